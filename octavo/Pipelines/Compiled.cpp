@@ -8,6 +8,7 @@
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/Channels.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
 #include "octavo/Pipelines/Codegen.h"
@@ -272,6 +273,14 @@ void legalizeExactly(mlir::ModuleOp module) {
     static_cast<void>(transforms::legalizeCHLO(op));
 }
 
+/// Has barriers, which only keep passes from what is around them, hand on what they are given.
+void handOn(mlir::ModuleOp module) {
+  module->walk([](stablehlo::OptimizationBarrierOp barrier) {
+    barrier->replaceAllUsesWith(barrier->getOperands());
+    barrier->erase();
+  });
+}
+
 /// Makes a program what Conversion takes: one function, its calls inlined, what is constant folded.
 llvm::Error simplify(mlir::ModuleOp module) {
   mlir::PassManager legalize(module.getContext()), simplify(module.getContext());
@@ -290,6 +299,7 @@ llvm::Error simplify(mlir::ModuleOp module) {
   transforms::legalizeBatchNorm(module);
   if (mlir::failed(simplify.run(module)))
     return llvm::createStringError(diagnostics.found());
+  handOn(module);
   dequantizeParts(module);
   widenProducts(module);
   return llvm::Error::success();

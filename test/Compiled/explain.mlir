@@ -48,7 +48,8 @@ func.func @whole(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<2x1xi32>, %sig
   %s = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0],
       scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
   ^bb0(%l: tensor<f32>, %r: tensor<f32>):
-    %a = stablehlo.multiply %r, %sign : tensor<f32>
+    %d = chlo.digamma %r : tensor<f32> -> tensor<f32>
+    %a = stablehlo.multiply %d, %sign : tensor<f32>
     stablehlo.return %a : tensor<f32>
   }) : (tensor<4xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<4xf32>
   return %s : tensor<4xf32>

@@ -193,6 +193,70 @@ func.func @main(%x: tensor<4x4xf32>, %n: tensor<i32>) -> (tensor<4x4xf32>, tenso
         assert_same(tmp_path, runner, text, [f32(4, 4), np.int32(turns)])
 
 
+TOKENS = """
+func.func @main(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> {
+  %start = stablehlo.create_token : !stablehlo.token
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:3 = stablehlo.while(%i = %zero, %t = %start, %y = %x) : tensor<i32>, !stablehlo.token, tensor<4xf32>
+   cond {
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %next = stablehlo.add %i, %one : tensor<i32>
+    %other = stablehlo.create_token : !stablehlo.token
+    %isEven = stablehlo.remainder %i, %n : tensor<i32>
+    %1:2 = "stablehlo.case"(%isEven) ({
+      %a = stablehlo.after_all %t, %other, %start : !stablehlo.token
+      %b = stablehlo.add %y, %y : tensor<4xf32>
+      stablehlo.return %a, %b : !stablehlo.token, tensor<4xf32>
+    }, {
+      %b = stablehlo.multiply %y, %y : tensor<4xf32>
+      stablehlo.return %t, %b : !stablehlo.token, tensor<4xf32>
+    }) : (tensor<i32>) -> (!stablehlo.token, tensor<4xf32>)
+    %2:2 = stablehlo.optimization_barrier %1#0, %1#1 : !stablehlo.token, tensor<4xf32>
+    stablehlo.return %next, %2#0, %2#1 : tensor<i32>, !stablehlo.token, tensor<4xf32>
+  }
+  %p = stablehlo.compare EQ, %0#0, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %3:2 = "stablehlo.if"(%p) ({
+    %b = stablehlo.negate %0#2 : tensor<4xf32>
+    stablehlo.return %b, %0#1 : tensor<4xf32>, !stablehlo.token
+  }, {
+    %a = stablehlo.after_all : !stablehlo.token
+    stablehlo.return %0#2, %a : tensor<4xf32>, !stablehlo.token
+  }) : (tensor<i1>) -> (tensor<4xf32>, !stablehlo.token)
+  return %3#0 : tensor<4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("turns", [0, 1, 3])
+def test_tokens(tmp_path, runner, turns):
+    x = np.array([1.5, -2, 0.25, 3], np.float32)
+    assert_same(tmp_path, runner, TOKENS, [x, np.int32(turns)])
+    expected = x
+    for i in range(turns):
+        expected = expected + expected if i % turns == 0 else expected * expected
+    assert run_in_octavo(tmp_path / "p.mlir", [x, np.int32(turns)])[0] == (-expected).tobytes()
+    shown = octavo("run", tmp_path / "p.mlir", "--explain-compile")
+    assert "interpreted 0 operations" in shown
+
+
+def test_a_token_is_no_output(tmp_path):
+    (tmp_path / "p.mlir").write_text("""
+func.func @main(%x: tensor<2xf32>) -> (!stablehlo.token, tensor<2xf32>) {
+  %t = stablehlo.create_token : !stablehlo.token
+  return %t, %x : !stablehlo.token, tensor<2xf32>
+}
+""")
+    np.save(tmp_path / "x.npy", np.ones(2, np.float32))
+    for backend in "compiled", "reference":
+        shown = octavo("run", tmp_path / "p.mlir", "--input", tmp_path / "x.npy", "--backend", backend)
+        assert "output1 f32[2]" in shown and "output0 " not in shown
+    assert "result 0 of @main is !stablehlo.token" in octavo("compile", tmp_path / "p.mlir", "-o", tmp_path / "f",
+                                                            code=3)
+
+
 def test_sorts(tmp_path, runner):
     x = f32(3, 50)
     x[0, 7] = np.nan

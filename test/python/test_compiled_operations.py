@@ -365,6 +365,69 @@ def test_bodies_that_use_scalars_from_around_them(element, tmp_path):
         assert np.array_equal(found[2], -np.sort(-drawn, 1))
 
 
+@pytest.mark.parametrize("element", ["i32", "f32", "bf16", "f8E5M2", "f64"])
+def test_bodies_of_scatters_that_use_scalars_from_around_them(element, tmp_path):
+    """One of the elements' type, one of i32, one of a view and one of the step before; what NumPy has of integers."""
+    function = Function()
+    scalar, shape = f"tensor<{element}>", [7, 5]
+    of, random = tensor(shape, element), np.random.default_rng(6)
+    drawn, updates = random.integers(-9, 10, shape), random.integers(-9, 10, [11, 5])
+    rows = random.integers(-1, 9, [11, 1]).astype(np.int32)
+
+    def given(array):
+        if element == "i32":
+            return function.argument(array.astype(np.int32), "i32")
+        name = function.argument(array.astype(np.float32), "f32")
+        return name if element == "f32" else function.convert(name, list(array.shape), "f32", element)
+
+    def kept(name, of_shape):
+        function.give(name if element in ("i32", "f32", "f64") else function.convert(name, of_shape, element, "f32"),
+                      of_shape, element if element in ("i32", "f32", "f64") else "f32")
+
+    x, u, pair = given(drawn), given(updates), given(np.array([3, -2]))
+    one = function.emit(f"stablehlo.slice {pair} [1:2] : ({tensor([2], element)}) -> {tensor([1], element)}")
+    last = function.emit(f"stablehlo.reshape {one} : ({tensor([1], element)}) -> {scalar}")
+    made = function.emit(f"stablehlo.subtract {last}, {last} : {scalar}")
+    most = function.argument(np.array(4, np.int32), "i32")
+    indices = function.argument(rows, "i32")
+    numbers = ("update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1")
+    body = (f"({{\n    ^bb0(%a: {scalar}, %b: {scalar}):\n      %m = stablehlo.multiply %b, {last} : {scalar}\n"
+            f"      %s = stablehlo.add %a, %m : {scalar}\n      %c = stablehlo.convert {most} : (tensor<i32>) -> {scalar}\n"
+            f"      %t = stablehlo.maximum %s, {made} : {scalar}\n      %r = stablehlo.minimum %t, %c : {scalar}\n"
+            f"      stablehlo.return %r : {scalar}\n  }})")
+    kept(function.emit(f"\"stablehlo.scatter\"({x}, {indices}, {u}) <{{scatter_dimension_numbers = "
+                       f"#stablehlo.scatter<{numbers}>}}> {body} : ({of}, tensor<11x1xi32>, {tensor([11, 5], element)}) -> {of}"),
+         shape)
+    # Of two regions; and a body that gives what is around it alone.
+    source = function.emit(f"stablehlo.slice {u} [0:4, 0:3] : ({tensor([11, 5], element)}) -> {tensor([4, 3], element)}")
+    selects = (f"({{\n    ^bb0(%a: {scalar}, %b: {scalar}):\n      %m = stablehlo.multiply %a, {last} : {scalar}\n"
+               f"      %n = stablehlo.multiply %b, {last} : {scalar}\n"
+               f"      %r = stablehlo.compare GE, %m, %n : ({scalar}, {scalar}) -> tensor<i1>\n"
+               f"      stablehlo.return %r : tensor<i1>\n  }}, ")
+    kept(function.emit(f"\"stablehlo.select_and_scatter\"({x}, {source}, {made}) <{{window_dimensions = array<i64: 2, 3>, "
+                       f"window_strides = array<i64: 2, 1>, padding = dense<[[1, 0], [0, 0]]> : tensor<2x2xi64>}}> "
+                       f"{selects}{body[1:]} : ({of}, {tensor([4, 3], element)}, {scalar}) -> {of}"), shape)
+    alone = f"({{\n    ^bb0(%a: {scalar}, %b: {scalar}):\n      stablehlo.return {last} : {scalar}\n  }})"
+    kept(function.emit(f"\"stablehlo.scatter\"({x}, {indices}, {u}) <{{scatter_dimension_numbers = "
+                       f"#stablehlo.scatter<{numbers}>}}> {alone} : ({of}, tensor<11x1xi32>, {tensor([11, 5], element)}) -> {of}"),
+         shape)
+    found = function.assert_bits(tmp_path)
+    if element == "i32":
+        summed, replaced = drawn.copy(), drawn.copy()
+        for row, update in zip(rows[:, 0], updates):
+            if 0 <= row < 7:
+                summed[row] = np.clip(summed[row] - 2 * update, 0, 4)
+                replaced[row] = -2
+        assert np.array_equal(found[0], summed) and np.array_equal(found[2], replaced)
+        least = np.zeros_like(drawn)
+        for i in range(4):
+            for j in range(3):
+                places = [(2 * i - 1 + p, j + q) for p in range(2) for q in range(3) if 2 * i - 1 + p >= 0]
+                at = min(places, key=lambda place: drawn[place])
+                least[at] = np.clip(least[at] - 2 * updates[i, j], 0, 4)
+        assert np.array_equal(found[1], least)
+
+
 def min_after(row):
     """Of the body above."""
     running = 0

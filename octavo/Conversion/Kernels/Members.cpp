@@ -11,6 +11,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -131,10 +132,19 @@ bool reducesRows(mlir::Operation* op) {
   return reduced > 1 && sizeOf(reduce.getInputs()[0]) > 0;
 }
 
-std::string whyNoBody(mlir::Region& body) {
+llvm::SetVector<mlir::Value> scalarsAround(mlir::Region& body) {
+  llvm::SetVector<mlir::Value> around;
+  mlir::getUsedValuesDefinedAbove(body, around);
+  around.remove_if([](mlir::Value value) {
+    return splatBits(value) || !isCompiledTensor(value.getType()) || !shapeOf(value).empty();
+  });
+  return around;
+}
+
+std::string whyNoBody(mlir::Region& body, const llvm::SetVector<mlir::Value>& around) {
   mlir::Block& block = body.front();
   const auto isOutside = [&](mlir::Value value) {
-    return value.getParentBlock() != &block && !splatBits(value);
+    return value.getParentBlock() != &block && !splatBits(value) && !around.contains(value);
   };
   for (mlir::Operation& inner : block) {
     if (llvm::any_of(inner.getOperands(), isOutside))
@@ -147,9 +157,10 @@ std::string whyNoBody(mlir::Region& body) {
 }
 
 llvm::SmallVector<llvm::Value*> emitBody(Scalars& scalars, mlir::Region& body,
-                                         llvm::ArrayRef<llvm::Value*> arguments) {
+                                         llvm::ArrayRef<llvm::Value*> arguments,
+                                         const BodyValues& around) {
   mlir::Block& block = body.front();
-  llvm::DenseMap<mlir::Value, llvm::Value*> values;
+  BodyValues values = around;
   for (const auto& [argument, value] : llvm::zip(block.getArguments(), arguments))
     values[argument] = value;
   const auto valueOf = [&](mlir::Value value) {

@@ -5,6 +5,9 @@
 #include "octavo/Conversion/Kernels/Scalars.h"
 #include "octavo/Dialect/StableHLO/Reduction.h"
 
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+
 #include <string>
 
 namespace octavo::conversion {
@@ -13,11 +16,20 @@ namespace octavo::conversion {
 /// complex numbers.
 std::optional<llvm::APInt> splatBits(mlir::Value constant);
 
-/// Why there is no code for a region on scalars; empty where there is.
-std::string whyNoBody(mlir::Region& body);
-/// What the region gives for these arguments. Precondition: whyNoBody(body).empty().
+/// The scalars from around a region that it uses, but for constants, which stand in its code.
+llvm::SetVector<mlir::Value> scalarsAround(mlir::Region& body);
+
+/// Values of a region's arguments, and of scalarsAround.
+using BodyValues = llvm::DenseMap<mlir::Value, llvm::Value*>;
+
+/// Why there is no code for a region on scalars; empty where there is. `around` are values from
+/// around it that whoever emits it has.
+std::string whyNoBody(mlir::Region& body, const llvm::SetVector<mlir::Value>& around = {});
+/// What the region gives for these arguments. Precondition: whyNoBody(body) of what `around` has is
+/// empty.
 llvm::SmallVector<llvm::Value*> emitBody(Scalars& scalars, mlir::Region& body,
-                                         llvm::ArrayRef<llvm::Value*> arguments);
+                                         llvm::ArrayRef<llvm::Value*> arguments,
+                                         const BodyValues& around = BodyValues());
 
 /// How elements are combined by a region of two arguments for each result. Where it is one
 /// operation of both, floats accumulate in f32, or f64, and the order of a sum is the machine's

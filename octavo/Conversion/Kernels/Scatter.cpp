@@ -37,6 +37,24 @@ bool takes(mlir::Region& body, mlir::Type element) {
                       [&](mlir::Type type) { return mlir::getElementTypeOrSelf(type) == element; });
 }
 
+std::string whyNoBodyWithScalars(mlir::Region& body) {
+  return whyNoBody(body, scalarsAround(body));
+}
+
+void addScalarsAround(FunctionCode& function, mlir::Region& body) {
+  for (mlir::Value scalar : scalarsAround(body))
+    if (!function.isArgument(scalar))
+      function.addArgument(scalar);
+}
+
+/// Loads them once, where the function begins.
+BodyValues loadScalarsAround(FunctionCode& function, mlir::Region& body) {
+  BodyValues loaded;
+  for (mlir::Value scalar : scalarsAround(body))
+    loaded[scalar] = function.load(scalar, Index());
+  return loaded;
+}
+
 /// An axis of the updates.
 struct UpdateAxis {
   std::int64_t extent;
@@ -89,7 +107,7 @@ std::string whyNoScatter(stablehlo::ScatterOp op) {
           elementOf(std::get<1>(pair)) != element)
         return "its body is not of its elements' type";
   }
-  return whyNoBody(body);
+  return whyNoBodyWithScalars(body);
 }
 
 WritingCode emitScatter(stablehlo::ScatterOp op) {
@@ -111,9 +129,12 @@ WritingCode emitScatter(stablehlo::ScatterOp op) {
   for (mlir::Value update : op.getUpdates())
     if (!function.isArgument(update))
       function.addArgument(update);
+  mlir::Region& body = op.getUpdateComputation();
+  addScalarsAround(function, body);
   for (mlir::Value result : results)
     function.addArgument(result);
   function.begin();
+  const BodyValues around = loadScalarsAround(function, body);
   const auto write = [&](llvm::Value* turn, const Carried&) -> Carried {
     const auto at =
         indicesOf(Index::variable(function.define(turn, turns), turns), ordered, function);
@@ -170,7 +191,7 @@ WritingCode emitScatter(stablehlo::ScatterOp op) {
           arguments.push_back(function.load(result, to));
         for (mlir::Value update : op.getUpdates())
           arguments.push_back(function.element(update, linearIndex(from, updateShape)));
-        const auto combined = emitBody(function.scalars, op.getUpdateComputation(), arguments);
+        const auto combined = emitBody(function.scalars, body, arguments, around);
         for (const auto& [result, value] : llvm::zip(results, combined))
           function.store(result, value, to);
       });
@@ -189,7 +210,7 @@ std::string whyNoScatter(stablehlo::SelectAndScatterOp op) {
     if (!takes(*body, element) || elementOf(op.getSource()) != element ||
         elementOf(op.getResult()) != element || elementOf(op.getInitValue()) != element)
       return "its bodies are not of its elements' type";
-    if (const std::string why = whyNoBody(*body); !why.empty())
+    if (const std::string why = whyNoBodyWithScalars(*body); !why.empty())
       return why;
   }
   return "";
@@ -223,8 +244,12 @@ WritingCode emitScatter(stablehlo::SelectAndScatterOp op) {
   for (mlir::Value value : {operand, source, init})
     if (!function.isArgument(value))
       function.addArgument(value);
+  addScalarsAround(function, op.getSelect());
+  addScalarsAround(function, op.getScatter());
   function.addArgument(result);
   function.begin();
+  const BodyValues ofSelect = loadScalarsAround(function, op.getSelect());
+  const BodyValues ofScatter = loadScalarsAround(function, op.getScatter());
   function.forRange(function.firstRow(), function.endRow(), [&](llvm::Value* each) {
     const Index row = Index::variable(function.define(each, rows), rows);
     llvm::Value* initial = function.element(init, Index());
@@ -252,7 +277,7 @@ WritingCode emitScatter(stablehlo::SelectAndScatterOp op) {
         const Index to = row * size + linearIndex(indices, own);
         llvm::Value* candidate = function.load(operand, to);
         llvm::Value* keeps =
-            emitBody(function.scalars, op.getSelect(), {running[1], candidate}).front();
+            emitBody(function.scalars, op.getSelect(), {running[1], candidate}, ofSelect).front();
         keeps = b.CreateAnd(keeps, b.CreateICmpSGE(running[0], b.getInt64(0)));
         llvm::Value* takes = b.CreateAnd(isInside, b.CreateNot(keeps));
         return {b.CreateSelect(takes, function.code(to), running[0]),
@@ -264,7 +289,8 @@ WritingCode emitScatter(stablehlo::SelectAndScatterOp op) {
         const Index to = Index::variable(function.define(kept[0], all), all);
         llvm::Value* sum =
             emitBody(function.scalars, op.getScatter(),
-                     {function.load(result, to), function.element(source, row * windows + number)})
+                     {function.load(result, to), function.element(source, row * windows + number)},
+                     ofScatter)
                 .front();
         function.store(result, sum, to);
       });

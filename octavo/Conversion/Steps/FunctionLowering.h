@@ -66,8 +66,9 @@ private:
     int position;
   };
   std::vector<Overwriter> overwriters;
-  int position = 0; ///< of the next step
-  int link = 0;     ///< of the next link of a chain
+  int position = 0;         ///< of the next step
+  int link = 0;             ///< of the next link of a chain
+  std::optional<int> token; ///< the place of all tokens
   static constexpr int kAlways = std::numeric_limits<int>::max();
 
   Place newPlace(mlir::Type type);

@@ -3,8 +3,17 @@
 #include "octavo/Steps/Control.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <functional>
 
 namespace octavo::conversion {
+
+static bool isToken(mlir::Value value) { return llvm::isa<stablehlo::TokenType>(value.getType()); }
+
+static llvm::SmallVector<mlir::Value> withoutTokens(mlir::ValueRange values) {
+  return llvm::to_vector(llvm::make_filter_range(values, std::not_fn(isToken)));
+}
 
 /// Has kernels write what a body of a loop hands on over the argument of the body that it becomes,
 /// where nothing reads that any more.
@@ -54,7 +63,8 @@ llvm::Error FunctionLowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
     // What each turn hands on as it is stays where it is, and the loop by itself does not read it:
     // a weight is packed once, not at each turn.
-    const bool isSame = body.getTerminator()->getOperand(i) == body.getArgument(i);
+    const bool isSame =
+        isToken(op->getOperand(i)) || body.getTerminator()->getOperand(i) == body.getArgument(i);
     llvm::Expected<Place> given = isSame ? placeOf(op->getOperand(i)) : used(op->getOperand(i));
     if (!given)
       return given.takeError();
@@ -135,12 +145,13 @@ llvm::Error FunctionLowering::branch(mlir::Operation* op, Sequence& sequence) {
     branches.emplace_back();
     if (llvm::Error error = block(region.front(), branches.back().steps))
       return error;
-    llvm::Expected<std::vector<Place>> given = used(region.front().getTerminator()->getOperands());
+    llvm::Expected<std::vector<Place>> given =
+        used(withoutTokens(region.front().getTerminator()->getOperands()));
     if (!given)
       return given.takeError();
     branches.back().results = std::move(*given);
   }
-  llvm::Expected<std::vector<Place>> found = used(op->getResults());
+  llvm::Expected<std::vector<Place>> found = used(withoutTokens(op->getResults()));
   if (!found)
     return found.takeError();
   // The branches' results are read when the step ends.

@@ -82,6 +82,12 @@ Place FunctionLowering::newPlace(mlir::Type type) {
           {.bytes = steps::bytesOf(place), .first = position, .last = position});
       return place;
     }
+  // Nothing tells one token from another.
+  if (mlir::isa<stablehlo::TokenType>(type)) {
+    if (!token)
+      token = program.valueCount++;
+    return {*token};
+  }
   return {program.valueCount++};
 }
 
@@ -233,6 +239,8 @@ llvm::Error FunctionLowering::interpret(mlir::Operation* op, Sequence& sequence,
 
 llvm::Error FunctionLowering::operation(mlir::Operation* op, Sequence& sequence) {
   return llvm::TypeSwitch<mlir::Operation*, llvm::Error>(op)
+      .Case<stablehlo::CreateTokenOp, stablehlo::AfterAllOp>(
+          [](auto) { return llvm::Error::success(); })
       .Case([&](stablehlo::WhileOp loopOp) { return loop(loopOp, sequence); })
       .Case<stablehlo::IfOp, stablehlo::CaseOp>(
           [&](auto branchOp) { return branch(branchOp, sequence); })

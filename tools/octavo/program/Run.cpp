@@ -112,7 +112,10 @@ struct Outputs {
   std::vector<std::int64_t> processes; ///< which gave them
   std::vector<Value> values;
 
+  /// Tokens are no outputs.
   void add(const std::string& name, std::int64_t process, const Value& value) {
+    if (value.isToken())
+      return;
     if (value.isTuple()) {
       for (std::size_t i = 0; i < value.elements().size(); ++i)
         add(fmt::format("{}.{}", name, i), process, value.elements()[i]);
