@@ -260,17 +260,29 @@ std::string whyInterpreted(mlir::ModuleOp program) {
   return reason;
 }
 
-/// Has operations of CHLO become those that there is code for where the result keeps its bits. The
-/// formulas of the special functions are farther from the exact value than C2 allows.
+/// Has operations of CHLO, and conversions, become those that there is code for where the result
+/// keeps its bits. The formulas of the special functions are farther from the exact value than C2
+/// allows.
 void legalizeExactly(mlir::ModuleOp module) {
   llvm::SmallVector<mlir::Operation*> exact;
   module->walk([&](mlir::Operation* op) {
-    if (llvm::isa<chlo::NextAfterOp, chlo::TopKOp>(op))
+    if (llvm::isa<chlo::NextAfterOp, chlo::TopKOp, ir::ConvertOp>(op))
       exact.push_back(op);
   });
   const Diagnostics unheard(*module.getContext());
-  for (mlir::Operation* op : exact)
-    static_cast<void>(transforms::legalizeCHLO(op));
+  for (mlir::Operation* op : exact) {
+    auto convert = llvm::dyn_cast<ir::ConvertOp>(op);
+    if (!convert) {
+      static_cast<void>(transforms::legalizeCHLO(op));
+      continue;
+    }
+    mlir::OpBuilder builder(op);
+    const mlir::FailureOr<mlir::Value> value = transforms::emitConvert(builder, convert);
+    if (mlir::failed(value))
+      continue; // the interpreter has it
+    convert.replaceAllUsesWith(*value);
+    op->erase();
+  }
 }
 
 /// Has barriers, which only keep passes from what is around them, hand on what they are given.

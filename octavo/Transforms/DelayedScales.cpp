@@ -25,19 +25,17 @@ namespace {
 
 using mlir::RankedTensorType;
 
-/// {0}: the type of the values, {1}: of the codes, {2}: all axes, {3} and {4}: the limits of codes.
+/// {0}: the type of the values, {1}: of the codes, {2}: all axes, {3}: one more argument, the
+/// random bits, and {4}: how the conversion takes them; both empty where there are none.
 constexpr const char* kQuantize = R"(
-func.func private @octavo.quantize_delayed(%x: {0}, %scale: tensor<f32>) -> ({1}, tensor<f32>) {{
+func.func private @octavo.quantize_delayed(%x: {0}, %scale: tensor<f32>{3}) -> ({1}, tensor<f32>) {{
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %magnitudes = stablehlo.abs %x : {0}
   %amax = stablehlo.reduce(%magnitudes init: %zero) applies stablehlo.maximum across dimensions = [{2}]
     : ({0}, tensor<f32>) -> tensor<f32>
   %everywhere = stablehlo.broadcast_in_dim %scale, dims = [] : (tensor<f32>) -> {0}
   %scaled = stablehlo.multiply %x, %everywhere : {0}
-  %least = stablehlo.constant dense<{3}> : tensor<f32>
-  %most = stablehlo.constant dense<{4}> : tensor<f32>
-  %limited = stablehlo.clamp %least, %scaled, %most : (tensor<f32>, {0}, tensor<f32>) -> {0}
-  %codes = stablehlo.convert %limited : ({0}) -> {1}
+  %codes = octavo.convert %scaled{4}, overflow = saturate : {0} -> {1}
   return %codes, %amax : {1}, tensor<f32>
 })";
 
@@ -114,9 +112,9 @@ DelayedScales::DelayedScales(mlir::func::FuncOp function, std::int64_t history)
 }
 
 DelayedScales::Codes DelayedScales::quantize(mlir::Value value, const format::ElementFormat& format,
-                                             int margin) {
+                                             int margin, mlir::Value random) {
   mlir::OpBuilder builder(of.getContext());
-  builder.setInsertionPointAfterValue(value);
+  builder.setInsertionPointAfterValue(random ? random : value);
   const mlir::Location at = value.getLoc();
   const std::int64_t index = tensors();
   const auto most = static_cast<float>(numerics::maxValue(format));
@@ -135,11 +133,17 @@ DelayedScales::Codes DelayedScales::quantize(mlir::Value value, const format::El
   const auto codes = type.clone(mlirType(of.getContext(), format));
   const auto axes = llvm::map_range(llvm::seq<std::int64_t>(0, type.getRank()),
                                     [](std::int64_t axis) { return std::to_string(axis); });
-  auto quantized = call(builder, at,
-                        llvm::formatv(kQuantize, mlir::debugString(type), mlir::debugString(codes),
-                                      llvm::join(axes, ", "), bitsText(-most), bitsText(most))
-                            .str(),
-                        {value, scale});
+  const std::string bits = random ? mlir::debugString(random.getType()) : "";
+  llvm::SmallVector<mlir::Value> operands = {value, scale};
+  if (random)
+    operands.push_back(random);
+  auto quantized =
+      call(builder, at,
+           llvm::formatv(kQuantize, mlir::debugString(type), mlir::debugString(codes),
+                         llvm::join(axes, ", "), random ? ", %bits: " + bits : "",
+                         random ? " random(%bits : " + bits + "), rounding = stochastic" : "")
+               .str(),
+           operands);
   amaxes.push_back(quantized.getResult(1));
   const mlir::Value unit = stablehlo::ConstantOp::create(
       builder, at, mlir::DenseElementsAttr::get(scalar, llvm::ArrayRef<float>{1.0f}));

@@ -30,8 +30,10 @@ public:
     mlir::Value inverse; ///< the one scale of the tensor, f32, which elements are multiplied by
   };
   /// The codes of another tensor, of f32, bf16 or f16 and of known extents, which its amax joins.
-  /// Values beyond the format's become its largest.
-  Codes quantize(mlir::Value value, const format::ElementFormat& format, int margin);
+  /// Values beyond the format's become its largest. `random`, ui32 of its shape, rounds by N5;
+  /// null: ties go to even.
+  Codes quantize(mlir::Value value, const format::ElementFormat& format, int margin,
+                 mlir::Value random);
 
   /// Returns the scales of the next step and the histories, as results that the arguments are
   /// donated to; nothing is quantized afterwards.

@@ -116,10 +116,6 @@ llvm::Error checkRandom(const DotFormats& formats) {
   if (formats.hadamard != 0 && formats.scales)
     return llvm::createStringError("a Hadamard transform changes the values whose ranges a "
                                    "calibration has; give one of the two");
-  if (formats.delayed && (formats.roundsGradientsAtRandom || formats.hadamard != 0))
-    return llvm::createStringError("delayed scaling rounds to nearest, values as they are; "
-                                   "stochastic rounding and Hadamard transforms are for current "
-                                   "scaling");
   return llvm::Error::success();
 }
 

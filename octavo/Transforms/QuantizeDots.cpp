@@ -53,7 +53,7 @@ private:
   mlir::Value merge(const DotSide& side, const MergedAxes& merged);
   mlir::Value move(const DotSide& side);
   mlir::Value quantize(const DotSide& side, mlir::Value value, const MergedAxes& merged);
-  mlir::Value quantizeDelayed(const DotSide& side, const MergedAxes& merged);
+  mlir::Value quantizeDelayed(const DotSide& side, mlir::Value value, const MergedAxes& merged);
 
   const WeightPlan& plan;
   llvm::DenseMap<mlir::Value, mlir::Value> roots;
@@ -65,7 +65,9 @@ private:
   llvm::SetVector<mlir::Operation*> maybeUnused;
   llvm::MapVector<mlir::Operation*, DelayedScales> delayed; ///< of functions
   RandomState random;
-  llvm::DenseMap<std::pair<mlir::Value, const format::ElementFormat*>, DelayedScales::Codes> codes;
+  /// Of a value in a format, under a margin, rounded at random or not.
+  std::map<std::tuple<const void*, const format::ElementFormat*, int, bool>, DelayedScales::Codes>
+      codes;
 };
 
 void Rewriting::quantizeRoots() {
@@ -143,15 +145,27 @@ mlir::Value Rewriting::quantize(const DotSide& side, mlir::Value value, const Me
   return quantized;
 }
 
-/// One scale covers the tensor, however its axes are merged: all dots take the same codes.
-mlir::Value Rewriting::quantizeDelayed(const DotSide& side, const MergedAxes& merged) {
+/// One scale covers the tensor, however its axes are merged: all dots take the same codes. `value`
+/// is of the merged shape, or the side's own.
+mlir::Value Rewriting::quantizeDelayed(const DotSide& side, mlir::Value value,
+                                       const MergedAxes& merged) {
   stablehlo::DotGeneralOp op = side.op;
   auto function = op->getParentOfType<mlir::func::FuncOp>();
   const DelayedScaling& scaling = *side.settings->delayed;
   DelayedScales& scales = delayed.try_emplace(function, function, scaling.history).first->second;
-  const auto [found, isNew] = codes.try_emplace({side.value(), side.format->element});
-  if (isNew)
-    found->second = scales.quantize(side.value(), *side.format->element, scaling.margin);
+  const auto [found, isNew] =
+      codes.try_emplace(std::tuple(value.getAsOpaquePointer(), &*side.format->element,
+                                   scaling.margin, side.isRoundedAtRandom()));
+  if (isNew) {
+    mlir::Value bits;
+    if (side.isRoundedAtRandom()) {
+      mlir::OpBuilder builder(value.getContext());
+      builder.setInsertionPointAfterValue(value);
+      const auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
+      bits = random.bits(builder, op.getLoc(), type.getShape());
+    }
+    found->second = scales.quantize(value, *side.format->element, scaling.margin, bits);
+  }
   const auto& [elements, inverse] = found->second;
 
   mlir::OpBuilder builder(op);
@@ -160,9 +174,9 @@ mlir::Value Rewriting::quantizeDelayed(const DotSide& side, const MergedAxes& me
   const auto grid = mlir::RankedTensorType::get(
       llvm::SmallVector<std::int64_t>(merged.shape.size(), 1), builder.getF32Type());
   const mlir::Value scale = stablehlo::ReshapeOp::create(builder, op.getLoc(), grid, inverse);
-  return ir::PackOp::create(builder, op.getLoc(), type,
-                            applyMerge(builder, op.getLoc(), elements, merged), scale,
-                            mlir::Value());
+  const mlir::Value merging =
+      value == side.value() ? applyMerge(builder, op.getLoc(), elements, merged) : elements;
+  return ir::PackOp::create(builder, op.getLoc(), type, merging, scale, mlir::Value());
 }
 
 void Rewriting::finishState(DotReport& report) {
@@ -181,17 +195,19 @@ Rewriting::ScaledSide Rewriting::scaled(const DotSide& side, mlir::Value signs) 
     return {roots.lookup(ahead->root), ahead->batching, ahead->contracting};
   }
   MergedAxes merged = side.merged();
-  if (side.format && side.settings->delayed)
-    return {quantizeDelayed(side, merged), merged.batching, {merged.contracting}};
-  mlir::Value value = merge(side, merged);
+  const bool isDelayed = side.format && side.settings->delayed;
+  mlir::Value value = isDelayed && !signs ? side.value() : merge(side, merged);
   if (signs) {
     stablehlo::DotGeneralOp op = side.op;
     mlir::OpBuilder builder(op);
     value = rotated(builder, op.getLoc(), value, merged.contracting, signs);
     merged.shape.assign(llvm::cast<mlir::RankedTensorType>(value.getType()).getShape());
   }
-  return {
-      side.format ? quantize(side, value, merged) : value, merged.batching, {merged.contracting}};
+  if (isDelayed)
+    value = quantizeDelayed(side, value, merged);
+  else if (side.format)
+    value = quantize(side, value, merged);
+  return {value, merged.batching, {merged.contracting}};
 }
 
 void Rewriting::replace(const Dot& dot) {

@@ -379,21 +379,64 @@ Value emitDot(mlir::OpBuilder& builder, mlir::Location location, Value lhs, Valu
   return Writer(builder, location).convert(dot, result.getElementType());
 }
 
+namespace {
+
+/// What rule N5 rounds f32 values to, overflow apart, for a format whose values f32 has.
+Value roundAtRandom(Writer& writer, Value value, Value random, const ElementFormat& format) {
+  const mlir::Type f32 = writer.builder.getF32Type();
+  const Value code = writer.bits(value, Writer::typeOf(random).getElementType());
+  const Value exponent = writer.write("and", {code, writer.integer(0x7F800000, code)});
+  Value power = writer.bits(exponent, f32);
+  power = writer.write("maximum", {power, writer.number(std::ldexp(1.0, format.emin()), power)});
+  power = writer.write("minimum", {power, writer.number(std::ldexp(1.0, format.emax()), power)});
+  // Powers of two, and what is left of a number: all of it is exact.
+  const Value unit = writer.write(
+      "multiply", {power, writer.number(std::ldexp(1.0, -format.trailingSignificandBits), power)});
+  const Value units = writer.write("divide", {writer.write("abs", value), unit});
+  const Value low = writer.write("floor", units);
+  const Value fraction = writer.write("subtract", {units, low});
+  const Value limit = writer.write(
+      "ceil", writer.write("multiply", {fraction, writer.number(std::ldexp(1.0, 32), fraction)}));
+  const Value isAway =
+      writer.compare(stablehlo::ComparisonDirection::LT, random,
+                     writer.convert(limit, Writer::typeOf(random).getElementType()));
+  const Value high = writer.write("add", {low, writer.number(1, low)});
+  const Value rounded =
+      writer.write("multiply", {writer.write("select", {isAway, high, low}), unit});
+  const Value sign = writer.write("and", {code, writer.integer(0x80000000, code)});
+  return writer.bits(
+      writer.write("or", {writer.bits(rounded, Writer::typeOf(code).getElementType()), sign}), f32);
+}
+
+} // namespace
+
 mlir::FailureOr<Value> emitConvert(mlir::OpBuilder& builder, ir::ConvertOp op) {
+  if (op.getOperand().getType() == op.getResult().getType())
+    return op.getOperand(); // codes stay, beyond the limits too
   Writer writer(builder, op.getLoc());
   const numerics::Conversion conversion = op.getConversion().getConversion();
-  if (conversion.rounding != numerics::Rounding::TiesToEven ||
+  const bool isRandom = conversion.rounding == numerics::Rounding::Stochastic;
+  if ((!isRandom && conversion.rounding != numerics::Rounding::TiesToEven) ||
       conversion.nan != numerics::NanCode::NegativeZero)
-    return op.emitError() << "octavo-emit writes conversions that round ties to even and give NaN "
-                             "the code of -0 where there is none; found "
-                          << op.getConversion();
+    return op.emitError()
+           << "octavo-emit writes conversions that round ties to even or "
+              "stochastically and give NaN the code of -0 where there is none; found "
+           << op.getConversion();
+  if (!Writer::typeOf(op.getOperand()).hasStaticShape())
+    return op.emitError() << "octavo-emit takes known extents; found " << op.getOperand().getType()
+                          << " (octavo-refine-shapes makes them known)";
   const mlir::Type to = Writer::typeOf(op.getResult()).getElementType();
+  const ElementFormat& format = *elementFormat(to);
+  const unsigned width = elementFormat(Writer::typeOf(op.getOperand()).getElementType())->width();
+  if (isRandom && (width > 32 || format.width() > 16 || !format.hasZero()))
+    return op.emitError() << "octavo-emit rounds f32 and narrower floats stochastically, to floats "
+                             "of at most 16 bits that have a zero; found "
+                          << op.getOperand().getType() << " and " << op.getResult().getType();
   Value value = op.getOperand();
+  // f32 holds the limits of all formats but f64, and what stochastic rounding computes with.
+  if (width < 32 && (isRandom || conversion.overflow == numerics::Overflow::Saturate))
+    value = writer.convert(value, builder.getF32Type());
   if (conversion.overflow == numerics::Overflow::Saturate) {
-    const ElementFormat& format = *elementFormat(to);
-    // In a type that has the limits: f32 holds those of all but f64.
-    if (elementFormat(Writer::typeOf(value).getElementType())->width() < 32)
-      value = writer.convert(value, builder.getF32Type());
     const double max = numerics::maxValue(format);
     if (format == format::element("f64"))
       return op.emitError("octavo-emit does not write conversions to f64 that saturate");
@@ -401,6 +444,8 @@ mlir::FailureOr<Value> emitConvert(mlir::OpBuilder& builder, ir::ConvertOp op) {
     if (format.isSigned())
       value = writer.write("maximum", {value, writer.number(-max, value)});
   }
+  if (isRandom)
+    value = roundAtRandom(writer, value, op.getRandomBits(), format);
   return writer.convert(value, to);
 }
 

@@ -39,7 +39,8 @@ mlir::Value emitDot(mlir::OpBuilder& builder, mlir::Location location, mlir::Val
                     mlir::Value rhs, stablehlo::DotDimensionNumbersAttr dimensions,
                     mlir::RankedTensorType result);
 
-/// The value of octavo.convert. Fails on roundings that StableHLO does not have.
+/// The value of octavo.convert. Fails, with an error, where it rounds or saturates in a way that is
+/// not written here.
 mlir::FailureOr<mlir::Value> emitConvert(mlir::OpBuilder& builder, ir::ConvertOp op);
 
 } // namespace octavo::transforms

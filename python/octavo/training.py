@@ -4,6 +4,8 @@
 rounded stochastically, and their weight products rotated by random Hadamard transforms.
 ``delayed_dot_general`` is FP8 with one scale a tensor, taken from the amaxes of earlier steps, which
 a program carries from step to step as a pytree. ``LossScale`` keeps small gradients from vanishing.
+``ProgramState`` carries what a step that ``octavo.compile`` quantized by a recipe keeps: delayed scales
+with their histories, and the state of its random numbers.
 
     >>> import jax, jax.numpy as jnp, octavo.training as training
     >>> def loss(w, scales, x):
@@ -24,10 +26,11 @@ from jax import Array, lax
 from jax.typing import ArrayLike, DTypeLike
 
 from . import _core
-from .errors import FormatError, ShapeError
+from .errors import FormatError, ProgramError, ShapeError
 from .jax import _matrices, _product, _Side, _side_of_array, amax, convert, quantize
+from .programs import LoadedProgram
 
-__all__ = ["DelayedScales", "LossScale", "delayed_dot_general", "dot_general", "hadamard"]
+__all__ = ["DelayedScales", "LossScale", "ProgramState", "delayed_dot_general", "dot_general", "hadamard"]
 
 _F32_MAX = np.finfo(np.float32).max
 _BLOCK = 16  # of a random Hadamard transform, as in NVFP4's recipe
@@ -137,9 +140,65 @@ class LossScale:
                          self.interval), fits
 
 
-def _fp8_side(x: Array, scale: Array, format: str) -> _Side:
-    """[B, rows, K] as codes of one scale, saturated."""
-    codes = convert(x.astype(jnp.float32) * scale, format, overflow="saturate")
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["scales", "histories", "random"],
+                   meta_fields=[])
+@dataclasses.dataclass(frozen=True)
+class ProgramState:
+    """What a training step that a recipe quantized takes and gives again, beside what it had before
+    (docs/recipes.md): a pytree, to keep with the parameters and to save with them.
+
+        program = octavo.compile(lowered, recipe="fp8-delayed", parameters="^w$")
+        state = octavo.training.ProgramState.initial(program, seed=7)
+        for batch in batches:
+            (w, loss), state = state.run(program, w, batch)
+
+    A field is None where the program has no such state.
+
+    scales: float32 [tensors], ``octavo.scales``.
+    histories: float32 [tensors, N], ``octavo.histories``.
+    random: uint32 [4], ``octavo.random``: its two words of 64 bits, the low halves first, so that it
+        stays whole in JAX without 64-bit types.
+    """
+
+    scales: ArrayLike | None
+    histories: ArrayLike | None
+    random: ArrayLike | None
+
+    @staticmethod
+    def initial(program: LoadedProgram, seed: int = 0) -> "ProgramState":
+        """The state before the first step: scales of 1, histories of 0, and random numbers of this seed,
+        from 0 to 2^64 - 1. Raises ProgramError where the program has no state, FormatError."""
+        if not 0 <= seed < 2 ** 64:
+            raise FormatError(f"seed: expected an integer from 0 to 2^64 - 1, found {seed}")
+        first = {"octavo.scales": lambda shape: np.ones(shape, np.float32),
+                 "octavo.histories": lambda shape: np.zeros(shape, np.float32),
+                 "octavo.random": lambda shape: np.array([seed, 0], np.uint64).view(np.uint32)}
+        shapes = {each.name: each.shape for each in program.arguments if each.name in first}
+        if not shapes:
+            raise ProgramError("program: it has neither scales of earlier steps nor random numbers; a "
+                               'recipe with "scaling": "delayed" or "gradient_rounding": "stochastic" '
+                               "gives it some")
+        return ProgramState(*(make(shapes[name]) if name in shapes else None for name, make in first.items()))
+
+    def run(self, program: LoadedProgram, *args, **named):
+        """Calls the program with these arguments and the state: what it gives without the state, an
+        array or a tuple of them, and the state of the next step."""
+        given = {"octavo.scales": self.scales, "octavo.histories": self.histories,
+                 "octavo.random": None if self.random is None else np.asarray(self.random).view(np.uint64)}
+        given = {name: np.asarray(value) for name, value in given.items() if value is not None}
+        results = program(*args, **named, **given)
+        results = results if isinstance(results, tuple) else (results,)
+        own, state = results[:len(results) - len(given)], dict(zip(given, results[-len(given):]))
+        random = state.get("octavo.random")
+        return own[0] if len(own) == 1 else own, ProgramState(
+            state.get("octavo.scales"), state.get("octavo.histories"),
+            None if random is None else random.view(np.uint32))
+
+
+def _fp8_side(x: Array, scale: Array, format: str, key: Array | None = None) -> _Side:
+    """[B, rows, K] as codes of one scale, saturated; with a key, rounded stochastically."""
+    codes = convert(x.astype(jnp.float32) * scale, format, overflow="saturate",
+                    rounding="ties-to-even" if key is None else "stochastic", key=key)
     return _Side(codes, jnp.broadcast_to(1 / scale, (*x.shape[:1], 1, 1)),
                  jnp.ones(x.shape[:1], jnp.float32), format, "f32", x.shape[1], x.shape[2])
 
@@ -150,31 +209,35 @@ def _turned(side: _Side) -> _Side:
                                along=side.across)
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(3, 4))
-def _delayed(a: Array, b: Array, scales: DelayedScales, formats: tuple[str, str, str],
+def _no_gradient(key: Array | None) -> np.ndarray | None:
+    return None if key is None else np.zeros(key.shape, jax.dtypes.float0)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(4, 5))
+def _delayed(a: Array, b: Array, scales: DelayedScales, key: Array | None, formats: tuple[str, str, str],
              margin: float) -> Array:
-    return _delayed_forward(a, b, scales, formats, margin)[0]
+    return _delayed_forward(a, b, scales, key, formats, margin)[0]
 
 
-def _delayed_forward(a, b, scales, formats, margin):
+def _delayed_forward(a, b, scales, key, formats, margin):
     left = _fp8_side(a, scales.scale[0], formats[0])
     right = _fp8_side(b, scales.scale[1], formats[1])
     # The codes are kept for the gradients, not the wide operands; dtypes by empty arrays.
-    kept = (left.elements, left.scales, right.elements, right.scales, scales, amax(a), amax(b),
+    kept = (left.elements, left.scales, right.elements, right.scales, scales, key, amax(a), amax(b),
             jnp.zeros((0,), a.dtype), jnp.zeros((0,), b.dtype))
     return _product(left, right), kept
 
 
 def _delayed_backward(formats, margin, kept, gradient):
-    a, a_scales, b, b_scales, scales, a_amax, b_amax, a_like, b_like = kept
+    a, a_scales, b, b_scales, scales, key, a_amax, b_amax, a_like, b_like = kept
     ones = jnp.ones(a.shape[:1], jnp.float32)
     left = _Side(a, a_scales, ones, formats[0], "f32", a.shape[1], a.shape[2])
     right = _Side(b, b_scales, ones, formats[1], "f32", b.shape[1], b.shape[2])
-    narrow = _fp8_side(gradient, scales.scale[2], formats[2])
+    narrow = _fp8_side(gradient, scales.scale[2], formats[2], key)
     to_a = _product(narrow, _turned(right))
     to_b = _product(_turned(narrow), _turned(left))
     following = scales.updated(jnp.stack([a_amax, b_amax, amax(gradient)]), formats, margin)
-    return to_a.astype(a_like.dtype), to_b.astype(b_like.dtype), following
+    return to_a.astype(a_like.dtype), to_b.astype(b_like.dtype), following, _no_gradient(key)
 
 
 _delayed.defvjp(_delayed_forward, _delayed_backward)
@@ -183,7 +246,7 @@ _delayed.defvjp(_delayed_forward, _delayed_backward)
 def delayed_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.DotDimensionNumbers,
                         scales: DelayedScales, *,
                         formats: tuple[str, str, str] = ("e4m3fn", "e4m3fn", "e5m2"),
-                        margin: float = 0.0,
+                        margin: float = 0.0, key: Array | None = None,
                         preferred_element_type: DTypeLike = jnp.float32) -> Array:
     """lax.dot_general in FP8 with delayed scaling: lhs and rhs times their scales become codes, which
     saturate; so does the gradient, and both products of it take codes (docs/semantics.md, F1 to F3).
@@ -193,6 +256,8 @@ def delayed_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.D
         a product is used several times in a step, each use needs scales of its own: gradients add.
     formats: of lhs, rhs, and gradients: 8-bit floats.
     margin: scales are 2^-margin of what would bring the amax to the largest value.
+    key: the gradient is rounded stochastically with it, once for both products (N5). A new one each
+        step and product.
     Raises FormatError, ShapeError, DtypeError.
     """
     for name in formats:
@@ -205,7 +270,7 @@ def delayed_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.D
                           "DelayedScales.initial() makes the first")
     scales._check()
     a, b, shape = _matrices(lhs, rhs, dimension_numbers)
-    return _delayed(a, b, scales, tuple(formats), margin).reshape(shape).astype(preferred_element_type)
+    return _delayed(a, b, scales, key, tuple(formats), margin).reshape(shape).astype(preferred_element_type)
 
 
 def hadamard(x: Array, key: Array) -> Array:
@@ -250,8 +315,7 @@ def _blocked_backward(formats, rotated, kept, gradient):
     if rotated:
         g, x = hadamard(g, keys[2]), hadamard(x.astype(jnp.float32), keys[2])
     to_b = _scaled(g, x, narrow, left, keys[1])
-    no_gradient = None if key is None else np.zeros(key.shape, jax.dtypes.float0)
-    return to_a.astype(a.dtype), to_b.astype(b.dtype), no_gradient
+    return to_a.astype(a.dtype), to_b.astype(b.dtype), _no_gradient(key)
 
 
 _blocked.defvjp(_blocked_forward, _blocked_backward)

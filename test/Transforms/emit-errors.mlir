@@ -12,9 +12,25 @@ func.func @setting(%x: tensor<4x64xf32>) -> tensor<4x64xf32> {
 // -----
 
 func.func @conversion(%x: tensor<4xf32>) -> tensor<4xf8E4M3FN> {
-  // expected-error @below {{octavo-emit writes conversions that round ties to even and give NaN the code of -0 where there is none; found #octavo.conversion<rounding = toward-zero>}}
+  // expected-error @below {{octavo-emit writes conversions that round ties to even or stochastically and give NaN the code of -0 where there is none; found #octavo.conversion<rounding = toward-zero>}}
   %0 = octavo.convert %x, rounding = toward-zero : tensor<4xf32> -> tensor<4xf8E4M3FN>
   return %0 : tensor<4xf8E4M3FN>
+}
+
+// -----
+
+func.func @wide(%x: tensor<4xf64>, %bits: tensor<4xui32>) -> tensor<4xf8E4M3FN> {
+  // expected-error @below {{octavo-emit rounds f32 and narrower floats stochastically, to floats of at most 16 bits that have a zero; found 'tensor<4xf64>' and 'tensor<4xf8E4M3FN>'}}
+  %0 = octavo.convert %x random(%bits : tensor<4xui32>), rounding = stochastic : tensor<4xf64> -> tensor<4xf8E4M3FN>
+  return %0 : tensor<4xf8E4M3FN>
+}
+
+// -----
+
+func.func @unknown(%x: tensor<?xf32>) -> tensor<?xf8E4M3FN> {
+  // expected-error @below {{octavo-emit takes known extents; found 'tensor<?xf32>' (octavo-refine-shapes makes them known)}}
+  %0 = octavo.convert %x, overflow = saturate : tensor<?xf32> -> tensor<?xf8E4M3FN>
+  return %0 : tensor<?xf8E4M3FN>
 }
 
 // -----

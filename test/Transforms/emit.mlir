@@ -49,3 +49,17 @@ func.func @converts(%x: tensor<4xf16>) -> (tensor<4xf8E5M2>, tensor<4xf8E4M3FN>)
   %1 = octavo.convert %x, overflow = saturate : tensor<4xf16> -> tensor<4xf8E4M3FN>
   return %0, %1 : tensor<4xf8E5M2>, tensor<4xf8E4M3FN>
 }
+
+// Stochastic rounding: away from zero if the number is below 2^32 of the fraction between two values.
+// CHECK-LABEL: func.func @at_random
+func.func @at_random(%x: tensor<4xf32>, %bits: tensor<4xui32>) -> tensor<4xf8E5M2> {
+  // CHECK: %[[U:.*]] = stablehlo.divide
+  // CHECK: %[[D:.*]] = stablehlo.floor %[[U]]
+  // CHECK: %[[F:.*]] = stablehlo.subtract %[[U]], %[[D]]
+  // CHECK: stablehlo.ceil
+  // CHECK: %[[A:.*]] = stablehlo.compare LT, %arg1
+  // CHECK: stablehlo.select %[[A]], {{.*}}, %[[D]]
+  // CHECK: stablehlo.convert {{.*}} : (tensor<4xf32>) -> tensor<4xf8E5M2>
+  %0 = octavo.convert %x random(%bits : tensor<4xui32>), rounding = stochastic : tensor<4xf32> -> tensor<4xf8E5M2>
+  return %0 : tensor<4xf8E5M2>
+}

@@ -1,6 +1,7 @@
 """octavo.training: products for training in JAX, against NumPy statements of their rules, JAX's own
 derivatives, and octavo's functions outside of JAX."""
 import json
+import math
 import pathlib
 import subprocess
 import sys
@@ -73,6 +74,29 @@ def test_a_delayed_product_and_its_gradients(compile):
     amaxes = [np.abs(x).max() for x in (a, b, g)]
     np.testing.assert_array_equal(following.history[:, -1], amaxes)
     np.testing.assert_array_equal(following.scale, np.float32([448, 448, 57344]) / np.float32(amaxes))
+
+
+def test_a_key_rounds_the_gradient_of_a_delayed_product_at_random():
+    """N5: to one of the two codes beside it, and right on average; both products take the same codes."""
+    g, scale, n = draw(8, 8, seed=2), 4, 4000
+    unit = np.eye(8, dtype=np.float32)
+    scales = training.DelayedScales(jnp.float32([1, 1, scale]), jnp.zeros((3, 4), jnp.float32))
+
+    @jax.jit
+    def gradients(key):
+        return jax.vjp(lambda a, b: training.delayed_dot_general(a, b, OVER_LAST, scales, key=key), unit, unit)[1](g)
+
+    codes = np.arange(256, dtype=np.uint8).view(ml_dtypes.float8_e5m2).astype(np.float64)
+    grid = np.unique(codes[np.isfinite(codes)])
+    above = np.searchsorted(grid, g.astype(np.float64) * scale)
+    to_a, to_b = jax.lax.map(gradients, jax.random.split(KEY, n))
+    np.testing.assert_array_equal(to_a, to_b)
+    low, high = grid[above - 1] / scale, grid[above] / scale
+    assert ((np.asarray(to_a) == low) | (np.asarray(to_a) == high)).all()
+    # Hoeffding's bound for all elements but with probability 1e-9; rounding to nearest is beyond it.
+    bound = (high - low) * math.sqrt(math.log(2 * g.size / 1e-9) / (2 * n))
+    assert (np.abs(np.mean(np.asarray(to_a, np.float64), 0) - g) <= bound).all()
+    assert (np.abs(np.asarray(gradients(None)[0]) - g) > bound).any()
 
 
 def test_scales_go_through_a_scan():
