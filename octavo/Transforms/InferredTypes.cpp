@@ -113,6 +113,22 @@ Types multiplied(stablehlo::DotOp op) {
   return one(op, shape);
 }
 
+/// Elements of another width have an axis more or less, behind the others.
+Types reinterpreted(stablehlo::BitcastConvertOp op) {
+  Extents shape = stablehlo::extentsOf(tensorType(op.getOperand()));
+  const Type elements[] = {tensorType(op.getOperand()).getElementType(),
+                           resultType(op).getElementType()};
+  if (!llvm::all_of(elements, [](Type each) { return each.isIntOrFloat(); }))
+    return {};
+  const unsigned from = elements[0].getIntOrFloatBitWidth(),
+                 to = elements[1].getIntOrFloatBitWidth();
+  if (to < from)
+    shape.push_back(Extent::known(from / to));
+  else if (to > from)
+    shape.pop_back();
+  return one(op, shape);
+}
+
 /// Result `i` of a collective has the extents that its operand and its groups say.
 template <typename Op> Types collected(Op op) {
   Types types;
@@ -151,6 +167,7 @@ llvm::SmallVector<Type> inferredTypes(mlir::Operation* op) {
       .Case([](stablehlo::ReduceWindowOp window) { return windowed(window); })
       .Case([](stablehlo::ReduceOp reduce) { return reduced(reduce); })
       .Case([](stablehlo::DotOp dot) { return multiplied(dot); })
+      .Case([](stablehlo::BitcastConvertOp convert) { return reinterpreted(convert); })
       .Case<stablehlo::AllGatherOp, stablehlo::AllToAllOp, stablehlo::ReduceScatterOp>(
           [](auto collective) { return collected(collective); })
       .Case([](sdy::ManualComputationOp manual) { return joined(manual); })
