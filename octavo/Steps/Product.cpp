@@ -526,9 +526,11 @@ std::string formatName(const kernels::OperandFormat& operand, std::int64_t depth
 double bytesOf(const kernels::OperandFormat& operand, std::int64_t rows, std::int64_t depth) {
   const auto count = static_cast<double>(rows) * static_cast<double>(depth);
   double bits = operand.element->width();
-  if (operand.scale != nullptr)
+  if (operand.scale != nullptr) {
+    const std::int64_t across = operand.across == format::kWholeAxis ? rows : operand.across;
     bits += static_cast<double>(operand.scale->width()) /
-            static_cast<double>(std::max<std::int64_t>(1, operand.across * operand.along));
+            static_cast<double>(std::max<std::int64_t>(1, across * operand.along));
+  }
   return count * bits / 8;
 }
 

@@ -411,7 +411,8 @@ Form<ScaledSide> scaledSide(ir::ScaledType type, llvm::ArrayRef<std::int64_t> ba
     return side;
   if (free.size() != 1 && !ofFree.areWhole)
     return none("the kernels have no form for blocks across some of its axes");
-  side.format.across = free.size() == 1 ? across.front() : format::kWholeAxis;
+  // One scale for all rows is one for any number of them (Items.h).
+  side.format.across = ofFree.areWhole ? format::kWholeAxis : across.front();
   return side;
 }
 
