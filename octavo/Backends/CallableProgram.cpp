@@ -131,8 +131,8 @@ CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, runtime::Progr
     else if (made->backend != find("compiled"))
       made->whyNotForItems = "the backend is not the compiled one";
   }
+  made->missedDots = transforms::missedDots(module, made->functionName);
   if (!made->isOpen) {
-    made->missedDots = transforms::missedDots(module, made->functionName);
     auto prepared = made->compiled(std::move(made->file.program));
     if (!prepared)
       return prepared.takeError();

@@ -1,6 +1,7 @@
 #include "octavo/Backends/OpenExtents.h"
 
 #include "octavo/Dialect/Diagnostics.h"
+#include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
@@ -160,15 +161,13 @@ llvm::Expected<ItemBounds> boundsOfItems(mlir::ModuleOp program, llvm::StringRef
 std::string usesOfExtents(mlir::ModuleOp program) {
   // What computes sizes from sizes, and what takes them for shapes from an operand on.
   static const llvm::StringSet<> kArithmetic = {
-      "stablehlo.convert",     "stablehlo.reshape",
-      "stablehlo.concatenate", "stablehlo.slice",
-      "stablehlo.add",         "stablehlo.subtract",
-      "stablehlo.multiply",    "stablehlo.broadcast_in_dim"};
-  static const llvm::StringMap<unsigned> kShapes = {{"stablehlo.dynamic_broadcast_in_dim", 1},
-                                                    {"stablehlo.dynamic_reshape", 1},
-                                                    {"stablehlo.dynamic_iota", 0},
-                                                    {"stablehlo.real_dynamic_slice", 1},
-                                                    {"stablehlo.dynamic_pad", 2}};
+      "stablehlo.convert",  "stablehlo.reshape", "stablehlo.concatenate",
+      "stablehlo.slice",    "stablehlo.add",     "stablehlo.subtract",
+      "stablehlo.multiply", "stablehlo.minimum", "stablehlo.broadcast_in_dim"};
+  static const llvm::StringMap<unsigned> kShapes = {
+      {"stablehlo.dynamic_broadcast_in_dim", 1}, {"stablehlo.dynamic_reshape", 1},
+      {"stablehlo.dynamic_gather", 2},           {"stablehlo.dynamic_iota", 0},
+      {"stablehlo.real_dynamic_slice", 1},       {"stablehlo.dynamic_pad", 2}};
   llvm::SetVector<mlir::Value> sizes;
   std::string found;
   program->walk([&](mlir::Operation* op) {
@@ -197,6 +196,10 @@ std::string usesOfExtents(mlir::ModuleOp program) {
           sizes.insert(callee.getArgument(use.getOperandNumber()));
           continue;
         }
+      if (auto fused = llvm::dyn_cast<ir::FusedDotOp>(op)) {
+        sizes.insert(fused.getBody().getArgument(use.getOperandNumber()));
+        continue;
+      }
       if (name != "stablehlo.compare" || !llvm::all_of(op->getUsers(), isAssertion))
         found = name.str();
     }

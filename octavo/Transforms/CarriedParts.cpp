@@ -44,7 +44,7 @@ mlir::Value dequantized(mlir::OpBuilder& builder, mlir::Location location, const
                         mlir::Type type) {
   const mlir::Value scaled = packed(builder, location, parts);
   mlir::Value wide = ir::DequantizeOp::create(
-      builder, location, typeOf(parts.elements).clone(builder.getF32Type()), scaled);
+      builder, location, openTypeOf(parts.elements).clone(builder.getF32Type()), scaled);
   return type == wide.getType() ? wide
                                 : stablehlo::ConvertOp::create(builder, location, type, wide);
 }

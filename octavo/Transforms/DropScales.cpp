@@ -45,12 +45,14 @@ mlir::Operation* otherUser(mlir::Value scaled, llvm::SmallVector<mlir::Value>& f
 }
 
 std::string scalesText(std::int64_t count) {
+  if (mlir::ShapedType::isDynamic(count))
+    return "its scales";
   return std::to_string(count) + (count == 1 ? " scale" : " scales");
 }
 
 std::string scalesOf(ir::ScaledType type) {
   if (!type.getScalesType() || !type.getScalesType().hasStaticShape())
-    return "its scales";
+    return scalesText(mlir::ShapedType::kDynamic);
   return scalesText(type.getScalesType().getNumElements()) +
          (type.getHasOuterScale() ? ", the outer scale" : "");
 }
@@ -88,9 +90,11 @@ bool areInverse(mlir::Value a, mlir::Value b) {
     if (isInverse(a, b) || isInverse(b, a))
       return true;
     mlir::Operation *one = a.getDefiningOp(), *other = b.getDefiningOp();
-    if (!llvm::isa_and_nonnull<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp>(one) ||
+    if (!llvm::isa_and_nonnull<stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp,
+                               stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp>(one) ||
         other == nullptr || one->getName() != other->getName() || a.getType() != b.getType() ||
-        one->getPropertiesAsAttribute() != other->getPropertiesAsAttribute())
+        one->getPropertiesAsAttribute() != other->getPropertiesAsAttribute() ||
+        !llvm::equal(one->getOperands().drop_front(), other->getOperands().drop_front(), areSame))
       break;
     a = one->getOperand(0);
     b = other->getOperand(0);
@@ -151,9 +155,10 @@ mlir::Operation* otherUser(mlir::Value codes, llvm::SmallVector<Scaling, 2>& sca
 }
 
 std::int64_t countOf(mlir::Value factor) {
-  while (auto broadcast = factor.getDefiningOp<stablehlo::BroadcastInDimOp>())
-    factor = broadcast.getOperand();
-  return splatNumber(factor) ? 1 : elementCount(shapeOf(factor));
+  while (llvm::isa_and_nonnull<stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp>(
+      factor.getDefiningOp()))
+    factor = factor.getDefiningOp()->getOperand(0);
+  return splatNumber(factor) ? 1 : elementCount(openShapeOf(factor));
 }
 
 class Drops {
@@ -188,12 +193,15 @@ private:
 
   /// x / s or x times its inverse, mostly clamped, to a narrow float, and from there back.
   void spelledOut(stablehlo::ConvertOp op) {
-    if (!isCodes(op.getResult()) || !isWide(op.getOperand()) || !typeOf(op.getResult()))
+    if (!isCodes(op.getResult()) || !isWide(op.getOperand()) || !openTypeOf(op.getResult()))
       return;
     llvm::SmallVector<Scaling, 2> scalings = scalingsOf(unclamped(op.getOperand()).getDefiningOp());
     llvm::SmallVector<mlir::Value> dequantized;
     mlir::Operation* user = otherUser(op.getResult(), scalings, dequantized);
-    if (dequantized.empty())
+    const auto isAsOpen = [&](mlir::Value each) {
+      return openShapeOf(each) == openShapeOf(scalings.front().of);
+    };
+    if (dequantized.empty() || !llvm::all_of(dequantized, isAsOpen))
       return;
     const std::string scales = scalesText(countOf(scalings.front().factor));
     if (user != nullptr)

@@ -5,6 +5,7 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Reduction.h"
 #include "octavo/Numerics/Conversion.h"
+#include "octavo/Transforms/OpenShapes.h"
 #include "octavo/Transforms/Passes.h"
 #include "octavo/Transforms/SourceNames.h"
 #include "octavo/Transforms/UnusedOperations.h"
@@ -37,7 +38,8 @@ bool isNamed(mlir::Operation* op, llvm::ArrayRef<llvm::StringRef> names) {
 }
 
 bool isBroadcast(mlir::Value value) {
-  return isNamed(value.getDefiningOp(), {"stablehlo.broadcast_in_dim"});
+  return isNamed(value.getDefiningOp(),
+                 {"stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim"});
 }
 
 /// The one value of all elements of a constant, broadcast or not.
@@ -78,7 +80,7 @@ bool isElementwise(mlir::Operation* op) {
 }
 
 bool isMovement(mlir::Operation* op) {
-  return isNamed(op, {"stablehlo.reshape", "stablehlo.transpose"});
+  return isNamed(op, {"stablehlo.reshape", "stablehlo.dynamic_reshape", "stablehlo.transpose"});
 }
 
 /// What keeps a conversion to a narrow format from being fused; empty where nothing does.
@@ -215,7 +217,8 @@ mlir::Value Epilogue::inside(mlir::Value value, mlir::OpBuilder& builder, mlir::
     return copy;
   mlir::Operation* maker = value.getDefiningOp();
   if (isBroadcast(value))
-    inside(maker->getOperand(0), builder, copies, inputs, body);
+    for (mlir::Value operand : maker->getOperands())
+      inside(operand, builder, copies, inputs, body);
   if (isBroadcast(value) || isNamed(maker, {"stablehlo.constant"})) {
     builder.clone(*maker, copies);
     return copies.lookup(value);
@@ -328,6 +331,28 @@ std::string Epilogue::describe() const {
   return text;
 }
 
+/// The side, and its axis, that an axis of a product's result is of.
+std::pair<unsigned, std::size_t> sideOfAxis(ir::DotGeneralOp dot, std::size_t axis) {
+  const auto numbers = dot.getDotDimensionNumbers();
+  const auto batching = numbers.getLhsBatchingDimensions();
+  if (axis < batching.size())
+    return {0, static_cast<std::size_t>(batching[axis])};
+  axis -= batching.size();
+  for (unsigned side : {0U, 1U}) {
+    const auto rank = llvm::cast<ir::ScaledType>(dot->getOperand(side).getType()).getRank();
+    for (std::int64_t of = 0; of < rank; ++of) {
+      const bool isFree =
+          !llvm::is_contained(side == 0 ? batching : numbers.getRhsBatchingDimensions(), of) &&
+          !llvm::is_contained(side == 0 ? numbers.getLhsContractingDimensions()
+                                        : numbers.getRhsContractingDimensions(),
+                              of);
+      if (isFree && axis-- == 0)
+        return {side, static_cast<std::size_t>(of)};
+    }
+  }
+  llvm_unreachable("the verifier counts the axes");
+}
+
 /// Outer scales multiply the sum of two scaled sides, in f32, at the end (D5): they are an
 /// operation after the product, with the same bits. Gives the product without them.
 mlir::Operation* withoutOuterScales(mlir::Operation* op) {
@@ -357,8 +382,13 @@ mlir::Operation* withoutOuterScales(mlir::Operation* op) {
   auto product = ir::DotGeneralOp::create(builder, location, dot.getType(), sides[0], sides[1],
                                           dot.getDotDimensionNumbers(), mlir::TypeAttr());
   product->setDiscardableAttrs(dot->getDiscardableAttrDictionary());
-  const mlir::Value factors = stablehlo::BroadcastInDimOp::create(
-      builder, location, dot.getType(), outer, llvm::ArrayRef<std::int64_t>());
+  std::vector<mlir::Operation*> made;
+  OpenShapes shapes(builder, location, made);
+  const mlir::Value factors =
+      shapes.broadcast(outer, {}, dot.getType().getShape(), [&](std::size_t axis) {
+        const auto [side, of] = sideOfAxis(dot, axis);
+        return shapes.sizeOf(packs[side].getElements(), of);
+      });
   dot.replaceAllUsesWith(
       stablehlo::MulOp::create(builder, location, product.getResult(), factors).getResult());
   dot.erase();

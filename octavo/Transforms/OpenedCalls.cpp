@@ -108,7 +108,7 @@ void openCalls(mlir::ModuleOp module) {
     ScaledOrigins origins;
     const llvm::SetVector<mlir::Value> scales = factors(module, origins);
     const auto isOfScales = [&](mlir::Value value) {
-      return scales.contains(value) || (typeOf(value) && follows(value, origins));
+      return scales.contains(value) || (openTypeOf(value) && follows(value, origins));
     };
     llvm::SmallVector<mlir::Operation*> calls;
     module.walk([&](mlir::Operation* op) {

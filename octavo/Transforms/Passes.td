@@ -121,6 +121,9 @@ def RecoverScaled : Pass<"octavo-recover-scaled", "::mlir::ModuleOp"> {
       and scales, and an `if` or `case` whose branches all give such values gives these; within one
       another, too. Calls, and composites but `xla.scaled_dot`, are opened where something narrow is
       within, a dequantized value goes in, or a scale comes out.
+    - Extents may be open (`?`), where an axis has a scale for each index or one for all:
+      `dynamic_broadcast_in_dim`, `dynamic_reshape`, `real_dynamic_slice` and `dynamic_gather` are
+      followed where the result is right for every extent.
     - A dot of codes without scales has scales of 1. A fake quantization is a quantization: its codes
       are multiplied.
     - `stablehlo.composite "xla.scaled_dot"`, the custom calls `__op$dequantize` and

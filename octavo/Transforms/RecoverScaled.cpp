@@ -60,7 +60,9 @@ std::string describe(mlir::Type type) {
   std::string text = llvm::formatv("{0} by {1}, block [", spelled(elements.getElementType()),
                                    spelled(scales.getElementType()));
   llvm::raw_string_ostream out(text);
-  llvm::interleaveComma(scaled.getBlock(), out);
+  llvm::interleaveComma(scaled.getBlock(), out, [&](std::int64_t extent) {
+    mlir::ShapedType::isDynamic(extent) ? out << "?" : out << extent;
+  });
   out << "]" << (scaled.getHasOuterScale() ? ", outer f32" : "");
   return text;
 }

@@ -121,10 +121,15 @@ private:
       return refineBranches(op);
     if (auto manual = llvm::dyn_cast<sdy::ManualComputationOp>(op))
       enter(manual);
-    if (llvm::isa<sdy::NamedComputationOp, ir::FusedDotOp>(op))
-      for (auto [operand, argument] :
-           llvm::zip_equal(op->getOperands(), op->getRegion(0).getArguments()))
+    if (llvm::isa<sdy::NamedComputationOp, ir::FusedDotOp>(op)) {
+      mlir::Block& body = op->getRegion(0).front();
+      mlir::OpBuilder builder(&body, body.begin());
+      for (auto [operand, argument] : llvm::zip_equal(op->getOperands(), body.getArguments())) {
         argument.setType(operand.getType());
+        if (const mlir::DenseElementsAttr constant = constantOf(operand))
+          replaceByConstant(builder, argument, constant);
+      }
+    }
     for (mlir::Region& region : op->getRegions())
       for (mlir::Block& block : region)
         if (failed(refine(block)))

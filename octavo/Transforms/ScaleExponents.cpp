@@ -2,9 +2,11 @@
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Numerics/Conversion.h"
 #include "octavo/Transforms/ConstantEvaluation.h"
+#include "octavo/Transforms/ScaledOrigin.h"
 #include "octavo/Transforms/TensorFacts.h"
 
 #include "mlir/IR/Builders.h"
@@ -27,13 +29,15 @@ constexpr std::int64_t kCodes = 256;
 using Moves = llvm::SmallVector<mlir::Operation*>;
 
 bool isCodeTensor(mlir::Value value) {
-  return typeOf(value) && (typeOf(value).getElementType().isInteger(8) ||
-                           llvm::isa<mlir::Float8E8M0FNUType>(typeOf(value).getElementType()));
+  return openTypeOf(value) &&
+         (openTypeOf(value).getElementType().isInteger(8) ||
+          llvm::isa<mlir::Float8E8M0FNUType>(openTypeOf(value).getElementType()));
 }
 
 bool isMove(mlir::Operation* op) {
-  return llvm::isa_and_nonnull<stablehlo::ReshapeOp, stablehlo::TransposeOp,
-                               stablehlo::BroadcastInDimOp>(op);
+  return llvm::isa_and_nonnull<stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp,
+                               stablehlo::TransposeOp, stablehlo::BroadcastInDimOp,
+                               stablehlo::DynamicBroadcastInDimOp>(op);
 }
 
 /// The constant that a value is moved from.
@@ -59,8 +63,9 @@ std::string spelled(double number) {
 bool areAlike(llvm::ArrayRef<mlir::Operation*> some, llvm::ArrayRef<mlir::Operation*> others) {
   return llvm::equal(some, others, [](mlir::Operation* a, mlir::Operation* b) {
     return a->getName() == b->getName() && a->getAttrDictionary() == b->getAttrDictionary() &&
-           shapeOf(a->getOperand(0)) == shapeOf(b->getOperand(0)) &&
-           shapeOf(a->getResult(0)) == shapeOf(b->getResult(0));
+           openShapeOf(a->getOperand(0)) == openShapeOf(b->getOperand(0)) &&
+           openShapeOf(a->getResult(0)) == openShapeOf(b->getResult(0)) &&
+           llvm::equal(a->getOperands().drop_front(), b->getOperands().drop_front(), areSame);
   });
 }
 
@@ -100,7 +105,7 @@ public:
     const mlir::Value each = everyCode(mlirType(scratch->getContext(), format),
                                        [](std::int64_t i) { return i / kCodes; });
     for (mlir::Value leaf : leaves) {
-      const mlir::RankedTensorType type = typeOf(each).clone(typeOf(leaf).getElementType());
+      const mlir::RankedTensorType type = openTypeOf(each).clone(openTypeOf(leaf).getElementType());
       copies.map(leaf, type == each.getType()
                            ? each
                            : stablehlo::ConvertOp::create(builder, scratch->getLoc(), type, each));
@@ -148,7 +153,7 @@ private:
   }
 
   mlir::Value make(mlir::Value value) {
-    const mlir::RankedTensorType type = typeOf(value);
+    const mlir::RankedTensorType type = openTypeOf(value);
     mlir::Operation* op = value.getDefiningOp();
     if (!type)
       return {};
@@ -175,9 +180,10 @@ private:
         return copied->getResult(0);
       }
     }
-    if (auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
-        broadcast && typeOf(broadcast.getOperand()) && shapeOf(broadcast.getOperand()).empty()) {
-      const mlir::Value number = copy(broadcast.getOperand());
+    if (llvm::isa_and_nonnull<stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp>(
+            op) &&
+        openTypeOf(op->getOperand(0)) && openShapeOf(op->getOperand(0)).empty()) {
+      const mlir::Value number = copy(op->getOperand(0));
       return !number ? number
                      : stablehlo::BroadcastInDimOp::create(builder, scratch->getLoc(), all, number,
                                                            llvm::ArrayRef<std::int64_t>());
@@ -218,7 +224,7 @@ bool areEqual(double a, double b) { return a == b || (std::isnan(a) && std::isna
 } // namespace
 
 std::optional<Exponents> exponentsOf(mlir::Value scales) {
-  if (isCodeTensor(scales) || !llvm::isa<mlir::FloatType>(typeOf(scales).getElementType()))
+  if (isCodeTensor(scales) || !llvm::isa<mlir::FloatType>(openTypeOf(scales).getElementType()))
     return {};
   OnAllCodes evaluation(scales.getContext());
   const auto values = evaluation.values(scales);
@@ -246,7 +252,7 @@ std::optional<Exponents> exponentsOf(mlir::Value scales) {
 std::optional<Exponents> exponentsOf(mlir::Value scaled, mlir::Value elements,
                                      llvm::ArrayRef<mlir::Value> leaves) {
   const format::ElementFormat& format = *elementFormatOf(elements);
-  if (!llvm::isa<mlir::FloatType>(typeOf(scaled).getElementType()))
+  if (!llvm::isa<mlir::FloatType>(openTypeOf(scaled).getElementType()))
     return {};
   OnAllCodes evaluation(scaled.getContext());
   evaluation.takeElements(format, leaves);

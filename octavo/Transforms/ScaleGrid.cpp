@@ -3,6 +3,7 @@
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Numerics/ConversionChain.h"
+#include "octavo/Transforms/OpenShapes.h"
 #include "octavo/Transforms/ScaleExponents.h"
 #include "octavo/Transforms/ScaledOrigin.h"
 #include "octavo/Transforms/TensorFacts.h"
@@ -14,14 +15,18 @@
 
 namespace octavo::transforms {
 
-/// Axes of both shapes fall into groups of equal size. In a group the leading axes have a scale for
-/// each index, the trailing ones one for all, and the one between them whatever it has.
-std::optional<ScaledOrigins::Grid>
-ScaledOrigins::reshaped(mlir::OpBuilder& builder, mlir::Location location, const Grid& grid,
-                        llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_t> to) {
+namespace {
+
+using mlir::ShapedType;
+
+/// Blocks of a reshape's result, from those of its operand, both of known extents. Axes of both
+/// shapes fall into groups of equal size. In a group the leading axes have a scale for each index,
+/// the trailing ones one for all, and the one between them whatever it has. False where blocks do
+/// not stay whole.
+bool reshapeBlocks(llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_t> fromBlock,
+                   llvm::ArrayRef<std::int64_t> to, Extents& blocks) {
   if (llvm::is_contained(from, 0) || llvm::is_contained(to, 0))
-    return {};
-  Extents extents, blocks;
+    return false;
   for (std::size_t i = 0, j = 0; i < from.size() || j < to.size();) {
     const std::size_t begin = i, target = j;
     std::int64_t left = 1, right = 1;
@@ -39,14 +44,14 @@ ScaledOrigins::reshaped(mlir::OpBuilder& builder, mlir::Location location, const
     std::int64_t run = 1;
     bool isInner = true; // the axes looked at so far have one scale each
     for (std::size_t axis = i; axis-- > begin;) {
-      const std::int64_t block = grid.block[axis];
+      const std::int64_t block = fromBlock[axis];
       if (isInner) {
         run *= block;
         isInner = block == from[axis];
         if (!isInner && from[axis] % block != 0 && axis != begin)
-          return {};
+          return false;
       } else if (block != 1 && from[axis] != 1) {
-        return {};
+        return false;
       }
     }
     std::int64_t rest = run;
@@ -54,18 +59,120 @@ ScaledOrigins::reshaped(mlir::OpBuilder& builder, mlir::Location location, const
     for (std::size_t axis = j; axis-- > target;) {
       const std::int64_t block = std::min(rest, to[axis]);
       if (rest > to[axis] ? rest % to[axis] != 0 : to[axis] % block != 0 && axis != target)
-        return {};
+        return false;
       groupBlocks.push_back(block);
       rest = rest > to[axis] ? rest / to[axis] : 1;
     }
-    for (auto [axis, block] : llvm::zip_equal(llvm::seq(target, j), llvm::reverse(groupBlocks))) {
-      blocks.push_back(block);
-      extents.push_back((to[axis] + block - 1) / block);
+    llvm::append_range(blocks, llvm::reverse(groupBlocks));
+  }
+  return true;
+}
+
+/// How many of the first axes of both shapes are known and have as many elements on either side, at
+/// most.
+std::pair<std::size_t, std::size_t> knownAxes(llvm::ArrayRef<std::int64_t> from,
+                                              llvm::ArrayRef<std::int64_t> to) {
+  std::pair<std::size_t, std::size_t> common;
+  std::int64_t left = 1, right = 1;
+  for (std::size_t i = 0, j = 0;;) {
+    if (left == right)
+      common = {i, j};
+    const bool isLeft = left <= right && i < from.size();
+    if (!isLeft && j == to.size())
+      return common;
+    const std::int64_t extent = isLeft ? from[i++] : to[j++];
+    if (ShapedType::isDynamic(extent))
+      return common;
+    (isLeft ? left : right) *= extent;
+  }
+}
+
+/// Blocks of a reshape's result where extents are open. Known axes before and behind the open ones
+/// are as many elements on either side; so are then the axes between, whatever their extents are,
+/// where they have a scale for each index, or one for all.
+bool reshapeOpenBlocks(llvm::ArrayRef<std::int64_t> from, const Extents& block,
+                       llvm::ArrayRef<std::int64_t> to, Extents& blocks) {
+  if (llvm::is_contained(from, 0) || llvm::is_contained(to, 0))
+    return false;
+  const auto [left, right] = knownAxes(from, to);
+  const Extents backFrom(llvm::reverse(from.drop_front(left))),
+      backTo(llvm::reverse(to.drop_front(right)));
+  const auto [leftEnd, rightEnd] = knownAxes(backFrom, backTo);
+  const auto open = llvm::ArrayRef(from).drop_front(left).drop_back(leftEnd),
+             openTo = to.drop_front(right).drop_back(rightEnd),
+             openBlock = llvm::ArrayRef(block).drop_front(left).drop_back(leftEnd);
+  if (!reshapeBlocks(from.take_front(left), llvm::ArrayRef(block).take_front(left),
+                     to.take_front(right), blocks))
+    return false;
+  const auto spans = [](auto axis) { return std::get<0>(axis) == std::get<1>(axis); };
+  const auto isEach = [](auto axis) { return std::get<0>(axis) == 1 || std::get<1>(axis) == 1; };
+  if (llvm::all_of(llvm::zip_equal(open, openBlock), spans))
+    llvm::append_range(blocks, openTo);
+  else if (llvm::all_of(llvm::zip_equal(open, openBlock), isEach))
+    blocks.append(openTo.size(), 1);
+  else
+    return false;
+  return reshapeBlocks(from.take_back(leftEnd), llvm::ArrayRef(block).take_back(leftEnd),
+                       to.take_back(rightEnd), blocks);
+}
+
+} // namespace
+
+/// Of a reshape's result, from that of its operand.
+std::optional<ScaledOrigins::Grid> ScaledOrigins::reshaped(mlir::OpBuilder& builder,
+                                                           mlir::Operation* op, const Grid& grid,
+                                                           mlir::Value from) {
+  const auto shape = openShapeOf(from), to = openShapeOf(op->getResult(0));
+  const mlir::Value operand = shapeOperand(op);
+  Extents extents, blocks;
+  const bool isOpen = ShapedType::isDynamicShape(shape) || ShapedType::isDynamicShape(to);
+  if ((isOpen && !operand) || !(isOpen ? reshapeOpenBlocks(shape, grid.block, to, blocks)
+                                       : reshapeBlocks(shape, grid.block, to, blocks)))
+    return {};
+  for (auto [extent, block] : llvm::zip_equal(to, blocks))
+    extents.push_back(extent == block                 ? 1
+                      : ShapedType::isDynamic(extent) ? extent
+                                                      : (extent + block - 1) / block);
+  const auto value = openShapeOf(grid.value);
+  if (elementCount(extents) != elementCount(value))
+    return {};
+  OpenShapes shapes(builder, op->getLoc(), made);
+  return Grid{shapes.reshape(grid.value, extents,
+                             [&](std::size_t axis) { return shapes.sizeAt(operand, axis); }),
+              blocks};
+}
+
+/// Of a broadcast's result, from that of its operand. Where an axis is open on either side, the
+/// operand has as many indices as the result, or one: with a scale for each, its scales are then
+/// broadcast alike.
+std::optional<ScaledOrigins::Grid> ScaledOrigins::broadcast(mlir::OpBuilder& builder,
+                                                            mlir::Operation* op, const Grid& grid,
+                                                            mlir::Value from) {
+  const auto shape = openShapeOf(from), to = openShapeOf(op->getResult(0));
+  const auto axes = op->getAttrOfType<mlir::DenseI64ArrayAttr>("broadcast_dimensions").asArrayRef();
+  const mlir::Value operand = shapeOperand(op);
+  if (llvm::isa<stablehlo::DynamicBroadcastInDimOp>(op) && !operand)
+    return {};
+  Extents extents(to.size(), 1), block(to);
+  for (auto [axis, target] : llvm::enumerate(axes)) {
+    const auto at = static_cast<std::size_t>(target);
+    const std::int64_t extent = openShapeOf(grid.value)[axis];
+    if (ShapedType::isDynamic(shape[axis]) || ShapedType::isDynamic(to[at])) {
+      if (extent == 1)
+        continue;
+      if (grid.block[axis] != 1)
+        return {};
+      extents[at] = to[at];
+      block[at] = 1;
+    } else if (shape[axis] == to[at]) {
+      extents[at] = extent;
+      block[at] = grid.block[axis];
     }
   }
-  if (elementCount(extents) != elementCount(shapeOf(grid.value)))
-    return {};
-  return Grid{withShape(builder, location, grid.value, extents), blocks};
+  OpenShapes shapes(builder, op->getLoc(), made);
+  return Grid{shapes.broadcast(grid.value, axes, extents,
+                               [&](std::size_t axis) { return shapes.sizeAt(operand, axis); }),
+              block};
 }
 
 /// An operation on grids, done to their values: these have one block, or are one number.
@@ -78,15 +185,17 @@ std::optional<ScaledOrigins::Grid> ScaledOrigins::computed(mlir::Operation* op) 
     return gridOf(op->getOperand(0));
   llvm::SmallVector<std::optional<Grid>> grids;
   const Grid* common = nullptr;
-  if (!llvm::all_of(op->getOperands(), [](mlir::Value each) { return typeOf(each) != nullptr; }))
+  if (!llvm::all_of(op->getOperands(),
+                    [](mlir::Value each) { return openTypeOf(each) != nullptr; }))
     return {};
-  for (mlir::Value operand : op->getOperands())
-    grids.push_back(shapeOf(operand) == shapeOf(result) ? gridOf(operand)
-                                                        : std::optional(Grid{operand, {}}));
+  for (mlir::Value operand : op->getOperands()) // numbers stand for tensors in select and clamp
+    grids.push_back(openShapeOf(operand).size() == openShapeOf(result).size()
+                        ? gridOf(operand)
+                        : std::optional(Grid{operand, {}}));
   for (const std::optional<Grid>& grid : grids) {
     if (!grid)
       return {};
-    if (grid->block.empty() || elementCount(shapeOf(grid->value)) == 1)
+    if (grid->block.empty() || elementCount(openShapeOf(grid->value)) == 1)
       continue;
     if (common != nullptr && common->block != grid->block)
       return {};
@@ -94,7 +203,7 @@ std::optional<ScaledOrigins::Grid> ScaledOrigins::computed(mlir::Operation* op) 
   }
   if (common == nullptr)
     common = &*grids.front();
-  const Extents extents(shapeOf(common->value)), block = common->block;
+  const Extents extents(openShapeOf(common->value)), block = common->block;
   if (block.empty() || llvm::all_of(block, [](std::int64_t each) { return each == 1; }))
     return {};
   mlir::OpBuilder builder(op->getContext());
@@ -105,23 +214,27 @@ std::optional<ScaledOrigins::Grid> ScaledOrigins::computed(mlir::Operation* op) 
     const mlir::Type element = mlir::getElementTypeOrSelf(operand.getType());
     if (mlir::getElementTypeOrSelf(value.getType()) !=
         element) // scales that a convert only widened
+      value = make<stablehlo::ConvertOp>(builder, op->getLoc(), openTypeOf(value).clone(element),
+                                         value);
+    if (!grid->block.empty() && openShapeOf(value) != llvm::ArrayRef(extents)) {
+      if (elementCount(openShapeOf(value)) != 1)
+        return {};
+      OpenShapes shapes(builder, op->getLoc(), made);
       value =
-          make<stablehlo::ConvertOp>(builder, op->getLoc(), typeOf(value).clone(element), value);
-    if (!grid->block.empty() && shapeOf(value) != llvm::ArrayRef(extents))
-      value = make<stablehlo::BroadcastInDimOp>(builder, op->getLoc(), typeOf(value).clone(extents),
-                                                withShape(builder, op->getLoc(), value, {}),
-                                                llvm::ArrayRef<std::int64_t>());
+          shapes.broadcast(scalar(builder, op->getLoc(), value), {}, extents,
+                           [&](std::size_t axis) { return shapes.sizeOf(common->value, axis); });
+    }
     operands.push_back(value);
   }
   mlir::Operation* compact = builder.clone(*op);
   compact->setOperands(operands);
-  compact->getResult(0).setType(typeOf(result).clone(extents));
+  compact->getResult(0).setType(openTypeOf(result).clone(extents));
   made.push_back(compact);
   return Grid{compact->getResult(0), block};
 }
 
 std::optional<ScaledOrigins::Grid> ScaledOrigins::gridOf(mlir::Value value) {
-  const mlir::RankedTensorType type = typeOf(value);
+  const mlir::RankedTensorType type = openTypeOf(value);
   mlir::Operation* op = value.getDefiningOp();
   if (!type)
     return {};
@@ -137,31 +250,16 @@ std::optional<ScaledOrigins::Grid> ScaledOrigins::gridOf(mlir::Value value) {
     return Grid{make<stablehlo::ConstantOp>(builder, location, constant.resizeSplat(one)),
                 Extents(type.getShape())};
   }
-  if (auto broadcast = llvm::dyn_cast<stablehlo::BroadcastInDimOp>(op)) {
-    const std::optional<Grid> inner = gridOf(broadcast.getOperand());
+  const bool isBroadcast =
+      llvm::isa<stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp>(op);
+  if (isBroadcast || llvm::isa<stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp>(op)) {
+    const mlir::Value operand = op->getOperand(0);
+    const std::optional<Grid> inner = gridOf(operand);
     if (!inner)
       return {};
-    const auto from = shapeOf(broadcast.getOperand());
-    Extents extents(type.getShape().size(), 1), block(type.getShape());
-    for (auto [axis, target] : llvm::enumerate(broadcast.getBroadcastDimensions())) {
-      const auto at = static_cast<std::size_t>(target);
-      if (from[axis] == type.getShape()[at]) {
-        extents[at] = shapeOf(inner->value)[axis];
-        block[at] = inner->block[axis];
-      }
-    }
-    return Grid{make<stablehlo::BroadcastInDimOp>(builder, location,
-                                                  typeOf(inner->value).clone(extents), inner->value,
-                                                  broadcast.getBroadcastDimensions()),
-                block};
-  }
-  if (llvm::isa<stablehlo::ReshapeOp>(op)) {
-    const std::optional<Grid> inner = gridOf(op->getOperand(0));
-    if (!inner)
-      return {};
-    const std::optional<Grid> turned =
-        reshaped(builder, location, *inner, shapeOf(op->getOperand(0)), type.getShape());
-    return turned ? turned : std::optional(each);
+    return (isBroadcast ? broadcast(builder, op, *inner, operand)
+                        : reshaped(builder, op, *inner, operand))
+        .value_or(each);
   }
   if (auto transpose = llvm::dyn_cast<stablehlo::TransposeOp>(op)) {
     const std::optional<Grid> inner = gridOf(transpose.getOperand());
@@ -169,11 +267,12 @@ std::optional<ScaledOrigins::Grid> ScaledOrigins::gridOf(mlir::Value value) {
       return {};
     Extents extents, block;
     for (std::int64_t axis : transpose.getPermutation()) {
-      extents.push_back(shapeOf(inner->value)[static_cast<std::size_t>(axis)]);
+      extents.push_back(openShapeOf(inner->value)[static_cast<std::size_t>(axis)]);
       block.push_back(inner->block[static_cast<std::size_t>(axis)]);
     }
-    return Grid{make<stablehlo::TransposeOp>(builder, location, typeOf(inner->value).clone(extents),
-                                             inner->value, transpose.getPermutation()),
+    return Grid{make<stablehlo::TransposeOp>(builder, location,
+                                             openTypeOf(inner->value).clone(extents), inner->value,
+                                             transpose.getPermutation()),
                 block};
   }
   if (isComputedPerElement(op))
@@ -189,7 +288,8 @@ mlir::Value ScaledOrigins::movedBy(llvm::ArrayRef<mlir::Operation*> moves, mlir:
   for (mlir::Operation* move : llvm::reverse(moves)) {
     mlir::Operation* same = builder.clone(*move);
     same->setOperand(0, value);
-    same->getResult(0).setType(typeOf(move->getResult(0)).clone(typeOf(value).getElementType()));
+    same->getResult(0).setType(
+        openTypeOf(move->getResult(0)).clone(openTypeOf(value).getElementType()));
     made.push_back(same);
     value = same->getResult(0);
   }
@@ -202,15 +302,15 @@ mlir::Value ScaledOrigins::asE8m0(mlir::OpBuilder& builder, mlir::Location locat
   const mlir::Type e8m0 = mlirType(builder.getContext(), format::element("e8m0fnu")),
                    integer = builder.getIntegerType(8, false);
   const auto as = [&](mlir::Value value, mlir::Type element) -> mlir::Value {
-    const mlir::RankedTensorType type = typeOf(value).clone(element);
+    const mlir::RankedTensorType type = openTypeOf(value).clone(element);
     return type == value.getType()
                ? value
                : make<stablehlo::BitcastConvertOp>(builder, location, type, value);
   };
   if (isReciprocal) {
     codes = as(codes, integer);
-    const mlir::Value most = make<stablehlo::ConstantOp>(
-        builder, location, mlir::DenseElementsAttr::get(typeOf(codes), llvm::APInt(8, 254)));
+    const mlir::Value most =
+        filled(builder, location, builder.getIntegerAttr(integer, 254), integer, codes);
     codes = make<stablehlo::SubtractOp>(builder, location, most, codes);
   }
   return as(codes, e8m0);
@@ -230,11 +330,11 @@ mlir::Value ScaledOrigins::asE8m0(mlir::OpBuilder& builder, mlir::Location locat
 /// One over each scale: of E8M0 E8M0, else f32.
 mlir::Value ScaledOrigins::inverse(mlir::OpBuilder& builder, mlir::Location location,
                                    mlir::Value scales) {
-  if (llvm::isa<mlir::Float8E8M0FNUType>(typeOf(scales).getElementType()))
+  if (llvm::isa<mlir::Float8E8M0FNUType>(openTypeOf(scales).getElementType()))
     return asE8m0(builder, location, scales, true);
   const mlir::Value wide = toF32(builder, location, scales);
-  const mlir::Value one = make<stablehlo::ConstantOp>(
-      builder, location, mlir::DenseElementsAttr::get(typeOf(wide), 1.0F));
+  const mlir::Value one =
+      filled(builder, location, builder.getF32FloatAttr(1), builder.getF32Type(), wide);
   return make<stablehlo::DivOp>(builder, location, one, wide);
 }
 
@@ -253,14 +353,14 @@ std::optional<Dequantized> ScaledOrigins::scaledByExponents(mlir::Operation* op)
       below.insert(maker->operand_begin(), maker->operand_end());
       continue;
     }
-    const ScaledOrigin origin = typeOf(value) ? of(value) : ScaledOrigin();
+    const ScaledOrigin origin = openTypeOf(value) ? of(value) : ScaledOrigin();
     const auto* parts = std::get_if<Dequantized>(&origin);
     if (parts == nullptr || parts->scales || (elements && !areSame(elements, parts->elements)))
       return {};
     elements = parts->elements;
     leaves.push_back(value);
   }
-  if (!elements || shapeOf(elements) != shapeOf(op->getResult(0)))
+  if (!elements || openShapeOf(elements) != openShapeOf(op->getResult(0)))
     return {};
   const std::optional<Exponents> exponents = exponentsOf(op->getResult(0), elements, leaves);
   if (!exponents)
@@ -269,7 +369,7 @@ std::optional<Dequantized> ScaledOrigins::scaledByExponents(mlir::Operation* op)
   const std::optional<Grid> grid =
       gridOf(movedBy(exponents->moves, builder,
                      asE8m0(builder, op->getLoc(), exponents->codes, exponents->isReciprocal)));
-  if (!grid || elementCount(shapeOf(grid->value)) == elementCount(shapeOf(elements)))
+  if (!grid || isForEach(openShapeOf(elements), grid->block))
     return {};
   return Dequantized{elements, grid->value, grid->block, {}, exponents->difference};
 }

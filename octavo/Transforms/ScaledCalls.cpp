@@ -136,6 +136,11 @@ Obstacle fitsNoBlock(mlir::Operation* op) {
           "give as many scales as divide the extent"};
 }
 
+Obstacle hasOpenExtents(mlir::Operation* op) {
+  return {op, "has extents that are not known",
+          "give the arguments types of known extents, as --octavo-refine-shapes does"};
+}
+
 /// jax.lax.scaled_dot: dimension_numbers = [[lhs contracting, rhs contracting], [lhs batch, rhs
 /// batch]].
 std::variant<ScaledCall, Obstacle> readComposite(stablehlo::CompositeOp op) {
@@ -148,9 +153,10 @@ std::variant<ScaledCall, Obstacle> readComposite(stablehlo::CompositeOp op) {
       axes[i] = axesOf(both[i % 2]);
   }
   if (op.getNumOperands() != 4 || op.getNumResults() != 1 ||
-      !llvm::all_of(axes, [](auto& each) { return each.has_value(); }) ||
-      !llvm::all_of(op.getOperands(), hasKnownExtents))
+      !llvm::all_of(axes, [](auto& each) { return each.has_value(); }))
     return Obstacle{op, "is not as JAX writes it", "call jax.lax.scaled_dot"};
+  if (!llvm::all_of(op.getOperands(), hasKnownExtents))
+    return hasOpenExtents(op);
   if (!isPlain(op.getResult(0)))
     return hasResultOf(op);
   ScaledCall call;
@@ -174,11 +180,11 @@ std::variant<ScaledCall, Obstacle> readComposite(stablehlo::CompositeOp op) {
 /// [B,] M, K times [B,] N, K; scales of the left, of the right, one for the result.
 std::variant<ScaledCall, Obstacle> readBlockScaledDot(stablehlo::CustomCallOp op) {
   const std::size_t operands = op.getNumOperands();
-  const std::int64_t rank =
-      operands > 0 && hasKnownExtents(op.getOperand(0)) ? typeOf(op.getOperand(0)).getRank() : 0;
+  if (!llvm::all_of(op.getOperands(), hasKnownExtents))
+    return hasOpenExtents(op);
+  const std::int64_t rank = operands > 0 ? typeOf(op.getOperand(0)).getRank() : 0;
   if (operands < 3 || operands > 5 || (rank != 2 && rank != 3) || op.getNumResults() != 1 ||
-      !llvm::all_of(op.getOperands(), hasKnownExtents) || !isPlain(op.getResult(0)) ||
-      typeOf(op.getOperand(1)).getRank() != rank)
+      !isPlain(op.getResult(0)) || typeOf(op.getOperand(1)).getRank() != rank)
     return Obstacle{op, "has operands or a result of other types than XLA's call",
                     "call it as jax.nn.scaled_matmul does"};
   const Extents batching(rank == 3 ? 1 : 0, 0), contracting(1, rank - 1);

@@ -20,6 +20,8 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <numeric>
+
 namespace octavo::transforms {
 
 bool areSame(mlir::Value a, mlir::Value b) {
@@ -38,7 +40,8 @@ bool areSame(mlir::Value a, mlir::Value b) {
 
 std::optional<double> splatNumber(mlir::Value value) {
   while (auto* op = value.getDefiningOp()) {
-    if (!llvm::isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp, stablehlo::ConvertOp>(op))
+    if (!llvm::isa<stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp,
+                   stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp, stablehlo::ConvertOp>(op))
       break;
     value = op->getOperand(0);
   }
@@ -64,16 +67,21 @@ ScaledOrigins::~ScaledOrigins() {
 
 mlir::Value ScaledOrigins::toF32(mlir::OpBuilder& builder, mlir::Location location,
                                  mlir::Value value) {
-  const mlir::RankedTensorType type = typeOf(value).clone(builder.getF32Type());
+  const mlir::RankedTensorType type = openTypeOf(value).clone(builder.getF32Type());
   return value.getType() == type ? value
                                  : make<stablehlo::ConvertOp>(builder, location, type, value);
 }
 
-mlir::Value ScaledOrigins::withShape(mlir::OpBuilder& builder, mlir::Location location,
-                                     mlir::Value value, llvm::ArrayRef<std::int64_t> shape) {
-  const mlir::RankedTensorType type = typeOf(value).clone(shape);
-  return value.getType() == type ? value
-                                 : make<stablehlo::ReshapeOp>(builder, location, type, value);
+mlir::Value ScaledOrigins::scalar(mlir::OpBuilder& builder, mlir::Location location,
+                                  mlir::Value one) {
+  return OpenShapes(builder, location, made).reshape(one, {}, nullptr);
+}
+
+mlir::Value ScaledOrigins::filled(mlir::OpBuilder& builder, mlir::Location location,
+                                  mlir::Attribute number, mlir::Type element, mlir::Value like) {
+  OpenShapes shapes(builder, location, made);
+  return shapes.filled(openTypeOf(like).clone(element), number,
+                       [&](std::size_t axis) { return shapes.sizeOf(like, axis); });
 }
 
 ScaledOrigin ScaledOrigins::of(mlir::Value value) {
@@ -84,8 +92,39 @@ ScaledOrigin ScaledOrigins::of(mlir::Value value) {
   return origin;
 }
 
+bool isForEach(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> block) {
+  return llvm::all_of(llvm::zip_equal(shape, block),
+                      [](auto axis) { return std::get<0>(axis) == 1 || std::get<1>(axis) == 1; });
+}
+
+/// The scales of a grid as octavo.pack takes them: none where there are no elements. A block that
+/// spans an open axis is none where the axis has no index.
+static mlir::Value scalesOfBlocks(mlir::OpBuilder& builder, mlir::Location location,
+                                  mlir::RankedTensorType elements, const Dequantized& parts,
+                                  mlir::Value scales) {
+  const mlir::RankedTensorType type = openTypeOf(scales);
+  const bool isEmpty = llvm::is_contained(elements.getShape(), 0);
+  Extents grid(type.getShape());
+  for (auto [extent, of] : llvm::zip_equal(elements.getShape(), grid))
+    if (extent == 0 || (mlir::ShapedType::isDynamic(extent) && (isEmpty || of == 1)))
+      of = extent;
+  if (!mlir::ShapedType::isDynamicShape(grid) && isEmpty)
+    return stablehlo::ConstantOp::create(
+        builder, location,
+        mlir::DenseElementsAttr::get(type.clone(grid), llvm::ArrayRef<mlir::Attribute>()));
+  if (llvm::ArrayRef(grid) == type.getShape())
+    return scales;
+  std::vector<mlir::Operation*> made;
+  OpenShapes shapes(builder, location, made);
+  const auto axes = llvm::to_vector(llvm::seq<std::int64_t>(0, type.getRank()));
+  return shapes.broadcast(scales, axes, grid, [&](std::size_t axis) {
+    const mlir::Value size = shapes.sizeOf(parts.elements, axis);
+    return type.getDimSize(axis) == 1 ? shapes.atMostOne(size) : size;
+  });
+}
+
 mlir::Value packed(mlir::OpBuilder& builder, mlir::Location location, const Dequantized& parts) {
-  const mlir::RankedTensorType type = typeOf(parts.elements);
+  const mlir::RankedTensorType type = openTypeOf(parts.elements);
   mlir::Value scales = parts.scales;
   Extents block(parts.block);
   if (!scales) {
@@ -96,19 +135,11 @@ mlir::Value packed(mlir::OpBuilder& builder, mlir::Location location, const Dequ
         mlir::DenseElementsAttr::get(mlir::RankedTensorType::get(one, builder.getF32Type()), 1.0F));
   }
   for (std::int64_t& extent : block)
-    extent = std::max<std::int64_t>(extent, 1);
-  if (type.getNumElements() == 0) { // no scales either
-    Extents grid;
-    for (auto [extent, each] : llvm::zip_equal(type.getShape(), block))
-      grid.push_back((extent + each - 1) / each);
-    const auto none = mlir::RankedTensorType::get(
-        grid, llvm::cast<mlir::RankedTensorType>(scales.getType()).getElementType());
-    scales = stablehlo::ConstantOp::create(
-        builder, location, mlir::DenseElementsAttr::get(none, llvm::ArrayRef<mlir::Attribute>()));
-  }
+    extent = extent == 0 ? 1 : extent;
+  scales = scalesOfBlocks(builder, location, type, parts, scales);
   const auto scaled = ir::ScaledType::get(
       builder.getContext(), type.getShape(), elementFormat(type.getElementType()),
-      elementFormat(typeOf(scales).getElementType()), block, static_cast<bool>(parts.outer));
+      elementFormatOf(scales), block, static_cast<bool>(parts.outer));
   return ir::PackOp::create(builder, location, scaled, parts.elements, scales, parts.outer);
 }
 
@@ -134,10 +165,10 @@ bool ScaledOrigins::comesFromNarrow(mlir::Value value) {
   if (auto loop = llvm::dyn_cast_or_null<stablehlo::WhileOp>(op))
     return narrow[value] = comesFromNarrow(
                loop.getBody().getArgument(llvm::cast<mlir::OpResult>(value).getResultNumber()));
-  if (op == nullptr ||
-      llvm::isa<stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::EinsumOp,
-                stablehlo::ConvolutionOp, stablehlo::DynamicConvOp, chlo::RaggedDotOp,
-                stablehlo::ReduceOp, stablehlo::CompareOp, ir::DotGeneralOp>(op))
+  if (op == nullptr || llvm::isa<stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::EinsumOp,
+                                 stablehlo::ConvolutionOp, stablehlo::DynamicConvOp,
+                                 chlo::RaggedDotOp, stablehlo::ReduceOp, stablehlo::CompareOp,
+                                 stablehlo::GetDimensionSizeOp, ir::DotGeneralOp>(op))
     return false;
   bool any = false;
   for (mlir::Value operand : op->getOperands())
@@ -152,7 +183,7 @@ bool ScaledOrigins::comesFromNarrow(mlir::Value value) {
 ScaledOrigin ScaledOrigins::find(mlir::Value value) {
   ScaledOrigin origin = traced(value);
   mlir::Operation* op = value.getDefiningOp();
-  if (std::holds_alternative<Obstacle>(origin) && typeOf(value) &&
+  if (std::holds_alternative<Obstacle>(origin) && openTypeOf(value) &&
       llvm::isa_and_nonnull<stablehlo::SelectOp, stablehlo::BitcastConvertOp>(op))
     if (std::optional<Dequantized> parts = scaledByExponents(op))
       return *parts;
@@ -160,7 +191,7 @@ ScaledOrigin ScaledOrigins::find(mlir::Value value) {
 }
 
 ScaledOrigin ScaledOrigins::traced(mlir::Value value) {
-  if (isCodes(value) && typeOf(value))
+  if (isCodes(value) && openTypeOf(value))
     return Dequantized{value};
   if (!comesFromNarrow(value))
     return {};
@@ -175,7 +206,7 @@ ScaledOrigin ScaledOrigins::traced(mlir::Value value) {
                : Obstacle{around, "takes wide values into a computation of its own",
                           "dequantize within it"};
   }
-  if (!typeOf(value))
+  if (!openTypeOf(value))
     return Obstacle{op, "has extents that are not known",
                     "give the arguments types of known extents, as --octavo-refine-shapes does"};
   if (llvm::isa<stablehlo::ConvertOp>(op))
@@ -196,17 +227,23 @@ ScaledOrigin ScaledOrigins::traced(mlir::Value value) {
   if (auto dequantize = llvm::dyn_cast<ir::DequantizeOp>(op))
     return unpacked(dequantize);
   if (llvm::isa<stablehlo::AllGatherOp, stablehlo::AllToAllOp, stablehlo::CollectivePermuteOp,
-                stablehlo::CollectiveBroadcastOp>(op))
+                stablehlo::CollectiveBroadcastOp>(op)) {
+    if (!llvm::all_of(op->getOperands(), [](mlir::Value each) { return typeOf(each) != nullptr; }))
+      return Obstacle{op, "sends values of extents that are not known",
+                      "give the arguments types of known extents, as --octavo-refine-shapes does"};
     return communicated(op, llvm::cast<mlir::OpResult>(value).getResultNumber());
+  }
   if (auto update = llvm::dyn_cast<stablehlo::DynamicUpdateSliceOp>(op))
     return updated(update);
   if (llvm::isa<stablehlo::OptimizationBarrierOp>(op))
     return of(op->getOperand(llvm::cast<mlir::OpResult>(value).getResultNumber()));
   if (llvm::isa<stablehlo::ConcatenateOp>(op))
     return concatenated(op);
-  if (llvm::isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
-                stablehlo::SliceOp, stablehlo::DynamicSliceOp, stablehlo::PadOp,
-                stablehlo::SelectOp, stablehlo::GatherOp, stablehlo::ReverseOp>(op)) {
+  if (llvm::isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp,
+                stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp, stablehlo::SliceOp,
+                stablehlo::RealDynamicSliceOp, stablehlo::DynamicGatherOp,
+                stablehlo::DynamicSliceOp, stablehlo::PadOp, stablehlo::SelectOp,
+                stablehlo::GatherOp, stablehlo::ReverseOp>(op)) {
     auto select = llvm::dyn_cast<stablehlo::SelectOp>(op);
     ScaledOrigin inner = of(op->getOperand(!select ? 0 : movesFirstArm(select) ? 1 : 2));
     if (const auto* parts = std::get_if<Dequantized>(&inner))
@@ -241,8 +278,9 @@ ScaledOrigin ScaledOrigins::scaled(mlir::Operation* op, mlir::Value codes, mlir:
                : Obstacle{op, "divides by narrow values",
                           "multiply by their reciprocals as scales"};
   std::optional<Grid> grid = gridOf(factor);
-  if (!grid || (elementCount(shapeOf(grid->value)) == elementCount(shapeOf(factor)) &&
-                elementCount(shapeOf(factor)) > 1 && !isRowOrColumn(shapeOf(factor))))
+  const std::int64_t count = elementCount(openShapeOf(factor));
+  if (!grid || (isForEach(openShapeOf(factor), grid->block) && count != 0 && count != 1 &&
+                !isRowOrColumn(openShapeOf(factor))))
     return Obstacle{op,
                     std::string(isDivided ? "divides" : "multiplies") +
                         " by a tensor that is no broadcast of fewer scales",
@@ -267,10 +305,10 @@ ScaledOrigin ScaledOrigins::combined(mlir::Operation* op, Dequantized parts, Gri
   }
   mlir::OpBuilder builder(op->getContext());
   builder.setInsertionPoint(op);
-  const auto isOne = [](mlir::Value value) { return elementCount(shapeOf(value)) == 1; };
+  const auto isOne = [](mlir::Value value) { return elementCount(openShapeOf(value)) == 1; };
   const auto isWide = [](mlir::Value value) { return !elementFormatOf(value)->isNarrow(); };
   const auto scalar = [&](mlir::Value value) {
-    return withShape(builder, op->getLoc(), toF32(builder, op->getLoc(), value), {});
+    return this->scalar(builder, op->getLoc(), toF32(builder, op->getLoc(), value));
   };
   if (!parts.outer && isOne(grid.value) && isWide(grid.value) && !isWide(parts.scales)) {
     parts.outer = scalar(grid.value);
@@ -290,22 +328,34 @@ ScaledOrigin ScaledOrigins::combined(mlir::Operation* op, Dequantized parts, Gri
     std::swap(parts.scales, grid.value);
     std::swap(parts.block, grid.block);
   }
+  if (!isOne(grid.value) && openShapeOf(grid.value) != openShapeOf(parts.scales))
+    return Obstacle{op, "is a second grid of scales, of extents that are not known to be the same",
+                    "multiply the scales before they are broadcast"};
   const mlir::Value lhs = toF32(builder, op->getLoc(), parts.scales);
   mlir::Value rhs = toF32(builder, op->getLoc(), grid.value);
-  if (rhs.getType() != lhs.getType())
-    rhs = make<stablehlo::BroadcastInDimOp>(builder, op->getLoc(), lhs.getType(), scalar(rhs),
-                                            llvm::ArrayRef<std::int64_t>());
+  if (rhs.getType() != lhs.getType()) {
+    OpenShapes shapes(builder, op->getLoc(), made);
+    rhs = shapes.broadcast(scalar(rhs), {}, openShapeOf(lhs),
+                           [&](std::size_t axis) { return shapes.sizeOf(lhs, axis); });
+  }
   parts.scales = make<stablehlo::MulOp>(builder, op->getLoc(), lhs, rhs);
   return parts;
 }
 
 ScaledOrigin ScaledOrigins::dequantized(mlir::Operation* call) {
   const mlir::Value codes = call->getOperand(0), scales = call->getOperand(1);
-  if (!typeOf(codes) || !typeOf(scales) || !isCodes(codes) || !canBeScale(scales) ||
-      typeOf(codes).getRank() != typeOf(scales).getRank())
+  if (!openTypeOf(codes) || !openTypeOf(scales) || !isCodes(codes) || !canBeScale(scales) ||
+      openTypeOf(codes).getRank() != openTypeOf(scales).getRank())
     return Obstacle{call, "has operands of other types than a scaled tensor's", "quantize to one"};
   Dequantized parts{codes, scales};
-  for (auto [extent, blocks] : llvm::zip_equal(shapeOf(codes), shapeOf(scales))) {
+  for (auto [extent, blocks] : llvm::zip_equal(openShapeOf(codes), openShapeOf(scales))) {
+    if (mlir::ShapedType::isDynamic(extent) && blocks == 1) {
+      parts.block.push_back(extent);
+      continue;
+    }
+    if (mlir::ShapedType::isDynamic(extent) || mlir::ShapedType::isDynamic(blocks))
+      return Obstacle{call, "has open extents, of which no block follows",
+                      "give the arguments types of known extents, as --octavo-refine-shapes does"};
     if (blocks < 1 || extent % blocks != 0)
       return Obstacle{call, "has scales of a shape that fits no block",
                       "give as many scales as divide the extent"};
@@ -314,12 +364,29 @@ ScaledOrigin ScaledOrigins::dequantized(mlir::Operation* call) {
   return parts;
 }
 
+/// What scalesOfBlocks makes the scales of; null where they are otherwise.
+static mlir::Value gridOfPacked(mlir::Value scales, const Extents& block) {
+  if (!llvm::is_contained(block, mlir::ShapedType::kDynamic))
+    return scales;
+  auto broadcast = scales.getDefiningOp<stablehlo::DynamicBroadcastInDimOp>();
+  if (!broadcast || openShapeOf(broadcast.getOperand()).size() != block.size() ||
+      !llvm::is_sorted(broadcast.getBroadcastDimensions()))
+    return {};
+  for (auto [extent, of, each] :
+       llvm::zip_equal(openShapeOf(broadcast.getOperand()), openShapeOf(scales), block))
+    if (mlir::ShapedType::isDynamic(each) ? extent != 1
+                                          : extent != of || mlir::ShapedType::isDynamic(of))
+      return {};
+  return broadcast.getOperand();
+}
+
 ScaledOrigin ScaledOrigins::unpacked(ir::DequantizeOp op) {
   const auto type = llvm::cast<ir::ScaledType>(op.getOperand().getType());
   const Extents block(type.getBlock());
   if (auto pack = op.getOperand().getDefiningOp<ir::PackOp>())
-    return Dequantized{pack.getElements(), pack.getScales(), block, pack.getOuter()};
-  if (type.getElement()->isInteger() || !type.getScalesType().hasStaticShape())
+    if (const mlir::Value scales = gridOfPacked(pack.getScales(), block))
+      return Dequantized{pack.getElements(), scales, block, pack.getOuter()};
+  if (type.getElement()->isInteger() || llvm::is_contained(block, mlir::ShapedType::kDynamic))
     return Obstacle{op, "is a scaled tensor's values", "multiply the scaled tensor itself"};
   mlir::OpBuilder builder(op);
   llvm::SmallVector<mlir::Type> types = {type.getElementsType(), type.getScalesType()};
@@ -356,35 +423,40 @@ ScaledOrigin ScaledOrigins::concatenated(mlir::Operation* op) {
     if (!parts->scales)
       continue;
     Extents block = parts->block, expected = first->block;
-    const bool isWhole = shapeOf(parts->scales)[axis] == 1;
+    const bool isWhole = openShapeOf(parts->scales)[axis] == 1;
     block[axis] = expected[axis] = 1; // compared below
     if (elementFormatOf(parts->scales) != elementFormatOf(first->scales) || block != expected)
       return Obstacle{op, "joins tensors of different blocks", "quantize them in the same blocks"};
-    if (!isWhole && shapeOf(parts->elements)[axis] % parts->block[axis] != 0)
+    const std::int64_t extent = openShapeOf(parts->elements)[axis];
+    if (!isWhole && parts->block[axis] != 1 &&
+        (mlir::ShapedType::isDynamic(extent) || extent % parts->block[axis] != 0))
       return Obstacle{op, "joins tensors within a block", "join them on the edges of blocks"};
   }
   mlir::OpBuilder builder(op->getContext());
   builder.setInsertionPoint(op);
   const auto join = [&](mlir::ValueRange values) -> mlir::Value {
-    Extents shape(shapeOf(values.front()));
-    shape[axis] = 0;
-    for (mlir::Value value : values)
-      shape[axis] += shapeOf(value)[axis];
+    Extents shape(openShapeOf(values.front()));
+    const auto extents =
+        llvm::map_to_vector(values, [&](mlir::Value value) { return openShapeOf(value)[axis]; });
+    shape[axis] = mlir::ShapedType::isDynamicShape(extents)
+                      ? mlir::ShapedType::kDynamic
+                      : std::accumulate(extents.begin(), extents.end(), std::int64_t{0});
     return make<stablehlo::ConcatenateOp>(builder, op->getLoc(),
-                                          typeOf(values.front()).clone(shape), values,
+                                          openTypeOf(values.front()).clone(shape), values,
                                           static_cast<std::int64_t>(axis));
   };
   Dequantized result = *first;
   result.elements = join(elements);
   if (!first->scales)
     return result;
-  const bool isOne = shapeOf(first->scales)[axis] == 1;
+  const bool isOne = openShapeOf(first->scales)[axis] == 1;
   if (isShared && isOne) {
-    result.block[axis] = shapeOf(result.elements)[axis];
+    result.block[axis] = openShapeOf(result.elements)[axis];
     return result;
   }
   for (mlir::Value operand : op->getOperands())
-    if (std::get<Dequantized>(of(operand)).block[axis] != first->block[axis])
+    if (const std::int64_t block = std::get<Dequantized>(of(operand)).block[axis];
+        block != first->block[axis] || mlir::ShapedType::isDynamic(block))
       return Obstacle{op, "joins tensors of different scales",
                       "give them one scale, or equal blocks"};
   result.scales = join(scales);

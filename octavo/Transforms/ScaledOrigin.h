@@ -4,9 +4,11 @@
 
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Transforms/OpenShapes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
@@ -23,10 +25,12 @@ namespace octavo::transforms {
 
 using Extents = llvm::SmallVector<std::int64_t>;
 
-/// value[i] = elements[i] * scales[i / block] * outer.
+/// value[i] = elements[i] * scales[i / block] * outer. Of an axis that is open (`?`) a block is of
+/// one index, or spans the axis: `?`.
 struct Dequantized {
   mlir::Value elements;    ///< codes, of the tensor's shape
-  mlir::Value scales = {}; ///< the grid, of the tensor's rank; null: every scale is 1
+  mlir::Value scales = {}; ///< the grid, of the tensor's rank, 1 where a block spans an axis; null:
+                           ///< every scale is 1
   Extents block = {};      ///< of the grid
   mlir::Value outer = {};  ///< tensor<f32>; null: 1
   std::string note = {};   ///< what of the program's values these are not; mostly empty
@@ -48,6 +52,9 @@ std::optional<double> splatNumber(mlir::Value value);
 /// Whether two values are computed alike from the same ones.
 bool areSame(mlir::Value a, mlir::Value b);
 
+/// Whether every element of a tensor in such blocks has a scale of its own.
+bool isForEach(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> block);
+
 /// The scaled tensor of these parts, packed at a place where they are known.
 mlir::Value packed(mlir::OpBuilder& builder, mlir::Location location, const Dequantized& parts);
 
@@ -68,7 +75,8 @@ public:
 private:
   struct Move;
 
-  /// A tensor that one value a block makes: tensor[i] = value[i / block].
+  /// A tensor that one value a block makes: tensor[i] = value[i / block]; blocks as Dequantized has
+  /// them.
   struct Grid {
     mlir::Value value;
     Extents block;
@@ -81,13 +89,18 @@ private:
   ScaledOrigin moved(mlir::Operation* op, const Dequantized& parts);
   ScaledOrigin movedBy(stablehlo::TransposeOp transpose, Move& move);
   ScaledOrigin movedBy(stablehlo::ReverseOp reverse, Move& move);
-  ScaledOrigin movedBy(stablehlo::BroadcastInDimOp broadcast, Move& move);
   ScaledOrigin movedBy(stablehlo::SliceOp slice, Move& move);
+  ScaledOrigin movedBy(stablehlo::RealDynamicSliceOp slice, Move& move);
   ScaledOrigin movedBy(stablehlo::DynamicSliceOp slice, Move& move);
   ScaledOrigin movedBy(stablehlo::SelectOp select, Move& move);
   ScaledOrigin movedBy(stablehlo::PadOp pad, Move& move);
   ScaledOrigin movedBy(stablehlo::GatherOp gather, Move& move);
+  ScaledOrigin movedBy(stablehlo::DynamicGatherOp gather, Move& move);
+  ScaledOrigin gathered(Move& move, stablehlo::GatherDimensionNumbersAttr numbers,
+                        llvm::ArrayRef<std::int64_t> sizes, mlir::Value operand);
+  mlir::Value movedElements(Move& move);
   ScaledOrigin reshapedParts(Move& move);
+  ScaledOrigin broadcastParts(Move& move);
   ScaledOrigin updated(stablehlo::DynamicUpdateSliceOp update);
   ScaledOrigin communicated(mlir::Operation* op, unsigned result);
   void exchange(mlir::Operation* op, Dequantized& parts, bool withScales,
@@ -108,8 +121,10 @@ private:
                       mlir::Value value);
   mlir::Value inverse(mlir::OpBuilder& builder, mlir::Location location, mlir::Value scales);
   std::optional<Dequantized> scaledByExponents(mlir::Operation* op);
-  std::optional<Grid> reshaped(mlir::OpBuilder& builder, mlir::Location location, const Grid& grid,
-                               llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_t> to);
+  std::optional<Grid> reshaped(mlir::OpBuilder& builder, mlir::Operation* op, const Grid& grid,
+                               mlir::Value from);
+  std::optional<Grid> broadcast(mlir::OpBuilder& builder, mlir::Operation* op, const Grid& grid,
+                                mlir::Value from);
 
   template <typename Op, typename... Operands>
   Op make(mlir::OpBuilder& builder, Operands&&... operands) {
@@ -118,8 +133,10 @@ private:
     return op;
   }
   mlir::Value toF32(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value);
-  mlir::Value withShape(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
-                        llvm::ArrayRef<std::int64_t> shape);
+  mlir::Value scalar(mlir::OpBuilder& builder, mlir::Location location, mlir::Value one);
+  /// One number in every place of a tensor like another.
+  mlir::Value filled(mlir::OpBuilder& builder, mlir::Location location, mlir::Attribute number,
+                     mlir::Type element, mlir::Value like);
 
   llvm::DenseMap<mlir::Value, ScaledOrigin> known;
   llvm::DenseMap<mlir::Value, bool> narrow;

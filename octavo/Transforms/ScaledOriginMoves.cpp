@@ -18,12 +18,23 @@ namespace octavo::transforms {
 /// The move of one tensor: what it is made of, and where the new operations go.
 struct ScaledOrigins::Move {
   Move(mlir::Operation* op, const Dequantized& parts)
-      : op(op), parts(parts), builder(op), location(op->getLoc()), from(shapeOf(parts.elements)),
-        to(shapeOf(op->getResult(0))), type(typeOf(parts.elements).clone(to)) {}
+      : op(op), parts(parts), builder(op), location(op->getLoc()),
+        from(openShapeOf(parts.elements)), to(openShapeOf(op->getResult(0))),
+        type(openTypeOf(parts.elements).clone(to)) {}
 
-  bool isWhole(std::size_t axis) const { return shapeOf(parts.scales)[axis] == 1; }
-  Obstacle cutsBlocks() const { return {op, "cuts or mixes blocks", "move whole blocks"}; }
-  std::int64_t wholeBlock(std::size_t axis) const { return std::max<std::int64_t>(to[axis], 1); }
+  bool isWhole(std::size_t axis) const { return openShapeOf(parts.scales)[axis] == 1; }
+  bool isOpen() const {
+    return mlir::ShapedType::isDynamicShape(from) || mlir::ShapedType::isDynamicShape(to);
+  }
+  Obstacle cutsBlocks() const {
+    return isOpen() ? Obstacle{op, "has open extents, of which blocks are not known to stay whole",
+                               "give each row its scale, or the arguments types of known extents"}
+                    : Obstacle{op, "cuts or mixes blocks", "move whole blocks"};
+  }
+  Obstacle hasIndices() const {
+    return {op, "takes its places as values of index", "give them as i32 or i64"};
+  }
+  std::int64_t wholeBlock(std::size_t axis) const { return to[axis] == 0 ? 1 : to[axis]; }
 
   mlir::Operation* op;
   const Dequantized& parts;
@@ -40,11 +51,15 @@ bool isNan(mlir::Value value) {
   return number && std::isnan(*number);
 }
 
-mlir::Attribute splat(mlir::RankedTensorType type, bool nan) {
-  const llvm::fltSemantics& semantics =
-      llvm::cast<mlir::FloatType>(type.getElementType()).getFloatSemantics();
-  return mlir::DenseElementsAttr::get(type, nan ? llvm::APFloat::getNaN(semantics)
-                                                : llvm::APFloat::getZero(semantics));
+/// NaN or 0.
+mlir::Attribute numberOf(mlir::Type element, bool nan) {
+  const llvm::fltSemantics& semantics = llvm::cast<mlir::FloatType>(element).getFloatSemantics();
+  return mlir::FloatAttr::get(element, nan ? llvm::APFloat::getNaN(semantics)
+                                           : llvm::APFloat::getZero(semantics));
+}
+
+bool isOfIntegers(mlir::Value shape) {
+  return mlir::getElementTypeOrSelf(shape.getType()).isInteger();
 }
 
 Extents permuted(llvm::ArrayRef<std::int64_t> extents, llvm::ArrayRef<std::int64_t> permutation) {
@@ -59,9 +74,12 @@ Extents permuted(llvm::ArrayRef<std::int64_t> extents, llvm::ArrayRef<std::int64
 ScaledOrigin ScaledOrigins::moved(mlir::Operation* op, const Dequantized& parts) {
   Move move(op, parts);
   return llvm::TypeSwitch<mlir::Operation*, ScaledOrigin>(op)
-      .Case<stablehlo::TransposeOp, stablehlo::BroadcastInDimOp, stablehlo::SliceOp,
+      .Case<stablehlo::TransposeOp, stablehlo::SliceOp, stablehlo::RealDynamicSliceOp,
             stablehlo::DynamicSliceOp, stablehlo::SelectOp, stablehlo::PadOp, stablehlo::GatherOp,
-            stablehlo::ReverseOp>([&](auto each) { return movedBy(each, move); })
+            stablehlo::DynamicGatherOp, stablehlo::ReverseOp>(
+          [&](auto each) { return movedBy(each, move); })
+      .Case<stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp>(
+          [&](mlir::Operation*) { return broadcastParts(move); })
       .Default([&](mlir::Operation*) { return reshapedParts(move); });
 }
 
@@ -73,7 +91,7 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::TransposeOp transpose, Move& move
   if (move.parts.scales) {
     result.scales = make<stablehlo::TransposeOp>(
         move.builder, move.location,
-        typeOf(move.parts.scales).clone(permuted(shapeOf(move.parts.scales), permutation)),
+        openTypeOf(move.parts.scales).clone(permuted(openShapeOf(move.parts.scales), permutation)),
         move.parts.scales, permutation);
     result.block = permuted(move.parts.block, permutation);
   }
@@ -97,12 +115,21 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::ReverseOp reverse, Move& move) {
   return result;
 }
 
+/// The operation itself, on the codes.
+mlir::Value ScaledOrigins::movedElements(Move& move) {
+  mlir::Operation* same = move.builder.clone(*move.op);
+  same->setOperand(0, move.parts.elements);
+  same->getResult(0).setType(move.type);
+  made.push_back(same);
+  return same->getResult(0);
+}
+
 ScaledOrigin ScaledOrigins::reshapedParts(Move& move) {
   Dequantized result = move.parts;
-  result.elements = withShape(move.builder, move.location, move.parts.elements, move.to);
+  result.elements = movedElements(move);
   if (move.parts.scales) {
-    const std::optional<Grid> grid = reshaped(
-        move.builder, move.location, {move.parts.scales, move.parts.block}, move.from, move.to);
+    const std::optional<Grid> grid =
+        reshaped(move.builder, move.op, {move.parts.scales, move.parts.block}, move.parts.elements);
     if (!grid)
       return move.cutsBlocks();
     result.scales = grid->value;
@@ -111,22 +138,16 @@ ScaledOrigin ScaledOrigins::reshapedParts(Move& move) {
   return result;
 }
 
-ScaledOrigin ScaledOrigins::movedBy(stablehlo::BroadcastInDimOp broadcast, Move& move) {
+ScaledOrigin ScaledOrigins::broadcastParts(Move& move) {
   Dequantized result = move.parts;
-  const auto dimensions = broadcast.getBroadcastDimensions();
-  result.elements = make<stablehlo::BroadcastInDimOp>(move.builder, move.location, move.type,
-                                                      move.parts.elements, dimensions);
+  result.elements = movedElements(move);
   if (move.parts.scales) {
-    Extents grid(move.to.size(), 1), block(move.to);
-    for (auto [axis, target] : llvm::enumerate(dimensions))
-      if (move.from[axis] == move.to[static_cast<std::size_t>(target)]) {
-        grid[static_cast<std::size_t>(target)] = shapeOf(move.parts.scales)[axis];
-        block[static_cast<std::size_t>(target)] = move.parts.block[axis];
-      }
-    result.scales = make<stablehlo::BroadcastInDimOp>(move.builder, move.location,
-                                                      typeOf(move.parts.scales).clone(grid),
-                                                      move.parts.scales, dimensions);
-    result.block = block;
+    const std::optional<Grid> grid = broadcast(
+        move.builder, move.op, {move.parts.scales, move.parts.block}, move.parts.elements);
+    if (!grid)
+      return move.cutsBlocks();
+    result.scales = grid->value;
+    result.block = grid->block;
   }
   return result;
 }
@@ -159,9 +180,52 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::SliceOp slice, Move& move) {
     grid.push_back((gridLimits.back() - gridStarts.back() + gridStrides.back() - 1) /
                    gridStrides.back());
   }
-  result.scales =
-      make<stablehlo::SliceOp>(move.builder, move.location, typeOf(move.parts.scales).clone(grid),
-                               move.parts.scales, gridStarts, gridLimits, gridStrides);
+  result.scales = make<stablehlo::SliceOp>(move.builder, move.location,
+                                           openTypeOf(move.parts.scales).clone(grid),
+                                           move.parts.scales, gridStarts, gridLimits, gridStrides);
+  return result;
+}
+
+/// Places that are operands: those of the scales too, of an axis with a scale for each index.
+ScaledOrigin ScaledOrigins::movedBy(stablehlo::RealDynamicSliceOp slice, Move& move) {
+  Dequantized result = move.parts;
+  const mlir::Value lists[] = {slice.getStartIndices(), slice.getLimitIndices(),
+                               slice.getStrides()};
+  if (!llvm::all_of(lists, isOfIntegers))
+    return move.hasIndices();
+  result.elements = movedElements(move);
+  if (!move.parts.scales)
+    return result;
+  OpenShapes shapes(move.builder, move.location, made);
+  Extents grid(move.to), places[3];
+  for (std::size_t axis = 0; axis < move.to.size(); ++axis) {
+    const std::int64_t block = move.parts.block[axis];
+    std::int64_t numbers[3];
+    for (auto [number, list] : llvm::zip_equal(numbers, lists))
+      number = numberAt(list, axis).value_or(mlir::ShapedType::kDynamic);
+    if (move.isWhole(axis)) {
+      grid[axis] = numbers[1] = numbers[2] = 1;
+      numbers[0] = 0;
+      result.block[axis] = move.wholeBlock(axis);
+    } else if (block != 1) {
+      if (mlir::ShapedType::isDynamicShape(numbers) || numbers[2] != 1 || numbers[0] % block != 0 ||
+          (numbers[1] % block != 0 && numbers[1] != move.from[axis]))
+        return move.cutsBlocks();
+      result.block[axis] = std::min(block, move.wholeBlock(axis));
+      numbers[0] /= block;
+      numbers[1] = (numbers[1] + block - 1) / block;
+      grid[axis] = numbers[1] - numbers[0];
+    }
+    for (auto [list, number] : llvm::zip_equal(places, numbers))
+      list.push_back(number);
+  }
+  llvm::SmallVector<mlir::Value> operands;
+  for (auto [list, from] : llvm::zip_equal(places, lists))
+    operands.push_back(shapes.shape(
+        list, [&, from = from](std::size_t axis) { return shapes.sizeAt(from, axis); }));
+  result.scales = make<stablehlo::RealDynamicSliceOp>(
+      move.builder, move.location, openTypeOf(move.parts.scales).clone(grid), move.parts.scales,
+      operands[0], operands[1], operands[2]);
   return result;
 }
 
@@ -179,14 +243,14 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::DynamicSliceOp slice, Move& move)
       grid.push_back(1);
       result.block[axis] = move.wholeBlock(axis);
     } else if (move.parts.block[axis] == 1 || move.to[axis] == move.from[axis]) {
-      grid.push_back(move.to[axis] == move.from[axis] ? shapeOf(move.parts.scales)[axis]
+      grid.push_back(move.to[axis] == move.from[axis] ? openShapeOf(move.parts.scales)[axis]
                                                       : move.to[axis]);
     } else {
       return move.cutsBlocks();
     }
   }
   result.scales = make<stablehlo::DynamicSliceOp>(move.builder, move.location,
-                                                  typeOf(move.parts.scales).clone(grid),
+                                                  openTypeOf(move.parts.scales).clone(grid),
                                                   move.parts.scales, starts, grid);
   return result;
 }
@@ -201,8 +265,9 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::SelectOp select, Move& move) {
   if (nan && !elementFormatOf(move.parts.elements)->hasNan())
     return Obstacle{select, "chooses NaN, which the codes do not have",
                     "choose 0, as a gather with mode='fill', fill_value=0 does"};
-  const mlir::Value arm = make<stablehlo::ConstantOp>(
-      move.builder, move.location, llvm::cast<mlir::ElementsAttr>(splat(move.type, nan)));
+  const mlir::Type element = move.type.getElementType();
+  const mlir::Value arm =
+      filled(move.builder, move.location, numberOf(element, nan), element, move.parts.elements);
   Dequantized result = move.parts;
   result.elements = make<stablehlo::SelectOp>(move.builder, move.location, move.type,
                                               select.getPred(), isFirst ? move.parts.elements : arm,
@@ -217,16 +282,16 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::PadOp pad, Move& move) {
                     "pad with 0, or before the quantization"};
   const auto low = pad.getEdgePaddingLow(), high = pad.getEdgePaddingHigh(),
              interior = pad.getInteriorPadding();
-  const mlir::Value zero = make<stablehlo::ConstantOp>(
-      move.builder, move.location,
-      llvm::cast<mlir::ElementsAttr>(
-          splat(mlir::RankedTensorType::get({}, move.type.getElementType()), false)));
+  const mlir::Type element = move.type.getElementType();
+  const mlir::Value zero =
+      OpenShapes(move.builder, move.location, made)
+          .filled(mlir::RankedTensorType::get({}, element), numberOf(element, false), nullptr);
   result.elements = make<stablehlo::PadOp>(move.builder, move.location, move.type,
                                            move.parts.elements, zero, low, high, interior);
   if (!move.parts.scales)
     return result;
   // Zeros have any scale: whole blocks of them get a 1 each.
-  Extents gridLow, gridHigh, gridInterior, grid(shapeOf(move.parts.scales));
+  Extents gridLow, gridHigh, gridInterior, grid(openShapeOf(move.parts.scales));
   for (std::size_t axis = 0; axis < move.to.size(); ++axis) {
     const std::int64_t block = move.parts.block[axis];
     const bool isSame = low[axis] == 0 && high[axis] == 0 && interior[axis] == 0;
@@ -244,14 +309,16 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::PadOp pad, Move& move) {
     if (isPadded)
       grid[axis] = move.to[axis] / block;
   }
-  if (llvm::ArrayRef(grid) == shapeOf(move.parts.scales))
+  const auto isZero = [](std::int64_t count) { return count == 0; };
+  if (llvm::all_of(gridLow, isZero) && llvm::all_of(gridHigh, isZero) &&
+      llvm::all_of(gridInterior, isZero))
     return result;
-  const mlir::RankedTensorType scales = typeOf(move.parts.scales);
-  const auto element = llvm::cast<mlir::FloatType>(scales.getElementType());
+  const mlir::RankedTensorType scales = openTypeOf(move.parts.scales);
+  const auto scale = llvm::cast<mlir::FloatType>(scales.getElementType());
   const mlir::Value one = make<stablehlo::ConstantOp>(
       move.builder, move.location,
-      mlir::DenseElementsAttr::get(mlir::RankedTensorType::get({}, element),
-                                   llvm::APFloat(element.getFloatSemantics(), 1)));
+      mlir::DenseElementsAttr::get(mlir::RankedTensorType::get({}, scale),
+                                   llvm::APFloat(scale.getFloatSemantics(), 1)));
   result.scales = make<stablehlo::PadOp>(move.builder, move.location, scales.clone(grid),
                                          move.parts.scales, one, gridLow, gridHigh, gridInterior);
   return result;
@@ -259,26 +326,34 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::PadOp pad, Move& move) {
 
 /// Rows: of an axis all or places that have a scale each, or that have one scale together.
 ScaledOrigin ScaledOrigins::movedBy(stablehlo::GatherOp gather, Move& move) {
-  const auto numbers = gather.getDimensionNumbers();
-  const auto sizes = gather.getSliceSizes();
+  return gathered(move, gather.getDimensionNumbers(), Extents(gather.getSliceSizes()), {});
+}
+
+ScaledOrigin ScaledOrigins::movedBy(stablehlo::DynamicGatherOp gather, Move& move) {
+  if (!isOfIntegers(gather.getSliceSizes()))
+    return move.hasIndices();
+  Extents sizes;
+  for (std::size_t axis = 0; axis < move.from.size(); ++axis)
+    sizes.push_back(numberAt(gather.getSliceSizes(), axis).value_or(mlir::ShapedType::kDynamic));
+  return gathered(move, gather.getDimensionNumbers(), sizes, gather.getSliceSizes());
+}
+
+/// `sizes` of slices, the open ones being those of `operand`.
+ScaledOrigin ScaledOrigins::gathered(Move& move, stablehlo::GatherDimensionNumbersAttr numbers,
+                                     llvm::ArrayRef<std::int64_t> sizes, mlir::Value operand) {
+  OpenShapes shapes(move.builder, move.location, made);
   const auto isIn = [](llvm::ArrayRef<std::int64_t> axes, std::size_t axis) {
     return llvm::is_contained(axes, static_cast<std::int64_t>(axis));
   };
-  const auto make = [&](mlir::Value operand, mlir::RankedTensorType type,
-                        llvm::ArrayRef<std::int64_t> slice) -> mlir::Value {
-    return this->make<stablehlo::GatherOp>(
-        move.builder, move.location, type, operand, gather.getStartIndices(), numbers,
-        move.builder.getDenseI64ArrayAttr(slice), gather.getIndicesAreSortedAttr());
-  };
   Dequantized result = move.parts;
-  result.elements = make(move.parts.elements, move.type, sizes);
+  result.elements = movedElements(move);
   if (!move.parts.scales)
     return result;
   mlir::Value scales = move.parts.scales;
-  Extents wide(shapeOf(scales)), slice, grid, block;
+  Extents wide(openShapeOf(scales)), slice, grid, block;
   bool isIndexed = false; // which scale depends on the indices
   for (std::size_t axis = 0; axis < move.from.size(); ++axis) {
-    const bool isAll = sizes[axis] == move.from[axis];
+    const bool isAll = sizes[axis] == move.from[axis] && !mlir::ShapedType::isDynamic(sizes[axis]);
     const bool isBatching = isIn(numbers.getOperandBatchingDims(), axis);
     if (!isAll && !move.isWhole(axis) && move.parts.block[axis] != 1)
       return move.cutsBlocks();
@@ -296,7 +371,7 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::GatherOp gather, Move& move) {
   Extents extents(move.to), blocks(move.to.size(), 1);
   for (auto [axis, of, in] : llvm::zip_equal(numbers.getOffsetDims(), grid, block)) {
     extents[static_cast<std::size_t>(axis)] = of;
-    blocks[static_cast<std::size_t>(axis)] = std::max<std::int64_t>(in, 1);
+    blocks[static_cast<std::size_t>(axis)] = in == 0 ? 1 : in;
   }
   if (!isIndexed) {
     for (std::size_t axis = 0; axis < extents.size(); ++axis)
@@ -304,13 +379,27 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::GatherOp gather, Move& move) {
         extents[axis] = 1;
         blocks[axis] = move.wholeBlock(axis);
       }
-    result.scales = withShape(move.builder, move.location, scales, extents);
+    result.scales = shapes.reshape(scales, extents, nullptr);
   } else {
-    if (shapeOf(scales) != llvm::ArrayRef(wide))
-      scales = this->make<stablehlo::BroadcastInDimOp>(
-          move.builder, move.location, typeOf(scales).clone(wide), scales,
-          llvm::to_vector(llvm::seq<std::int64_t>(0, static_cast<std::int64_t>(wide.size()))));
-    result.scales = make(scales, typeOf(scales).clone(extents), slice);
+    if (openShapeOf(scales) != llvm::ArrayRef(wide)) {
+      const auto axes =
+          llvm::to_vector(llvm::seq<std::int64_t>(0, static_cast<std::int64_t>(wide.size())));
+      scales = shapes.broadcast(scales, axes, wide, [&](std::size_t axis) {
+        return shapes.sizeOf(move.parts.elements, axis);
+      });
+    }
+    const mlir::RankedTensorType type = openTypeOf(scales).clone(extents);
+    const mlir::Value indices = move.op->getOperand(1);
+    const auto isSorted = move.op->getAttrOfType<mlir::BoolAttr>("indices_are_sorted");
+    if (mlir::ShapedType::isDynamicShape(slice))
+      result.scales = make<stablehlo::DynamicGatherOp>(
+          move.builder, move.location, type, scales, indices,
+          shapes.shape(slice, [&](std::size_t axis) { return shapes.sizeAt(operand, axis); }),
+          numbers, isSorted);
+    else
+      result.scales =
+          make<stablehlo::GatherOp>(move.builder, move.location, type, scales, indices, numbers,
+                                    move.builder.getDenseI64ArrayAttr(slice), isSorted);
   }
   result.block = blocks;
   return result;
@@ -338,10 +427,10 @@ ScaledOrigin ScaledOrigins::updated(stablehlo::DynamicUpdateSliceOp update) {
   result.elements =
       make<stablehlo::DynamicUpdateSliceOp>(move.builder, move.location, move.type, whole->elements,
                                             part->elements, update.getStartIndices());
-  if (!whole->scales || (isShared && elementCount(shapeOf(whole->scales)) == 1))
+  if (!whole->scales || (isShared && elementCount(openShapeOf(whole->scales)) == 1))
     return result;
-  for (auto [axis, extent] : llvm::enumerate(shapeOf(part->elements))) {
-    const bool isAll = extent == move.to[axis];
+  for (auto [axis, extent] : llvm::enumerate(openShapeOf(part->elements))) {
+    const bool isAll = extent == move.to[axis] && !mlir::ShapedType::isDynamic(extent);
     const std::int64_t block = whole->block[axis];
     if (block != part->block[axis] || (!isAll && block != 1))
       return isAll || move.isWhole(axis) ? differs : move.cutsBlocks();

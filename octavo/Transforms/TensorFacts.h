@@ -25,7 +25,20 @@ inline mlir::RankedTensorType typeOf(mlir::Value value) {
 
 inline llvm::ArrayRef<std::int64_t> shapeOf(mlir::Value value) { return typeOf(value).getShape(); }
 
+/// With extents that may be open (`?`). Null where one has a bound, or the value is no tensor.
+inline mlir::RankedTensorType openTypeOf(mlir::Value value) {
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+  return type && (type.hasStaticShape() || !type.getEncoding()) ? type : mlir::RankedTensorType();
+}
+
+inline llvm::ArrayRef<std::int64_t> openShapeOf(mlir::Value value) {
+  return openTypeOf(value).getShape();
+}
+
+/// `?` where an extent is.
 inline std::int64_t elementCount(llvm::ArrayRef<std::int64_t> shape) {
+  if (mlir::ShapedType::isDynamicShape(shape))
+    return mlir::ShapedType::kDynamic;
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
@@ -65,8 +78,9 @@ inline bool hasNarrowFloats(mlir::Operation* within) {
 /// An operation that computes each element of its result from those at the same place.
 inline bool isComputedPerElement(mlir::Operation* op) {
   return op->hasTrait<stablehlo::Elementwise>() ||
-         (llvm::isa<stablehlo::BitcastConvertOp>(op) && typeOf(op->getOperand(0)) &&
-          typeOf(op->getResult(0)) && shapeOf(op->getOperand(0)) == shapeOf(op->getResult(0)));
+         (llvm::isa<stablehlo::BitcastConvertOp>(op) && openTypeOf(op->getOperand(0)) &&
+          openTypeOf(op->getResult(0)) &&
+          openShapeOf(op->getOperand(0)) == openShapeOf(op->getResult(0)));
 }
 
 } // namespace octavo::transforms

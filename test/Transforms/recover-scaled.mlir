@@ -70,22 +70,22 @@ func.func @dequantized(%q: tensor<4x64xf8E5M2>, %s: tensor<4x4xf8E8M0FNU>, %w: !
 
 // -----
 
-// Scales that divide the extent into no blocks, an algorithm, an f64 product, open extents.
+// Scales that divide the extent into no blocks, an algorithm, an f64 product, extents with bounds.
 // CHECK-LABEL: func.func @missed
 // CHECK-NOT: octavo.
 // TOLD: warning: {{.*}}no_blocks multiplies wide values, though narrow ones are behind them: 'stablehlo.custom_call' at call has scales of a shape that fits no block; give as many scales as divide the extent
 // TOLD: warning: {{.*}}algorithm multiplies wide values{{.*}}: 'stablehlo.dot_general' at algorithm names an algorithm, which scaled products do not have; leave it out
 // TOLD: warning: {{.*}}f64 multiplies wide values{{.*}} has a result of f64; multiply to f32, and convert the result
-// TOLD: warning: {{.*}}open multiplies wide values{{.*}} has extents that are not known; give the arguments types of known extents, as --octavo-refine-shapes does
+// TOLD: warning: {{.*}}bounded multiplies wide values{{.*}} has extents that are not known; give the arguments types of known extents, as --octavo-refine-shapes does
 // FAILED: error: {{.*}}no_blocks multiplies wide values
-func.func @missed(%q: tensor<4x64xf8E4M3FN>, %s: tensor<4x3xf8E8M0FNU>, %w: tensor<64x8xf32>, %v: tensor<64x8xf64>, %o: tensor<?x64xf8E4M3FN>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf64>, tensor<?x8xf32>) {
+func.func @missed(%q: tensor<4x64xf8E4M3FN>, %s: tensor<4x3xf8E8M0FNU>, %w: tensor<64x8xf32>, %v: tensor<64x8xf64>, %o: tensor<?x64xf8E4M3FN, #stablehlo.bounds<4, ?>>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf64>, tensor<?x8xf32, #stablehlo.bounds<4, ?>>) {
   %0 = stablehlo.custom_call @__op$dequantize(%q, %s) : (tensor<4x64xf8E4M3FN>, tensor<4x3xf8E8M0FNU>) -> tensor<4x64xf32> loc("call")
   %1 = stablehlo.dot_general %0, %w, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32> loc("no_blocks")
   %2 = stablehlo.convert %q : (tensor<4x64xf8E4M3FN>) -> tensor<4x64xf32>
   %3 = "stablehlo.dot_general"(%2, %w) {dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, algorithm = #stablehlo.dot_algorithm<lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false>} : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32> loc("algorithm")
   %4 = stablehlo.convert %q : (tensor<4x64xf8E4M3FN>) -> tensor<4x64xf64>
   %5 = stablehlo.dot_general %4, %v, contracting_dims = [1] x [0] : (tensor<4x64xf64>, tensor<64x8xf64>) -> tensor<4x8xf64> loc("f64")
-  %6 = stablehlo.convert %o : (tensor<?x64xf8E4M3FN>) -> tensor<?x64xf32>
-  %7 = stablehlo.dot_general %6, %w, contracting_dims = [1] x [0] : (tensor<?x64xf32>, tensor<64x8xf32>) -> tensor<?x8xf32> loc("open")
-  return %1, %3, %5, %7 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf64>, tensor<?x8xf32>
+  %6 = stablehlo.convert %o : (tensor<?x64xf8E4M3FN, #stablehlo.bounds<4, ?>>) -> tensor<?x64xf32, #stablehlo.bounds<4, ?>>
+  %7 = stablehlo.dot_general %6, %w, contracting_dims = [1] x [0] : (tensor<?x64xf32, #stablehlo.bounds<4, ?>>, tensor<64x8xf32>) -> tensor<?x8xf32, #stablehlo.bounds<4, ?>> loc("bounded")
+  return %1, %3, %5, %7 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf64>, tensor<?x8xf32, #stablehlo.bounds<4, ?>>
 }

@@ -3,8 +3,8 @@
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Transforms/LegalizeCHLO/Operations.h"
-#include "octavo/Transforms/LegalizeCHLO/RuntimeShape.h"
 #include "octavo/Transforms/LegalizeCHLO/Term.h"
+#include "octavo/Transforms/RuntimeShape.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"

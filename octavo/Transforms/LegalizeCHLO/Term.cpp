@@ -2,7 +2,7 @@
 
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
-#include "octavo/Transforms/LegalizeCHLO/RuntimeShape.h"
+#include "octavo/Transforms/RuntimeShape.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/APFloat.h"

@@ -4,8 +4,8 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Sort.h"
 #include "octavo/Transforms/LegalizeCHLO/Operations.h"
-#include "octavo/Transforms/LegalizeCHLO/RuntimeShape.h"
 #include "octavo/Transforms/LegalizeCHLO/Term.h"
+#include "octavo/Transforms/RuntimeShape.h"
 
 namespace octavo::transforms {
 

@@ -33,6 +33,7 @@ struct CompileOptions {
   std::vector<std::string> weights;
   bool ignoresUnused = false;
   bool isJson = false;
+  bool recoversScaled = false;
   bool dropsScales = false;
   DotFlags dots; ///< neither format nor recipe: the program is compiled as it is
 };
@@ -129,6 +130,7 @@ void compileProgram(const CompileOptions& options) {
     program = orThrow(CallableProgram::make(std::move(context), std::move(file),
                                             {.function = options.function,
                                              .backend = backends::find("compiled"),
+                                             .recoversScaled = options.recoversScaled,
                                              .dropsScales = options.dropsScales,
                                              .dots = std::move(dots)}),
                       options.program);
@@ -168,6 +170,8 @@ void addCompileCommand(CLI::App& app) {
           ->add_option("--quantize", options->dots.format,
                        "Quantize the program's dots first, the weights in this scaled format")
           ->type_name("FORMAT");
+  command->add_flag("--recover-scaled", options->recoversScaled,
+                    "Multiply scaled tensors where the program multiplies what it dequantizes");
   command->add_flag("--drop-scales", options->dropsScales,
                     "Leave tensors wide that the program quantizes only to dequantize them: rounds "
                     "less than the program");

@@ -1,4 +1,4 @@
-#include "octavo/Transforms/LegalizeCHLO/RuntimeShape.h"
+#include "octavo/Transforms/RuntimeShape.h"
 
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
