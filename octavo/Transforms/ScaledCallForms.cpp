@@ -39,13 +39,6 @@ mlir::ArrayAttr integers(mlir::OpBuilder& builder, llvm::ArrayRef<std::int64_t> 
   return builder.getI64ArrayAttr(numbers);
 }
 
-Axes permuted(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> order) {
-  Axes result;
-  for (std::int64_t axis : order)
-    result.push_back(shape[static_cast<std::size_t>(axis)]);
-  return result;
-}
-
 mlir::Value transposed(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
                        llvm::ArrayRef<std::int64_t> order) {
   if (llvm::equal(order, llvm::seq<std::int64_t>(0, static_cast<std::int64_t>(order.size()))))

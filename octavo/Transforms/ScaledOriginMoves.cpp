@@ -62,13 +62,6 @@ bool isOfIntegers(mlir::Value shape) {
   return mlir::getElementTypeOrSelf(shape.getType()).isInteger();
 }
 
-Extents permuted(llvm::ArrayRef<std::int64_t> extents, llvm::ArrayRef<std::int64_t> permutation) {
-  Extents other;
-  for (std::int64_t axis : permutation)
-    other.push_back(extents[static_cast<std::size_t>(axis)]);
-  return other;
-}
-
 } // namespace
 
 ScaledOrigin ScaledOrigins::moved(mlir::Operation* op, const Dequantized& parts) {

@@ -10,6 +10,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
 #include <functional>
@@ -40,6 +41,15 @@ inline std::int64_t elementCount(llvm::ArrayRef<std::int64_t> shape) {
   if (mlir::ShapedType::isDynamicShape(shape))
     return mlir::ShapedType::kDynamic;
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+/// `shape` with its axes in that order.
+inline llvm::SmallVector<std::int64_t> permuted(llvm::ArrayRef<std::int64_t> shape,
+                                                llvm::ArrayRef<std::int64_t> order) {
+  llvm::SmallVector<std::int64_t> result;
+  for (const std::int64_t axis : order)
+    result.push_back(shape[static_cast<std::size_t>(axis)]);
+  return result;
 }
 
 inline const format::ElementFormat* elementFormatOf(mlir::Value value) {
