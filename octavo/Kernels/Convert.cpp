@@ -11,7 +11,7 @@ namespace octavo::kernels {
 static constexpr std::size_t kConvertGrain = std::size_t{1} << 16;
 
 /// Numbers of a stream that are made at a time: they stay in the first-level cache.
-static constexpr std::size_t kNumbers = 2048;
+static constexpr std::size_t kConvertedNumbers = 2048;
 
 static KernelTable::Convert* convertKernel(const KernelTable& table, WideType type) {
   return type == WideType::F32    ? table.convertF32
@@ -43,9 +43,9 @@ void convertSeeded(const ElementFormat& format, const Conversion& conversion, Wi
   const ConvertPlan& plan = convertPlan(format, conversion);
   const auto* from = static_cast<const std::byte*>(values);
   forRanges(n, kConvertGrain, execution, [&](std::size_t begin, std::size_t end) {
-    std::uint32_t numbers[kNumbers];
-    for (std::size_t i = begin; i < end; i += kNumbers) {
-      const std::size_t count = std::min(kNumbers, end - i);
+    std::uint32_t numbers[kConvertedNumbers];
+    for (std::size_t i = begin; i < end; i += kConvertedNumbers) {
+      const std::size_t count = std::min(kConvertedNumbers, end - i);
       table.fillRandom(stream, first + i, numbers, count);
       kernel(plan, from + i * wideBytes(type), codes + i, count, numbers, Stores::Cached);
     }

@@ -11,7 +11,7 @@
 namespace octavo::kernels {
 
 /// Elements of a task, and of a piece of a row.
-static constexpr std::size_t kTask = std::size_t{1} << 16;
+static constexpr std::size_t kDequantizeTask = std::size_t{1} << 16;
 
 namespace {
 
@@ -40,11 +40,11 @@ public:
 private:
   /// Scales of a task, at most: of blocks of a vector of f32, or of a strip, which may be wide: its
   /// rows are written one after the other, and memory takes long pieces faster.
-  static constexpr std::size_t kMostScales = kTask / 4;
+  static constexpr std::size_t kMostScales = kDequantizeTask / 4;
 
   bool isRunBlock() const {
     const std::size_t block = layout.block(0);
-    return std::has_single_bit(block) && block <= kTask &&
+    return std::has_single_bit(block) && block <= kDequantizeTask &&
            block * sizeof(float) >= static_cast<std::size_t>(table.vectorBytes);
   }
   bool isRun() const { return layout.isBlockedOnlyWithin(1) && isRunBlock(); }
@@ -74,14 +74,14 @@ private:
     const std::size_t length = layout.extent(0);
     const std::size_t block = layout.block(0);
     const std::size_t rows = layout.size() / length;
-    const std::size_t pieces = (length + kTask - 1) / kTask;
+    const std::size_t pieces = (length + kDequantizeTask - 1) / kDequantizeTask;
     const std::size_t blocksInRow = (length + block - 1) / block;
-    const std::size_t grain = std::max<std::size_t>(1, kTask / length);
+    const std::size_t grain = std::max<std::size_t>(1, kDequantizeTask / length);
     forRanges(rows * pieces, grain, execution, [&](std::size_t begin, std::size_t end) {
       float decoded[kMostScales];
       for (std::size_t i = begin; i < end; ++i) {
-        const std::size_t start = i % pieces * kTask;
-        const std::size_t n = std::min(kTask, length - start);
+        const std::size_t start = i % pieces * kDequantizeTask;
+        const std::size_t n = std::min(kDequantizeTask, length - start);
         const std::size_t at = i / pieces * length + start;
         decodeScales(i / pieces * blocksInRow + start / block, (n + block - 1) / block, decoded);
         dequantizeRun(at, n, decoded);
@@ -97,7 +97,7 @@ private:
     const std::size_t strips = (columns + kMostScales - 1) / kMostScales;
     const std::size_t tasks = layout.size() / (rows * columns) * blocksInColumn * strips;
     const std::size_t work = block * std::min(columns, kMostScales);
-    const std::size_t grain = std::max<std::size_t>(1, kTask / work);
+    const std::size_t grain = std::max<std::size_t>(1, kDequantizeTask / work);
     forRanges(tasks, grain, execution, [&](std::size_t begin, std::size_t end) {
       float decoded[kMostScales];
       for (std::size_t i = begin; i < end; ++i) {
@@ -123,10 +123,10 @@ private:
   /// threads share a block.
   void dequantizeBlocks() {
     const std::size_t size = layout.size() / layout.blockCount();
-    if (size >= 4 * kTask) {
+    if (size >= 4 * kDequantizeTask) {
       for (std::size_t block = 0; block < layout.blockCount(); ++block)
         layout.forSegments(block, [&](std::size_t at, std::size_t n) {
-          forRanges(n, kTask, execution, [&](std::size_t begin, std::size_t end) {
+          forRanges(n, kDequantizeTask, execution, [&](std::size_t begin, std::size_t end) {
             float scale;
             decodeScales(block, 1, &scale);
             dequantizeSegment(at + begin, end - begin, scale);
@@ -137,7 +137,7 @@ private:
     const std::size_t inGroup = layout.blocksInGroup();
     const std::size_t chunks = (inGroup + kMostScales - 1) / kMostScales;
     const std::size_t grain =
-        std::max<std::size_t>(1, kTask / std::max<std::size_t>(1, size * inGroup));
+        std::max<std::size_t>(1, kDequantizeTask / std::max<std::size_t>(1, size * inGroup));
     forRanges(layout.groupCount() * chunks, grain, execution,
               [&](std::size_t begin, std::size_t end) {
                 for (std::size_t i = begin; i < end; ++i) {
@@ -181,7 +181,7 @@ private:
                                    .scales = &scale,
                                    .outer = outer,
                                    .values = values + at,
-                                   .stores = n >= kTask ? stores : Stores::Cached});
+                                   .stores = n >= kDequantizeTask ? stores : Stores::Cached});
   }
 
   void dequantizeOneByOne() {

@@ -48,12 +48,12 @@ void widen(WideType type, const void* values, float* to, std::size_t n) {
   }
 }
 
-static constexpr std::uint32_t kInf = 0x7f800000;
+static constexpr std::uint32_t kInfBits = 0x7f800000;
 
 /// A NaN of the upper bits, quiet: its payload may lie in the lower bits alone.
 static std::uint32_t narrowBf16(std::uint32_t x) {
   const std::uint32_t rounded = (x + 0x7fff + (x >> 16 & 1)) >> 16;
-  return (x & 0x7fffffff) > kInf ? x >> 16 | 0x40 : rounded;
+  return (x & 0x7fffffff) > kInfBits ? x >> 16 | 0x40 : rounded;
 }
 
 static std::uint32_t narrowF16(std::uint32_t x) {
@@ -64,7 +64,9 @@ static std::uint32_t narrowF16(std::uint32_t x) {
   // Below, the sum with 0.5 has the spacing 2^-24 of f16's subnormals.
   const std::uint32_t subnormal = bitsOf(std::bit_cast<float>(magnitude) + 0.5f) - bitsOf(0.5f);
   const std::uint32_t nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
-  const std::uint32_t code = magnitude > kInf ? nan : magnitude < 0x38800000 ? subnormal : finite;
+  const std::uint32_t code = magnitude > kInfBits     ? nan
+                             : magnitude < 0x38800000 ? subnormal
+                                                      : finite;
   return code | (x >> 16 & 0x8000);
 }
 
@@ -81,7 +83,7 @@ static std::size_t narrowAll(const float* values, std::byte* to, std::size_t n, 
       const std::uint32_t wide = narrow(x);
       const auto code = static_cast<std::uint16_t>(wide);
       std::memcpy(to + 2 * i, &code, 2);
-      found += (wide & 0x7fff) == inf && (x & 0x7fffffff) < kInf;
+      found += (wide & 0x7fff) == inf && (x & 0x7fffffff) < kInfBits;
     }
     overflowed += found;
   }

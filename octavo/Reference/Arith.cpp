@@ -63,7 +63,7 @@ llvm::Expected<Results> evaluateUnsigned(mlir::Operation* op, const Operands& op
   return orFailure(op, std::move(result));
 }
 
-llvm::Expected<Value> evaluateConstant(arith::ConstantOp op, const Operands&, Evaluation&) {
+llvm::Expected<Value> evaluateArithConstant(arith::ConstantOp op, const Operands&, Evaluation&) {
   auto elements = llvm::dyn_cast<mlir::ElementsAttr>(op.getValue());
   if (!elements) {
     const auto scalar = mlir::RankedTensorType::get({}, op.getType());
@@ -127,7 +127,8 @@ llvm::Expected<Results> evaluateBitcast(arith::BitcastOp op, const Operands& ope
   });
 }
 
-llvm::Expected<Value> evaluateSelect(arith::SelectOp op, const Operands& operands, Evaluation&) {
+llvm::Expected<Value> evaluateArithSelect(arith::SelectOp op, const Operands& operands,
+                                          Evaluation&) {
   const Tensor& condition = operands[0].tensor();
   if (!operands[1].isTensor() || condition.shape.empty())
     return std::move(operands[condition.code(0) != 0 ? 1 : 2]);
@@ -285,8 +286,8 @@ void registerArith(EvaluatorTable& table) {
   table.add<evaluateBitcast>();
   table.add<evaluateCompareFloats>();
   table.add<evaluateCompareIntegers>();
-  table.add<evaluateConstant>();
-  table.add<evaluateSelect>();
+  table.add<evaluateArithConstant>();
+  table.add<evaluateArithSelect>();
   table.add<evaluateTruncation>();
 
   table.add("math.absf", evaluateUnary<Abs>);

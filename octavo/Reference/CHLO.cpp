@@ -146,8 +146,8 @@ llvm::Expected<Results> evaluateNextAfter(mlir::Operation* op, const Operands& o
 
 /// `Evaluate`, the operands broadcast to one shape first.
 template <Evaluator Evaluate>
-llvm::Expected<Results> evaluateBroadcast(mlir::Operation* op, const Operands& operands,
-                                          Evaluation& evaluation) {
+llvm::Expected<Results> evaluateWithBroadcast(mlir::Operation* op, const Operands& operands,
+                                              Evaluation& evaluation) {
   const Tensor& lhs = operands[0].tensor();
   const Tensor& rhs = operands[1].tensor();
   llvm::Expected<chlo::Broadcast> broadcast =
@@ -202,28 +202,28 @@ void registerCHLO(EvaluatorTable& table) {
   table.add("chlo.atan", evaluateUnary<Atan>);
   table.add("chlo.atanh", evaluateUnary<Atanh>);
   table.add("chlo.bessel_i1e", evaluateUnary<BesselI1e>);
-  table.add("chlo.broadcast_add", evaluateBroadcast<evaluateBinary<Add>>);
-  table.add("chlo.broadcast_and", evaluateBroadcast<evaluateBinary<And>>);
-  table.add("chlo.broadcast_atan2", evaluateBroadcast<evaluateBinary<Atan2>>);
-  table.add("chlo.broadcast_compare", evaluateBroadcast<evaluateComparison>);
-  table.add("chlo.broadcast_complex", evaluateBroadcast<evaluateParts>);
-  table.add("chlo.broadcast_divide", evaluateBroadcast<evaluateBinary<Divide>>);
-  table.add("chlo.broadcast_maximum", evaluateBroadcast<evaluateBinary<Maximum>>);
-  table.add("chlo.broadcast_minimum", evaluateBroadcast<evaluateBinary<Minimum>>);
-  table.add("chlo.broadcast_multiply", evaluateBroadcast<evaluateBinary<Multiply>>);
-  table.add("chlo.broadcast_next_after", evaluateBroadcast<evaluateNextAfter>);
-  table.add("chlo.broadcast_or", evaluateBroadcast<evaluateBinary<Or>>);
-  table.add("chlo.broadcast_polygamma", evaluateBroadcast<evaluateBinary<Polygamma>>);
-  table.add("chlo.broadcast_power", evaluateBroadcast<evaluateBinary<Power>>);
-  table.add("chlo.broadcast_remainder", evaluateBroadcast<evaluateBinary<Remainder>>);
-  table.add("chlo.broadcast_shift_left", evaluateBroadcast<evaluateBinary<ShiftLeft>>);
+  table.add("chlo.broadcast_add", evaluateWithBroadcast<evaluateBinary<Add>>);
+  table.add("chlo.broadcast_and", evaluateWithBroadcast<evaluateBinary<And>>);
+  table.add("chlo.broadcast_atan2", evaluateWithBroadcast<evaluateBinary<Atan2>>);
+  table.add("chlo.broadcast_compare", evaluateWithBroadcast<evaluateComparison>);
+  table.add("chlo.broadcast_complex", evaluateWithBroadcast<evaluateParts>);
+  table.add("chlo.broadcast_divide", evaluateWithBroadcast<evaluateBinary<Divide>>);
+  table.add("chlo.broadcast_maximum", evaluateWithBroadcast<evaluateBinary<Maximum>>);
+  table.add("chlo.broadcast_minimum", evaluateWithBroadcast<evaluateBinary<Minimum>>);
+  table.add("chlo.broadcast_multiply", evaluateWithBroadcast<evaluateBinary<Multiply>>);
+  table.add("chlo.broadcast_next_after", evaluateWithBroadcast<evaluateNextAfter>);
+  table.add("chlo.broadcast_or", evaluateWithBroadcast<evaluateBinary<Or>>);
+  table.add("chlo.broadcast_polygamma", evaluateWithBroadcast<evaluateBinary<Polygamma>>);
+  table.add("chlo.broadcast_power", evaluateWithBroadcast<evaluateBinary<Power>>);
+  table.add("chlo.broadcast_remainder", evaluateWithBroadcast<evaluateBinary<Remainder>>);
+  table.add("chlo.broadcast_shift_left", evaluateWithBroadcast<evaluateBinary<ShiftLeft>>);
   table.add("chlo.broadcast_shift_right_arithmetic",
-            evaluateBroadcast<evaluateBinary<ShiftRightArithmetic>>);
+            evaluateWithBroadcast<evaluateBinary<ShiftRightArithmetic>>);
   table.add("chlo.broadcast_shift_right_logical",
-            evaluateBroadcast<evaluateBinary<ShiftRightLogical>>);
-  table.add("chlo.broadcast_subtract", evaluateBroadcast<evaluateBinary<Subtract>>);
-  table.add("chlo.broadcast_xor", evaluateBroadcast<evaluateBinary<Xor>>);
-  table.add("chlo.broadcast_zeta", evaluateBroadcast<evaluateBinary<Zeta>>);
+            evaluateWithBroadcast<evaluateBinary<ShiftRightLogical>>);
+  table.add("chlo.broadcast_subtract", evaluateWithBroadcast<evaluateBinary<Subtract>>);
+  table.add("chlo.broadcast_xor", evaluateWithBroadcast<evaluateBinary<Xor>>);
+  table.add("chlo.broadcast_zeta", evaluateWithBroadcast<evaluateBinary<Zeta>>);
   table.add("chlo.conj", evaluateUnary<Conjugate>);
   table.add("chlo.cosh", evaluateUnary<Cosh>);
   table.add("chlo.digamma", evaluateUnary<Digamma>);

@@ -259,7 +259,7 @@ llvm::Expected<Results> evaluateNamedComputation(sdy::NamedComputationOp op,
   return evaluation.region(op.getBody(), taken(operands));
 }
 
-llvm::Expected<Value> evaluateConstant(sdy::ConstantOp op, const Operands&, Evaluation&) {
+llvm::Expected<Value> evaluateSdyConstant(sdy::ConstantOp op, const Operands&, Evaluation&) {
   llvm::Expected<Tensor> tensor = constantTensor(op, op.getValue());
   if (!tensor)
     return tensor.takeError();
@@ -273,7 +273,7 @@ llvm::Expected<Results> evaluateShardingGroup(sdy::ShardingGroupOp, const Operan
 } // namespace
 
 void registerSdy(EvaluatorTable& table) {
-  table.add<evaluateConstant>();
+  table.add<evaluateSdyConstant>();
   table.add<evaluateManualComputation>();
   table.add<evaluateNamedComputation>();
   table.add<evaluateShardingGroup>();

@@ -115,8 +115,8 @@ llvm::Expected<Results> evaluateUnpack(ir::UnpackOp op, const Operands& operands
   return results;
 }
 
-llvm::Expected<Value> evaluateDotGeneral(ir::DotGeneralOp op, const Operands& operands,
-                                         Evaluation&) {
+llvm::Expected<Value> evaluateScaledDotGeneral(ir::DotGeneralOp op, const Operands& operands,
+                                               Evaluation&) {
   llvm::Expected<ElementType> type = resultElementType(op);
   if (!type)
     return type.takeError();
@@ -141,7 +141,8 @@ llvm::Expected<Value> evaluateDotGeneral(ir::DotGeneralOp op, const Operands& op
   return Value(encodeElements(type->format(), shape, products));
 }
 
-llvm::Expected<Value> evaluateConvert(ir::ConvertOp op, const Operands& operands, Evaluation&) {
+llvm::Expected<Value> evaluateOctavoConvert(ir::ConvertOp op, const Operands& operands,
+                                            Evaluation&) {
   llvm::Expected<ElementType> type = resultElementType(op);
   if (!type)
     return type.takeError();
@@ -159,9 +160,9 @@ llvm::Expected<Results> evaluateFusedDot(ir::FusedDotOp op, const Operands& oper
 } // namespace
 
 void registerOctavo(EvaluatorTable& table) {
-  table.add<evaluateConvert>();
+  table.add<evaluateOctavoConvert>();
   table.add<evaluateDequantize>();
-  table.add<evaluateDotGeneral>();
+  table.add<evaluateScaledDotGeneral>();
   table.add<evaluateFusedDot>();
   table.add<evaluatePack>();
   table.add<evaluateQuantize>();

@@ -115,7 +115,8 @@ llvm::Expected<Value> reshapeTo(mlir::Operation* op, const Operands& operands, N
   return Value(reshape(operands[0].takeTensor(), std::move(extents)));
 }
 
-llvm::Expected<Value> evaluateReshape(tensor::ReshapeOp op, const Operands& operands, Evaluation&) {
+llvm::Expected<Value> evaluateTensorReshape(tensor::ReshapeOp op, const Operands& operands,
+                                            Evaluation&) {
   return reshapeTo(op, operands, numbersOf(operands[1]));
 }
 
@@ -182,8 +183,8 @@ llvm::Error notBroadcastable(mlir::Operation* op, const Operands& shapes) {
   return failure(op, "the shapes " + list + " do not broadcast to one");
 }
 
-llvm::Expected<Value> evaluateBroadcast(shape::BroadcastOp op, const Operands& operands,
-                                        Evaluation&) {
+llvm::Expected<Value> evaluateShapeBroadcast(shape::BroadcastOp op, const Operands& operands,
+                                             Evaluation&) {
   if (const std::optional<Numbers> common = broadcastShape(operands))
     return ofNumbers(*common);
   return notBroadcastable(op, operands);
@@ -310,7 +311,7 @@ void registerShapeArithmetic(EvaluatorTable& table) {
   table.add<evaluateExpand>();
   table.add<evaluateExtract>();
   table.add<evaluateFromElements>();
-  table.add<evaluateReshape>();
+  table.add<evaluateTensorReshape>();
   table.add<evaluateSplat>();
 
   table.add("shape.add", evaluateSizes<sum>);
@@ -327,7 +328,7 @@ void registerShapeArithmetic(EvaluatorTable& table) {
   table.add("shape.to_extent_tensor", evaluateCast);
   table.add("shape.value_as_shape", evaluateCast);
   table.add<evaluateAssuming>();
-  table.add<evaluateBroadcast>();
+  table.add<evaluateShapeBroadcast>();
   table.add<evaluateConstShape>();
   table.add<evaluateConstSize>();
   table.add<evaluateCstrBroadcastable>();

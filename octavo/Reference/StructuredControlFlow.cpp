@@ -13,7 +13,8 @@ namespace {
 
 namespace scf = mlir::scf;
 
-llvm::Expected<Results> evaluateIf(scf::IfOp op, const Operands& operands, Evaluation& evaluation) {
+llvm::Expected<Results> evaluateScfIf(scf::IfOp op, const Operands& operands,
+                                      Evaluation& evaluation) {
   mlir::Region& branch =
       operands[0].tensor().code(0) != 0 ? op.getThenRegion() : op.getElseRegion();
   if (branch.empty())
@@ -68,8 +69,8 @@ llvm::Expected<Results> evaluateFor(scf::ForOp op, const Operands& operands,
 }
 
 /// The condition's first operand says whether the others go into the body or are the results.
-llvm::Expected<Results> evaluateWhile(scf::WhileOp op, const Operands& operands,
-                                      Evaluation& evaluation) {
+llvm::Expected<Results> evaluateScfWhile(scf::WhileOp op, const Operands& operands,
+                                         Evaluation& evaluation) {
   Results state = taken(operands);
   while (true) {
     llvm::Expected<Results> before = evaluation.region(op.getBefore(), std::move(state));
@@ -101,9 +102,9 @@ void registerStructuredControlFlow(EvaluatorTable& table) {
   table.add<evaluateAssert>();
   table.add<evaluateExecuteRegion>();
   table.add<evaluateFor>();
-  table.add<evaluateIf>();
+  table.add<evaluateScfIf>();
   table.add<evaluateIndexSwitch>();
-  table.add<evaluateWhile>();
+  table.add<evaluateScfWhile>();
 }
 
 } // namespace octavo::reference

@@ -14,7 +14,7 @@ namespace octavo::steps {
 namespace {
 
 /// Elements that are worth a thread.
-constexpr std::int64_t kGrain = 16384;
+constexpr std::int64_t kSortGrain = 16384;
 
 /// The key of an element, and its number in the line.
 template <typename Key> struct Item {
@@ -121,7 +121,7 @@ SortStep::Scratch SortStep::scratchOf(Worker& worker) const {
 /// False where the order has no place for one of the elements.
 bool SortStep::makeKeys(Frame& frame) const {
   std::atomic<bool> isOrdered = true;
-  parallel::forRanges(lines.size(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+  parallel::forRanges(lines.size(), kSortGrain, [&](std::int64_t begin, std::int64_t end) {
     const BorrowedWorker worker(frame);
     std::byte isOutside{0};
     const std::span<std::byte*> more = passed(frame, *worker, keys->reads, 2);
@@ -188,7 +188,7 @@ Outcome SortStep::run(Frame& frame) const {
   if (lines.size() == 0)
     return {};
   const bool hasKeys = keys && makeKeys(frame);
-  parallel::forRanges(lines.count(), std::max<std::int64_t>(1, kGrain / lines.length),
+  parallel::forRanges(lines.count(), std::max<std::int64_t>(1, kSortGrain / lines.length),
                       [&](std::int64_t begin, std::int64_t end) {
                         const BorrowedWorker worker(frame);
                         Scratch scratch = scratchOf(*worker);

@@ -212,7 +212,7 @@ private:
 };
 
 /// A parameter that may be a Linear's: its module, its own name, and how it lies.
-struct Candidate {
+struct QuantizationCandidate {
   const StoredTensor* tensor;
   std::string_view module, parameter;
   PlainAxes axes;
@@ -254,19 +254,21 @@ const KeptByName* keptByName(std::string_view module) {
 }
 
 /// Whether a tensor may be a weight of matrices; stacked experts are named by their projection.
-std::optional<Candidate> candidateOf(const StoredTensor& tensor) {
+std::optional<QuantizationCandidate> candidateOf(const StoredTensor& tensor) {
   const std::string_view name = tensor.name();
   const std::size_t dot = name.rfind('.');
   const SafetensorsDtype& dtype = *tensor.entry->dtype;
   const bool isWide = dtype.type && dtype.type->isFloat() && !dtype.type->format().isNarrow();
   if (dot == std::string_view::npos || !isWide)
     return std::nullopt;
-  const Candidate candidate{&tensor, name.substr(0, dot), name.substr(dot + 1), PlainAxes::Same};
+  const QuantizationCandidate candidate{&tensor, name.substr(0, dot), name.substr(dot + 1),
+                                        PlainAxes::Same};
   const std::size_t rank = tensor.entry->shape.size();
   if (rank == 2 && candidate.parameter == "weight")
     return candidate;
   if (rank == 3 && isExpertStack(candidate.module, candidate.parameter))
-    return Candidate{&tensor, candidate.module, candidate.parameter, PlainAxes::Swapped};
+    return QuantizationCandidate{&tensor, candidate.module, candidate.parameter,
+                                 PlainAxes::Swapped};
   return std::nullopt;
 }
 
@@ -279,7 +281,7 @@ std::string amaxGroup(const format::ScaledFormat& format, std::string_view modul
 }
 
 std::optional<std::string> quantizableModule(const StoredTensor& tensor) {
-  const std::optional<Candidate> candidate = candidateOf(tensor);
+  const std::optional<QuantizationCandidate> candidate = candidateOf(tensor);
   if (!candidate)
     return std::nullopt;
   const bool isEmbedding = candidate->module.find("embed") != std::string_view::npos &&
@@ -316,7 +318,7 @@ public:
         return tl::unexpected(std::move(*error));
     LayoutChoice configured;
     for (const StoredTensor& tensor : folder.tensors()) {
-      const std::optional<Candidate> candidate = candidateOf(tensor);
+      const std::optional<QuantizationCandidate> candidate = candidateOf(tensor);
       if (!candidate)
         continue;
       auto layer = planFor(*candidate);
@@ -387,7 +389,7 @@ private:
   }
 
   /// The plan of a layer, or why it is left.
-  tl::expected<LayerPlan, std::string> planFor(const Candidate& candidate) const {
+  tl::expected<LayerPlan, std::string> planFor(const QuantizationCandidate& candidate) const {
     const SafetensorsEntry& entry = *candidate.tensor->entry;
     for (std::string why : {whyLeft(candidate), whyNever(entry)})
       if (!why.empty())
@@ -399,7 +401,7 @@ private:
                          *choice.layout, *entry.dtype, choice.preset);
   }
 
-  std::string whyLeft(const Candidate& candidate) const {
+  std::string whyLeft(const QuantizationCandidate& candidate) const {
     // Both are asked of every candidate: each pattern learns whether it names one.
     const bool isNamed = only.names(candidate.module, candidate.tensor->name());
     if (ignore.names(candidate.module, candidate.tensor->name()))
@@ -422,7 +424,7 @@ private:
     return numerics::elementCount(entry.shape) == 0 ? "it has no values" : "";
   }
 
-  void quantize(const Candidate& candidate, LayerPlan layer) {
+  void quantize(const QuantizationCandidate& candidate, LayerPlan layer) {
     const StoredTensor& tensor = *candidate.tensor;
     LayerChange change = {.name = tensor.name(),
                           .from = std::string(tensor.entry->dtype->name),

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// In the order of the report.
-enum Kind : std::size_t {
+enum Check : std::size_t {
   Complete,
   Nothing,
   Shapes,
@@ -43,7 +43,7 @@ enum Kind : std::size_t {
 
 std::vector<Promise> emptyPromises(ExpectedRounding rounding) {
   std::vector<Promise> promises(Kinds);
-  const auto set = [&](Kind kind, const char* name, const char* statement) {
+  const auto set = [&](Check kind, const char* name, const char* statement) {
     promises[kind].name = name;
     promises[kind].statement = statement;
   };
@@ -82,7 +82,7 @@ std::vector<Promise> emptyPromises(ExpectedRounding rounding) {
 class Record {
 public:
   explicit Record(std::vector<Promise>& promises) : promises(promises) {}
-  void add(Kind kind, std::string broken = {}) {
+  void add(Check kind, std::string broken = {}) {
     ++promises[kind].checked;
     if (!broken.empty())
       promises[kind].broken.push_back(std::move(broken));
@@ -164,7 +164,7 @@ std::string brokenScale(const NamedWeight& out, const NamedWeight& in) {
 }
 
 /// Weights of output and source that go by one name; either may be missing.
-using Pair = std::pair<const NamedWeight*, const NamedWeight*>;
+using OfOneName = std::pair<const NamedWeight*, const NamedWeight*>;
 
 /// Holds the values of weights against those of their source, piece by piece.
 class ValueCheck {
@@ -173,7 +173,7 @@ public:
       : rounding(rounding), settings(settings), record(record) {}
 
   /// Checks what the names and dtypes tell, and takes up the rest.
-  void add(const Pair& pair) {
+  void add(const OfOneName& pair) {
     const auto& [out, in] = pair;
     if (!out)
       return record.add(Complete, in->name + " is not in the output");
@@ -231,12 +231,12 @@ private:
     std::optional<QuantizationCheck> check;
   };
   struct Held {
-    Kind kind;
+    Check kind;
     const NamedWeight* out;
     std::unique_ptr<Values> values;
   };
 
-  void addResult(Kind kind, const NamedWeight& out, const std::string& broken) {
+  void addResult(Check kind, const NamedWeight& out, const std::string& broken) {
     record.add(kind, broken.empty() ? broken : out.name + ": " + broken);
   }
 
@@ -262,7 +262,7 @@ private:
   }
 
   template <typename Look>
-  void addSearch(Kind kind, const NamedWeight& out, const Values& values, std::uint64_t bytes,
+  void addSearch(Check kind, const NamedWeight& out, const Values& values, std::uint64_t bytes,
                  Look look) {
     const std::span<const Piece> pieces = values.rows.pieces();
     held.push_back({kind, &out, nullptr});

@@ -9,8 +9,6 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// Names of modules have some dozens of bytes. A step of `.*` takes as long as the name is.
-constexpr std::size_t kLongestName = 1024;
 constexpr std::size_t kLongestPattern = 10'000;
 constexpr std::uint32_t kMemory = 16 * 1024; ///< in KiB
 

@@ -5,6 +5,7 @@
 
 #include <tl/expected.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +13,10 @@
 #include <string_view>
 
 namespace octavo::checkpoint {
+
+/// Names of modules have some dozens of bytes; a longer one is held against no expression, of which
+/// a step of `.*` takes as long as the name is.
+inline constexpr std::size_t kLongestName = 1024;
 
 /// Steps that the patterns which share it may still take, of all names. A usual pattern with
 /// look-around takes a few hundred for a name, one of RE2 as many as the name has bytes; two

@@ -43,8 +43,6 @@ bool looksLikeClass(std::string_view text) {
 
 /// Fewer expressions are asked one by one.
 constexpr int kFewExpressions = 16;
-/// Names of modules have some dozens of bytes; a longer one is held against no expression.
-constexpr std::size_t kLongestName = 1024;
 
 bool isAscii(std::string_view text) {
   return std::ranges::all_of(text, [](unsigned char c) { return c < 0x80; });

@@ -3,6 +3,7 @@
 #include "octavo/Conversion/Kernels/Kernel.h"
 #include "octavo/Conversion/Kernels/Scalars.h"
 #include "octavo/Conversion/Kernels/Windows.h"
+#include "octavo/Conversion/Steps/Products.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 
@@ -81,16 +82,6 @@ Axes inputAxes(stablehlo::ConvDimensionNumbersAttr numbers) {
 }
 
 bool isInOrder(llvm::ArrayRef<std::int64_t> axes) { return llvm::is_sorted(axes); }
-
-mlir::Value transposed(mlir::OpBuilder& builder, mlir::Location where, mlir::Value value,
-                       llvm::ArrayRef<std::int64_t> axes) {
-  Axes shape;
-  for (const std::int64_t axis : axes)
-    shape.push_back(at(shapeOf(value), axis));
-  return stablehlo::TransposeOp::create(builder, where,
-                                        mlir::RankedTensorType::get(shape, elementOf(value)), value,
-                                        builder.getDenseI64ArrayAttr(axes));
-}
 
 /// The axes behind each other that `axes` names: where each of them comes to lie.
 Axes inverse(llvm::ArrayRef<std::int64_t> axes) {

@@ -180,7 +180,13 @@ bool isComplex(stablehlo::DotGeneralOp dot) {
          });
 }
 
-/// `value` with its axes in that order.
+Roles rolesOf(mlir::Value operand, llvm::ArrayRef<std::int64_t> batching,
+              llvm::ArrayRef<std::int64_t> contracting) {
+  return Roles(static_cast<std::int64_t>(shapeOf(operand).size()), batching, contracting);
+}
+
+} // namespace
+
 mlir::Value transposed(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
                        llvm::ArrayRef<std::int64_t> order) {
   const auto shape = llvm::map_to_vector(
@@ -189,13 +195,6 @@ mlir::Value transposed(mlir::OpBuilder& builder, mlir::Location location, mlir::
                                         mlir::RankedTensorType::get(shape, elementOf(value)), value,
                                         builder.getDenseI64ArrayAttr(order));
 }
-
-Roles rolesOf(mlir::Value operand, llvm::ArrayRef<std::int64_t> batching,
-              llvm::ArrayRef<std::int64_t> contracting) {
-  return Roles(static_cast<std::int64_t>(shapeOf(operand).size()), batching, contracting);
-}
-
-} // namespace
 
 /// Has products one after the other that have one right side, as query heads that share a head of
 /// the keys, be one of more rows: the right side is then packed once for them.

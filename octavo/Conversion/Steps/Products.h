@@ -35,6 +35,10 @@ struct MatrixProduct {
   MatrixLayout left, right;
 };
 
+/// The tensor with its axes in this order.
+mlir::Value transposed(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
+                       llvm::ArrayRef<std::int64_t> order);
+
 /// A dot of f32 or bf16 to f32, of i8 to i32, or of complex numbers of one type, as products of
 /// matrices; nothing for other types, and where an operand lies so that a side is no matrix.
 std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot);

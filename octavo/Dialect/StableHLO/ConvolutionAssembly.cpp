@@ -19,14 +19,14 @@ using mlir::success;
 namespace {
 
 /// The axes of one tensor: two that have a letter, and the spatial ones.
-struct Axes {
+struct OperandAxes {
   std::int64_t first = -1, second = -1;
   IndexList spatial;
 };
 
 /// `[b, f, 0, 1]`: letters and numbers in the order of the tensor's axes.
 ParseResult parseAxes(AsmParser& parser, llvm::StringRef first, llvm::StringRef second,
-                      Axes& axes) {
+                      OperandAxes& axes) {
   const llvm::SMLoc at = parser.getCurrentLocation();
   llvm::SmallVector<std::pair<std::int64_t, std::int64_t>> spatial;
   std::int64_t position = 0;
@@ -90,7 +90,7 @@ void printAxes(AsmPrinter& printer, std::int64_t first, std::int64_t second,
 } // namespace
 
 ParseResult parseConvolutionDimensions(AsmParser& parser, ConvDimensionNumbersAttr& dimensions) {
-  Axes input, kernel, output;
+  OperandAxes input, kernel, output;
   if (succeeded(parser.parseOptionalKeyword("raw"))) {
     // For axes that the brackets cannot say.
     input.first = input.second = kernel.first = kernel.second = output.first = output.second = 0;

@@ -17,7 +17,7 @@ using Mode = chlo::RaggedDotOp::Mode;
 
 namespace {
 
-RankedTensorType typeOf(mlir::Value tensor) {
+RankedTensorType tensorTypeOf(mlir::Value tensor) {
   return llvm::cast<RankedTensorType>(tensor.getType());
 }
 
@@ -58,7 +58,7 @@ private:
                                                  static_cast<std::uint64_t>(value), true, true)));
   }
   mlir::Value part(mlir::Value tensor, std::int64_t axis, std::int64_t index) {
-    const RankedTensorType type = typeOf(tensor);
+    const RankedTensorType type = tensorTypeOf(tensor);
     Axes start(static_cast<std::size_t>(type.getRank()), 0), limit(type.getShape());
     const Axes strides(start.size(), 1);
     start[static_cast<std::size_t>(axis)] = index;
@@ -98,11 +98,11 @@ private:
 void RaggedDot::findGroups() {
   const std::int64_t extent = op.getLhs().getType().getDimSize(ragged);
   mlir::Value sizes = op.getGroupSizes();
-  const auto integer = llvm::cast<mlir::IntegerType>(typeOf(sizes).getElementType());
+  const auto integer = llvm::cast<mlir::IntegerType>(tensorTypeOf(sizes).getElementType());
   // Larger than i64 has: cut before they are converted.
   if (integer.isUnsignedInteger() && integer.getWidth() == 64)
-    sizes = stablehlo::MinOp::create(b, at, sizes, constant(typeOf(sizes), extent));
-  const RankedTensorType wide = withElement(typeOf(sizes), b.getI64Type());
+    sizes = stablehlo::MinOp::create(b, at, sizes, constant(tensorTypeOf(sizes), extent));
+  const RankedTensorType wide = withElement(tensorTypeOf(sizes), b.getI64Type());
   if (integer != b.getI64Type())
     sizes = stablehlo::ConvertOp::create(b, at, wide, sizes);
   sizes = stablehlo::MaxOp::create(b, at, sizes, constant(wide, 0));
@@ -124,7 +124,8 @@ mlir::Value RaggedDot::membership(const Run& run, llvm::ArrayRef<std::int64_t> s
                                   llvm::ArrayRef<std::int64_t> prefixAxes, std::int64_t axis) {
   const auto type = RankedTensorType::get(shape, b.getI64Type());
   const RankedTensorType predicate = withElement(type, b.getI1Type());
-  const auto axes = typeOf(run.start).getRank() == 0 ? llvm::ArrayRef<std::int64_t>() : prefixAxes;
+  const auto axes =
+      tensorTypeOf(run.start).getRank() == 0 ? llvm::ArrayRef<std::int64_t>() : prefixAxes;
   const mlir::Value place = stablehlo::IotaOp::create(b, at, type, b.getI64IntegerAttr(axis));
   const auto compare = [&](mlir::Value bound, stablehlo::ComparisonDirection direction) {
     const mlir::Value wide =
@@ -141,7 +142,7 @@ mlir::Value RaggedDot::membership(const Run& run, llvm::ArrayRef<std::int64_t> s
 /// 0 where an element is not in the run: it may be infinite.
 mlir::Value RaggedDot::masked(const Run& run, mlir::Value tensor,
                               llvm::ArrayRef<std::int64_t> prefixAxes, std::int64_t axis) {
-  const RankedTensorType type = typeOf(tensor);
+  const RankedTensorType type = tensorTypeOf(tensor);
   return stablehlo::SelectOp::create(
       b, at, type, membership(run, type.getShape(), prefixAxes, axis), tensor, zeros(b, at, type));
 }
