@@ -8,6 +8,7 @@
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/QuantizedArgument.h"
 #include "octavo/Transforms/DotNumbers.h"
+#include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/ProbeDots.h"
 
 #include <fmt/format.h>
@@ -193,6 +194,7 @@ public:
   Runs(mlir::func::FuncOp function, std::span<const Value> values, const DotErrorOptions& options)
       : module(function->getParentOfType<mlir::ModuleOp>().clone()), name(function.getName().str()),
         options(options), values(values), quantized(values) {
+    transforms::openWrappers(*module); // as quantizeDots does: the dots are counted in its order
     transforms::numberDots(*module);
   }
 

@@ -5,6 +5,7 @@
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Register.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
+#include "octavo/Dialect/WrappedCall.h"
 #include "octavo/Runtime/Failure.h"
 #include "octavo/Runtime/ProgramFile.h"
 #include "octavo/Text/NearNames.h"
@@ -168,7 +169,7 @@ llvm::Expected<std::vector<Argument>> argumentsOf(mlir::func::FuncOp function) {
   const unsigned count = function.getNumArguments();
   std::vector<std::string> located(count);
   for (unsigned i = 0; i < count && !function.isExternal(); ++i) {
-    located[i] = nameOf(function.getArgument(i).getLoc());
+    located[i] = nameOf(locationOfArgument(function, i));
     if (auto constant = function.getArgAttrOfType<mlir::StringAttr>(i, "jax.global_constant");
         constant && located[i].empty())
       located[i] = constant.str();

@@ -4,6 +4,7 @@
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Dialect/WrappedCall.h"
 #include "octavo/Transforms/ScaledOrigin.h"
 #include "octavo/Transforms/TensorFacts.h"
 
@@ -101,6 +102,18 @@ bool openCall(mlir::Operation* call) {
   open(call);
   eraseIfUnused(function);
   return true;
+}
+
+void openWrappers(mlir::ModuleOp module) {
+  llvm::SmallVector<FuncOp> functions(module.getOps<FuncOp>());
+  llvm::erase_if(functions, [](FuncOp function) { return !function.isPublic(); });
+  for (FuncOp function : functions)
+    while (mlir::func::CallOp call = wrappedCall(function)) {
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        function.getArgument(i).setLoc(locationOfArgument(function, i));
+      if (!openCall(call))
+        break;
+    }
 }
 
 void openCalls(mlir::ModuleOp module) {

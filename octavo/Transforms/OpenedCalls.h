@@ -11,6 +11,10 @@ namespace octavo::transforms {
 /// functions that nothing names then are erased. Calls of functions that reach themselves stay.
 void openCalls(mlir::ModuleOp module);
 
+/// Puts what public functions wrap (WrappedCall.h) in the place of its calls; arguments get the
+/// names that it has for them.
+void openWrappers(mlir::ModuleOp module);
+
 /// The function that a call, or a composite but xla.scaled_dot, means; null where it has no body,
 /// or the operation is neither.
 mlir::func::FuncOp calledFunction(mlir::Operation* op);

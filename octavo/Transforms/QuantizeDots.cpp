@@ -5,6 +5,7 @@
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Transforms/DotChoice.h"
+#include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/RandomState.h"
 #include "octavo/Transforms/RecoverScaled.h"
 #include "octavo/Transforms/WeightPlan.h"
@@ -432,6 +433,7 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
 }
 
 llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& options) {
+  openWrappers(module);
   if (options.caches.empty())
     return quantizeWithin(module, options);
   // Caches change the program before dots can be decided, and an error must leave it as it was.

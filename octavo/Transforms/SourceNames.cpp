@@ -1,6 +1,7 @@
 #include "octavo/Transforms/SourceNames.h"
 
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/WrappedCall.h"
 
 #include "llvm/Support/Path.h"
 
@@ -33,7 +34,7 @@ std::string argumentName(mlir::func::FuncOp function, unsigned index) {
   if (auto name = function.getArgAttrOfType<mlir::StringAttr>(index, ir::OctavoDialect::kName))
     return name.str();
   if (!function.isExternal())
-    if (std::string name = nameIn(function.getArgument(index).getLoc()); !name.empty())
+    if (std::string name = nameIn(locationOfArgument(function, index)); !name.empty())
       return name;
   return "arg" + std::to_string(index);
 }

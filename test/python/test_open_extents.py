@@ -106,3 +106,52 @@ def test_a_preset_that_refuses_short_blocks_wants_to_know_the_extent(tmp_path):
         ended = octavo("quantize", tmp_path / "p.mlir", "-o", tmp_path / "q.mlir", "--format", "mxfp8_e4m3", "--both-activations",
                        "--preset", refusing, "--explain")
         assert (f"{refusing} refuses axis 2" in ended.stdout and decided in ended.stdout) if decided else "1 of 1 dots" in ended.stdout
+
+
+def exported(items):
+    """A step of two layers, with the parameters of a tree; of open rows wrapped by jax.export in a function of its own."""
+    import jax
+    import jax.numpy as jnp
+
+    def layers(p, x):
+        return jax.nn.relu(x @ p["a"] + p["c"]) @ p["b"]
+    shapes = {"a": (64, 96), "b": (96, 32), "c": (96,)}
+    params = {name: jax.ShapeDtypeStruct(shape, jnp.float32) for name, shape in shapes.items()}
+    rows = jax.ShapeDtypeStruct(jax.export.symbolic_shape(f"{items}, 64"), jnp.float32)
+    random = np.random.default_rng(4)
+    return (jax.export.export(jax.jit(layers))(params, rows).mlir_module(),
+            {f"p['{name}']": random.normal(0, 0.2, shape).astype(np.float32) for name, shape in shapes.items()})
+
+
+@pytest.mark.parametrize("options", [["--format", "mxfp8_e4m3"], ["--format", "nvfp4"], ["--recipe", "fp8-row"]])
+def test_weights_of_exported_programs_are_quantized_once(tmp_path, options):
+    """Their arguments are those of the function that jax.export wraps, by its names; bits are those of the closed program."""
+    from safetensors.numpy import save_file
+    save_file(exported("b")[1], tmp_path / "w.safetensors")
+    found = {}
+    for items in ("b", 3, 17):
+        (tmp_path / f"{items}.mlir").write_text(exported(items)[0])
+        ended = octavo("quantize", tmp_path / f"{items}.mlir", "-o", tmp_path / f"{items}.quantized.mlir", "--parameters", "^p", *options, "--json")
+        told = json.loads(ended.stdout)
+        assert told["dots_quantized"] == 2 and told["weight_bytes_after"] < 0.4 * told["weight_bytes_before"]
+        assert [dot["weight"] for dot in told["dots"]] == ["p['a']", "p['b']"]
+        found[items] = told["weight_bytes_after"]
+    assert len(set(found.values())) == 1
+    for items in (3, 17):
+        np.save(tmp_path / "x.npy", np.random.default_rng(items).normal(0, 1, (items, 64)).astype(np.float32))
+        results = []
+        for program, more in [(f"{items}.quantized", []), ("b.quantized", []), ("b", ["--parameters", "^p", "--compare", "f32", "--per-op",
+                              *(["--quantize", options[1]] if options[0] == "--format" else options)])]:
+            ended = octavo("run", tmp_path / f"{program}.mlir", "--weights", tmp_path / "w.safetensors", "--input", f"x={tmp_path / 'x.npy'}",
+                           "--output", tmp_path / "y.npy", *more)
+            assert ended.returncode == 0, ended.stderr
+            results.append(np.load(tmp_path / "y.npy"))
+        assert_same(results[1], results[0])
+        assert_same(results[2], results[0])
+
+
+def test_what_open_extents_have_no_form_for_is_told(tmp_path):
+    """By its own reason, not by the function that jax.export put it into."""
+    (tmp_path / "b.mlir").write_text(exported("b")[0])
+    ended = octavo("quantize", tmp_path / "b.mlir", "-o", tmp_path / "q.mlir", "--parameters", "^p", "--recipe", "fp8-delayed", "--json")
+    assert {dot["reason"] for dot in json.loads(ended.stdout)["dots"]} == {"delayed scales need tensors of known extents"}
