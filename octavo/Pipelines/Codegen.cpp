@@ -66,13 +66,14 @@ void expandScaling(llvm::Module& module, const llvm::TargetMachine& machine) {
   for (llvm::User* user : llvm::make_early_inc_range(ldexp->users())) {
     auto* call = llvm::cast<llvm::CallInst>(user);
     llvm::IRBuilder<> b(call);
-    const auto powerOfTwo = [&](llvm::Value* n) {
-      return b.CreateBitCast(b.CreateShl(b.CreateAdd(n, b.getInt32(127)), 23), b.getFloatTy());
+    // n + 254 is twice the bias, and has 9 bits: the exponents are its half and the rest.
+    llvm::Value* biased = b.CreateAdd(call->getArgOperand(1), b.getInt32(254));
+    llvm::Value* half = b.CreateAnd(b.CreateShl(biased, 22), b.getInt32(0x7F800000));
+    llvm::Value* rest = b.CreateSub(b.CreateShl(biased, 23), half);
+    const auto times = [&](llvm::Value* x, llvm::Value* power) {
+      return b.CreateFMul(x, b.CreateBitCast(power, b.getFloatTy()));
     };
-    llvm::Value* n = call->getArgOperand(1);
-    llvm::Value* half = b.CreateAShr(n, 1);
-    llvm::Value* product = b.CreateFMul(call->getArgOperand(0), powerOfTwo(half));
-    call->replaceAllUsesWith(b.CreateFMul(product, powerOfTwo(b.CreateSub(n, half))));
+    call->replaceAllUsesWith(times(times(call->getArgOperand(0), half), rest));
     call->eraseFromParent();
   }
 }

@@ -152,6 +152,44 @@ def test_arithmetic_of_narrow_floats(element, tmp_path):
     function.assert_bits(tmp_path)
 
 
+# Rows whose largest or smallest is a zero of either sign, or that have a NaN at some place, or infinities.
+EXTREMES = np.array([[sign * each for each in row] for sign in (1, -1) for row in
+                     [[-0.0] * 37, [0.0] * 37, [0.0] + [-0.0] * 36, [-0.0] * 36 + [0.0], [-1.0] * 20 + [-0.0] * 17,
+                      [-1.0] * 20 + [-0.0] * 16 + [0.0], [*range(-30, 7)], [np.nan] + [5.0] * 36, [5.0] * 36 + [-np.nan],
+                      [7.0] * 11 + [np.nan] + [-0.0] * 25, [-np.inf] * 37, [np.inf] + [0.0] * 36, [1e-45] * 5 + [-1e-45] * 32,
+                      [np.inf] * 9 + [-np.nan] * 28]])
+
+
+@pytest.mark.parametrize("element", ["f32", "f64", "bf16", "f16"])
+def test_largest_and_smallest(element, tmp_path):
+    """Of rows, from initial values of all kinds on, and beside constants on either side."""
+    function, shape = Function(), list(EXTREMES.shape)
+    x = function.convert(function.argument(EXTREMES, "f64"), shape, "f64", element) if element != "f64" else \
+        function.argument(EXTREMES, "f64")
+    of = tensor(shape, element)
+
+    def give(name, shape):
+        is_bf16 = element == "bf16"
+        function.give(function.convert(name, shape, element, "f32") if is_bf16 else name, shape, "f32" if is_bf16 else element)
+
+    hexadecimal = {"f32": "0x{}{:07X}", "f64": "0x{}{:07X}00000000", "bf16": "0x{}{:03X}", "f16": "0x{}{:03X}"}[element]
+    inf = {"f32": 0xF800000, "f64": 0xFF00000, "bf16": 0xF80, "f16": 0xC00}[element]
+    bounds = ["0.0", "-0.0", "5.0", "-1.5", *[hexadecimal.format(each, inf) for each in "7F"]]
+    bounds.append(hexadecimal.format("7", inf + {"f32": 0x400000, "f64": 0x80000, "bf16": 0x40, "f16": 0x200}[element]))
+    for name in ("maximum", "minimum"):
+        for bound in bounds:
+            scalar = function.constant(bound, element)
+            give(function.emit(f"stablehlo.reduce({x} init: {scalar}) applies stablehlo.{name} across dimensions = [1] : "
+                               f"({of}, tensor<{element}>) -> {tensor(shape[:1], element)}"), shape[:1])
+            wide = function.emit(f"stablehlo.broadcast_in_dim {scalar}, dims = [] : (tensor<{element}>) -> {of}")
+            for sides in ((x, wide), (wide, x)):
+                give(function.emit(f"stablehlo.{name} {', '.join(sides)} : {of}"), shape)
+    low, high = function.constant("-0.0", element), function.constant("0.0", element)
+    for a, b in ((low, high), (high, low), (low, low), (high, high)):
+        give(function.emit(f"stablehlo.clamp {a}, {x}, {b} : (tensor<{element}>, {of}, tensor<{element}>) -> {of}"), shape)
+    function.assert_bits(tmp_path)
+
+
 @pytest.mark.parametrize("element", ["i4", "ui4", "i2", "ui2"])
 def test_integers_of_fewer_than_8_bits(element, tmp_path):
     function = Function()

@@ -105,8 +105,22 @@ llvm::Value* remainder(const Context& c, Operands x) {
                           c.b.CreateSelect(safe.isMinusOne, c.integer(x[0], 0), rest));
 }
 
+/// A number that every element is compared with: one comparison says which to take, and keeps NaN;
+/// where it is a zero, too of which sign.
+llvm::Value* extremumOf(const Context& c, bool isLargest, llvm::Value* x, llvm::ConstantFP* bound) {
+  using Predicate = llvm::CmpInst::Predicate;
+  // Of equal zeros the bound is taken where it is the one to take.
+  const bool isTaken = !bound->isZero() || bound->isNegative() != isLargest;
+  const Predicate predicate = isLargest ? (isTaken ? Predicate::FCMP_UGT : Predicate::FCMP_UGE)
+                                        : (isTaken ? Predicate::FCMP_ULT : Predicate::FCMP_ULE);
+  return c.b.CreateSelect(c.b.CreateFCmp(predicate, x, bound), x, bound);
+}
+
 template <ID kFloatOp, ID kSigned, ID kUnsigned>
 llvm::Value* extremum(const Context& c, Operands x) {
+  for (const std::size_t i : {0, 1})
+    if (auto* bound = llvm::dyn_cast<llvm::ConstantFP>(x[i]); bound != nullptr && !bound->isNaN())
+      return extremumOf(c, kFloatOp == llvm::Intrinsic::maximum, x[1 - i], bound);
   return c.b.CreateBinaryIntrinsic(c.isFloat()      ? kFloatOp
                                    : c.isUnsigned() ? kUnsigned
                                                     : kSigned,
@@ -453,8 +467,8 @@ llvm::Value* emitElementwise(Scalars& scalars, mlir::Operation* op, Operands ope
   if (mlir::getElementTypeOrSelf(op->getResult(0)) != type)
     return result;
   llvm::Value* code = scalars.encode(*format, result);
-  // Rule I3: a NaN of arithmetic is positive; the machine's is not. In the code, since LLVM takes any
-  // NaN for any.
+  // Rule I3: a NaN of arithmetic is positive; the machine's is not. In the code, since LLVM takes
+  // any NaN for any.
   llvm::IRBuilderBase& b = scalars.b;
   const std::uint64_t nan = format->nanCode().value_or(format->signMask());
   return b.CreateSelect(b.CreateFCmpUNO(result, result),

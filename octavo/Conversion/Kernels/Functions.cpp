@@ -36,9 +36,10 @@ constexpr float kErfcx[] = {0.35800230503082275F,   0.5889296531677246F,  0.7869
                             -0.026413945481181145F, -0.1309930682182312F, -0.04043564200401306F,
                             0.05405733734369278F};
 
-/// Adding it leaves a number's integer part in the low bits.
-constexpr float kRounder = 0x1.8p23F;
-constexpr std::uint32_t kRounderBits = 0x4B400000;
+/// Adding it leaves a number's integer part in the low bits, with twice the bias of f32 in it, from
+/// which the exponents of two factors are made at once (Codegen, `expandScaling`).
+constexpr float kRounder = 0x1.8p23F + 254;
+constexpr std::uint32_t kRounderBits = 0x4B400000 + 254;
 constexpr float kLog2e = 0x1.715476p0F;
 constexpr float kLog2High = 0x1.62e43p-1F, kLog2Low = -0x1.05c61p-29F; ///< log(2) = high + low
 constexpr float kInfinity = std::numeric_limits<float>::infinity();

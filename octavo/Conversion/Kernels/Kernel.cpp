@@ -31,8 +31,8 @@ struct Sums {
   stablehlo::ReduceOp op;
   Combination combination;
   llvm::SmallVector<llvm::Value*> first, results; ///< of each input
+  llvm::SmallVector<llvm::Value*> begun, next;    ///< what a loop carries, before it and of a turn
   llvm::SmallVector<llvm::PHINode*> running;
-  llvm::SmallVector<llvm::Value*> next;
 
   explicit Sums(stablehlo::ReduceOp op)
       : op(op), combination(op.getBody(), op.getInputs().getTypes(), op->getResultTypes(), false) {}
@@ -483,6 +483,7 @@ void Emitter::emitColumns() {
       continue;
     if (auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op)) {
       sums.push_back(begun(reduce));
+      sums.back().begun = sums.back().combination.split(scalars, sums.back().first);
     } else {
       for (mlir::Value result : op->getResults())
         if (kernel.stored.contains(result) || kept.contains(result))
@@ -503,9 +504,9 @@ void Emitter::emitColumns() {
          columnValues.clear();
          redefine(kColumn, column);
          for (Sums& sum : sums)
-           for (llvm::Value* first : sum.first) {
-             sum.running.push_back(b.CreatePHI(first->getType(), 2));
-             sum.running.back()->addIncoming(first, before);
+           for (llvm::Value* begun : sum.begun) {
+             sum.running.push_back(b.CreatePHI(begun->getType(), 2));
+             sum.running.back()->addIncoming(begun, before);
            }
          // What is stored may lie over what is read, so that all is read before.
          llvm::SmallVector<std::pair<mlir::Value, llvm::Value*>> stored;
@@ -519,7 +520,7 @@ void Emitter::emitColumns() {
                  value, b.CreateInBoundsGEP(buffer->getAllocatedType(), buffer, variable(kColumn)));
          }
          for (Sums& sum : sums)
-           sum.next = sum.combination.combine(
+           sum.next = sum.combination.combineSplit(
                scalars, llvm::SmallVector<llvm::Value*>(sum.running.begin(), sum.running.end()),
                elementsOf(sum));
          for (const auto& [result, value] : stored)
@@ -530,15 +531,17 @@ void Emitter::emitColumns() {
              for (std::size_t i = 0; i < sum.running.size(); ++i) {
                sum.running[i]->addIncoming(sum.next[i], last);
                llvm::PHINode* result = b.CreatePHI(sum.running[i]->getType(), 2);
-               result->addIncoming(sum.first[i], skipped);
+               result->addIncoming(sum.begun[i], skipped);
                result->addIncoming(sum.next[i], last);
                sum.results.push_back(result);
              }
          };
        });
   columnValues.clear();
-  for (const Sums& sum : sums)
+  for (Sums& sum : sums) {
+    sum.results = sum.combination.joined(scalars, sum.results);
     finish(sum);
+  }
 }
 
 /// A row's results.

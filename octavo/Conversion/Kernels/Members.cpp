@@ -228,4 +228,52 @@ llvm::SmallVector<llvm::Value*> Combination::combine(Scalars& scalars,
   return {b.CreateBinaryIntrinsic(extremum, sums[0], elements[0])};
 }
 
+bool Combination::isSplit() const {
+  return llvm::isa_and_nonnull<stablehlo::MaxOp, stablehlo::MinOp>(single) &&
+         accumulators[0].isF32();
+}
+
+/// Of a largest: the largest as if there were neither NaN nor signs of zeros, the largest magnitude
+/// as bits, which tells a NaN, and the signs, of which all are set where no zero is +0 and the
+/// largest is a zero. Of a smallest one is set where a zero is -0.
+llvm::SmallVector<llvm::Value*> Combination::split(Scalars& scalars,
+                                                   llvm::ArrayRef<llvm::Value*> sums) const {
+  if (!isSplit())
+    return llvm::SmallVector<llvm::Value*>(sums);
+  llvm::IRBuilder<>& b = scalars.b;
+  llvm::Value* bits = b.CreateBitCast(sums[0], b.getInt32Ty());
+  return {sums[0], b.CreateAnd(bits, b.getInt32(0x7FFFFFFF)), bits};
+}
+
+llvm::SmallVector<llvm::Value*>
+Combination::combineSplit(Scalars& scalars, llvm::ArrayRef<llvm::Value*> parts,
+                          llvm::ArrayRef<llvm::Value*> elements) const {
+  if (!isSplit())
+    return combine(scalars, parts, elements);
+  llvm::IRBuilder<>& b = scalars.b;
+  const bool isLargest = llvm::isa<stablehlo::MaxOp>(single);
+  const auto other = split(scalars, elements);
+  llvm::FastMathFlags flags;
+  flags.setNoNaNs();
+  flags.setNoSignedZeros();
+  llvm::Value* extremum = b.CreateBinaryIntrinsic(
+      isLargest ? llvm::Intrinsic::maxnum : llvm::Intrinsic::minnum, parts[0], other[0], flags);
+  return {extremum, b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, parts[1], other[1]),
+          isLargest ? b.CreateAnd(parts[2], other[2]) : b.CreateOr(parts[2], other[2])};
+}
+
+llvm::SmallVector<llvm::Value*> Combination::joined(Scalars& scalars,
+                                                    llvm::ArrayRef<llvm::Value*> parts) const {
+  if (!isSplit())
+    return llvm::SmallVector<llvm::Value*>(parts);
+  llvm::IRBuilder<>& b = scalars.b;
+  llvm::Type* type = parts[0]->getType();
+  llvm::Value* zero = b.CreateBitCast(b.CreateAnd(parts[2], b.getInt32(0x80000000)), type);
+  llvm::Value* isZero = b.CreateFCmpOEQ(parts[0], llvm::ConstantFP::get(type, 0));
+  llvm::Value* isNaN = b.CreateICmpUGT(parts[1], b.getInt32(0x7F800000));
+  // Where there is a NaN, the first part is none of the values that it may be: it counts nowhere.
+  return {b.CreateSelect(isNaN, llvm::ConstantFP::getNaN(type),
+                         b.CreateSelect(isZero, zero, parts[0]))};
+}
+
 } // namespace octavo::conversion

@@ -42,10 +42,20 @@ public:
   llvm::Value* enter(Scalars& scalars, std::size_t i, mlir::Type from, llvm::Value* value) const;
   llvm::SmallVector<llvm::Value*> combine(Scalars& scalars, llvm::ArrayRef<llvm::Value*> sums,
                                           llvm::ArrayRef<llvm::Value*> elements) const;
+  /// What a loop carries in place of `sums`, so that vectors of it are combined fast: of a largest
+  /// or smallest f32 parts for which one instruction each does, where `maximum` takes five; else
+  /// the sums.
+  llvm::SmallVector<llvm::Value*> split(Scalars& scalars, llvm::ArrayRef<llvm::Value*> sums) const;
+  llvm::SmallVector<llvm::Value*> combineSplit(Scalars& scalars, llvm::ArrayRef<llvm::Value*> parts,
+                                               llvm::ArrayRef<llvm::Value*> elements) const;
+  llvm::SmallVector<llvm::Value*> joined(Scalars& scalars,
+                                         llvm::ArrayRef<llvm::Value*> parts) const;
   /// What is accumulated of input i as an element of the result.
   llvm::Value* leave(Scalars& scalars, std::size_t i, llvm::Value* sum) const;
 
 private:
+  bool isSplit() const;
+
   mlir::Region& body;
   mlir::Operation* single;                             ///< the body's one operation, or null
   llvm::SmallVector<mlir::Type> accumulators, results; ///< of each input
