@@ -130,13 +130,17 @@ Outcome ChainStep::run(Frame& frame) const {
   if (whole == 0) // of no items
     return {};
   const Ranges ranges = rangesOf(whole);
-  // Each link alone uses all threads.
-  if (ranges.count == 1 || ranges.count < kernels::threadsOf({})) {
+  // Each link alone uses all threads; where there is one, it goes on as in a range.
+  if (ranges.count < kernels::threadsOf({}) || ranges.count == 1) {
+    const bool isAlone = kernels::threadsOf({}) == 1;
     place(frame.whole, {0, whole, whole}, whole);
     for (const RowStep* link : links) {
-      const Timed time(links.size() == 1 ? nullptr : frame.host->profile, link,
-                       Profile::Extent::Whole);
-      if (Outcome outcome = link->compute(frame, frame.whole, {0, whole, whole}, {}); !outcome)
+      const Timed time(links.size() == 1 && !isAlone ? nullptr : frame.host->profile,
+                       isAlone ? timed(link) : link,
+                       isAlone ? Profile::Extent::Piece : Profile::Extent::Whole);
+      if (Outcome outcome =
+              link->compute(frame, frame.whole, {0, whole, whole}, {.threads = isAlone ? 1 : 0});
+          !outcome)
         return outcome;
     }
     return guarded(frame.whole, whole);

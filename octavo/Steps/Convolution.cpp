@@ -1,6 +1,7 @@
 #include "octavo/Steps/Convolution.h"
 
 #include "octavo/Parallel/Loops.h"
+#include "octavo/Steps/WindowLines.h"
 
 #include <algorithm>
 #include <array>
@@ -20,17 +21,6 @@ std::int64_t product(const std::vector<PatchAxis>& axes, std::int64_t PatchAxis:
   for (const PatchAxis& axis : axes)
     all *= axis.*extent;
   return all;
-}
-
-/// Where place `window` of the window at `place` lies in the input; -1 where it is padded.
-std::int64_t coordinate(const PatchAxis& axis, std::int64_t place, std::int64_t window) {
-  std::int64_t at = place * axis.step + window * axis.windowDilation - axis.low;
-  if (axis.inputDilation != 1) {
-    if (at % axis.inputDilation != 0)
-      return -1;
-    at /= axis.inputDilation;
-  }
-  return at >= 0 && at < axis.extent ? at : -1;
 }
 
 /// Copies runs that are often too short for a call to pay.
@@ -156,7 +146,7 @@ void ConvolutionStep::layOut(const T* values, std::int64_t group, std::int64_t r
     for (std::int64_t line = 0; line < lines; ++line) {
       const T* from = first;
       for (std::size_t axis = 0; axis + 1 < rank && from != nullptr; ++axis) {
-        const std::int64_t at = coordinate(shape.axes[axis], places[axis], window[axis]);
+        const std::int64_t at = shape.axes[axis].inInput(places[axis], window[axis]);
         from = at < 0 ? nullptr : from + at * shape.axes[axis].inputStride;
       }
       T* patch = patches + line * inner.window * features;
@@ -174,7 +164,7 @@ void ConvolutionStep::layOut(const T* values, std::int64_t group, std::int64_t r
           clearRun(patch + (before + inside) * features, behind * features);
         } else {
           for (std::int64_t k = 0; k < inner.window; ++k) {
-            const std::int64_t at = coordinate(inner, place, k);
+            const std::int64_t at = inner.inInput(place, k);
             if (at < 0)
               clearRun(patch + k * features, features);
             else
@@ -192,49 +182,66 @@ void ConvolutionStep::layOut(const T* values, std::int64_t group, std::int64_t r
   }
 }
 
-template <typename T>
-void ConvolutionStep::multiplyAs(const Frame& frame, Worker& worker, RowRange range,
-                                 const kernels::Execution& execution, Finishing finishing) const {
-  const RowRange own = range.of(shape.rows());
-  const auto& weights =
-      *static_cast<const Weights*>(frame.rights[static_cast<std::size_t>(number)].form.get());
-  const T* values = worker.at<const T>(input);
+void ConvolutionStep::multiplyLines(const Worker& worker, const Weights& weights,
+                                    std::int64_t begin, std::int64_t end, kernels::Isa isa,
+                                    const Finishing& finishing) const {
+  const std::int64_t columns = shape.outputs / shape.groups();
+  const std::int64_t block = WindowLines::rowsAtATime(shape);
   auto* c = worker.at<float>(result);
+  for (std::int64_t from = begin; from < end; from += block) {
+    const std::int64_t to = std::min(end, from + block);
+    for (std::int64_t group = 0; group < shape.groups(); ++group)
+      kernels::multiplyPieces(WindowLines(shape, worker.at<const float>(input), group).of(from, to),
+                              to - from, weights[static_cast<std::size_t>(group)],
+                              c + from * shape.outputs + group * columns, shape.outputs, isa);
+    finishing.finish(from, to);
+  }
+}
+
+template <typename T>
+void ConvolutionStep::multiplyPatches(const Worker& worker, const Weights& weights,
+                                      std::int64_t begin, std::int64_t end, kernels::Isa isa,
+                                      const Finishing& finishing) const {
   const std::int64_t depth = shape.depth(), columns = shape.outputs / shape.groups();
   const std::int64_t fitting =
       kPatchBytes / static_cast<std::int64_t>(sizeof(T)) / std::max<std::int64_t>(1, depth);
   const std::int64_t block = std::max(fitting / kTile, std::int64_t{1}) * kTile;
-  kernels::Execution alone = execution;
-  alone.threads = 1;
-  const auto rows = [&](std::int64_t begin, std::int64_t end) {
-    thread_local std::vector<T> patches;
-    patches.resize(static_cast<std::size_t>(block * depth));
-    for (std::int64_t from = begin; from < end; from += block) {
-      const std::int64_t count = std::min(block, end - from);
-      for (std::int64_t group = 0; group < shape.groups(); ++group) {
-        layOut(values, group, own.begin + from, count, patches.data());
-        kernels::multiplyRows(
-            patches.data(), depth, count, weights[static_cast<std::size_t>(group)],
-            c + (own.begin + from) * shape.outputs + group * columns, shape.outputs, alone);
-      }
-      finishing.finish(own.begin + from, own.begin + from + count);
+  auto* c = worker.at<float>(result);
+  thread_local std::vector<T> patches;
+  patches.resize(static_cast<std::size_t>(block * depth));
+  for (std::int64_t from = begin; from < end; from += block) {
+    const std::int64_t count = std::min(block, end - from);
+    for (std::int64_t group = 0; group < shape.groups(); ++group) {
+      layOut(worker.at<const T>(input), group, from, count, patches.data());
+      kernels::multiplyRows(patches.data(), depth, count, weights[static_cast<std::size_t>(group)],
+                            c + from * shape.outputs + group * columns, shape.outputs,
+                            {.isa = isa, .threads = 1});
     }
-  };
-  if (execution.threads == 1 || own.size() <= block)
-    rows(0, own.size());
-  else
-    parallel::forRanges(own.size(), block, [&](std::int64_t begin, std::int64_t end) {
-      const execution::Timed timed(frame.host->profile, this, execution::Profile::Extent::Piece);
-      rows(begin, end);
-    });
+    finishing.finish(from, from + count);
+  }
 }
 
 Outcome ConvolutionStep::multiply(const Frame& frame, Worker& worker, RowRange range,
                                   const kernels::Execution& execution, Finishing finishing) const {
-  if (shape.type == kernels::PlainType::F32)
-    multiplyAs<float>(frame, worker, range, execution, finishing);
+  // Enough rows for a thread to be worth it.
+  constexpr std::int64_t kGrain = 24;
+  const RowRange own = range.of(shape.rows());
+  const auto& weights =
+      *static_cast<const Weights*>(frame.rights[static_cast<std::size_t>(number)].form.get());
+  const auto rows = [&](std::int64_t begin, std::int64_t end) {
+    if (WindowLines::isWorthIt(shape))
+      multiplyLines(worker, weights, begin, end, execution.isa, finishing);
+    else if (shape.type == kernels::PlainType::F32)
+      multiplyPatches<float>(worker, weights, begin, end, execution.isa, finishing);
+    else
+      multiplyPatches<std::uint16_t>(worker, weights, begin, end, execution.isa, finishing);
+  };
+  if (execution.threads == 1)
+    rows(own.begin, own.end);
   else
-    multiplyAs<std::uint16_t>(frame, worker, range, execution, finishing);
+    parallel::forRanges(own.size(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+      rows(own.begin + begin, own.begin + end);
+    });
   return {};
 }
 

@@ -1,5 +1,6 @@
-// A convolution as products of patches, which are laid out a few rows at a time, so that they stay
-// in cache, and multiplied by the weight, which is packed once.
+// A convolution as products of what its windows see: lines of the input as they lie, or patches of
+// it, which are laid out a few rows at a time, so that they stay in cache. The weight is packed
+// once.
 #pragma once
 
 #include "octavo/Steps/Product.h"
@@ -12,7 +13,22 @@ namespace octavo::steps {
 struct PatchAxis {
   std::int64_t extent, window, places; ///< of the input, the kernel and the result
   std::int64_t step, low, inputDilation, windowDilation;
-  std::int64_t inputStride, weightStride;
+  std::int64_t inputStride = 0, weightStride = 0;
+
+  /// Where a place lies in the input that is counted from its first element on, with the zeros that
+  /// dilation puts in; -1 where it is one of them, or padded.
+  std::int64_t inInput(std::int64_t place) const {
+    if (inputDilation != 1) {
+      if (place % inputDilation != 0)
+        return -1;
+      place /= inputDilation;
+    }
+    return place >= 0 && place < extent ? place : -1;
+  }
+  /// Of a place of the result and one of the window.
+  std::int64_t inInput(std::int64_t place, std::int64_t inWindow) const {
+    return inInput(place * step + inWindow * windowDilation - low);
+  }
 };
 
 /// There are at least one and at most so many.
@@ -26,8 +42,8 @@ struct PatchShape {
   std::vector<PatchAxis> axes;
   /// Elements from the beginning of the input to its first, and from one image to the next; the
   /// features of one place are neighbours.
-  std::int64_t inputOffset, imageStride;
-  std::int64_t weightOffset, weightInputStride, weightOutputStride;
+  std::int64_t inputOffset = 0, imageStride = 0;
+  std::int64_t weightOffset = 0, weightInputStride = 0, weightOutputStride = 0;
 
   std::int64_t rows() const;  ///< places of the result
   std::int64_t depth() const; ///< elements of a patch
@@ -61,9 +77,11 @@ private:
   template <typename T>
   void layOut(const T* values, std::int64_t group, std::int64_t row, std::int64_t count,
               T* patches) const;
+  void multiplyLines(const Worker& worker, const Weights& weights, std::int64_t begin,
+                     std::int64_t end, kernels::Isa isa, const Finishing& finishing) const;
   template <typename T>
-  void multiplyAs(const Frame& frame, Worker& worker, RowRange range,
-                  const kernels::Execution& execution, Finishing finishing) const;
+  void multiplyPatches(const Worker& worker, const Weights& weights, std::int64_t begin,
+                       std::int64_t end, kernels::Isa isa, const Finishing& finishing) const;
 
   PatchShape shape = {};
   Slot input, weight, result;

@@ -12,6 +12,7 @@
 #include <memory>
 #include <type_traits>
 #include <unistd.h>
+#include <vector>
 
 namespace octavo::kernels {
 
@@ -77,8 +78,9 @@ void runTile(const PlainKernels& kernels, const Part& part, std::int64_t row, st
   const std::int64_t width =
       std::min<std::int64_t>(count * kPanelColumns, part.columns - panel * kPanelColumns);
   float* const corner = part.c + row * part.stride + panel * kPanelColumns;
-  PlainTile* const run =
-      (arguments.rightStep == 0 ? kernels.tiles : kernels.unpacked)[height - 1][count - 1];
+  PlainTile* const run = (arguments.beginnings != nullptr ? kernels.pieced
+                          : arguments.rightStep == 0 ? kernels.tiles
+                                                     : kernels.unpacked)[height - 1][count - 1];
   arguments.c = corner;
   arguments.stride = part.stride;
   if (width == count * kPanelColumns)
@@ -555,6 +557,52 @@ void multiplyRows(const std::int8_t* left, std::ptrdiff_t leftStride, std::int64
                   const Execution& execution, RowFinisher finisher) {
   rowsTimes(left, leftStride, rows, right, reinterpret_cast<float*>(c), cStride, execution,
             finisher);
+}
+
+void multiplyPieces(const PiecedRows& left, std::int64_t rows, const PackedMatrix& right, float* c,
+                    std::ptrdiff_t cStride, Isa isa) {
+  assert(right.type == PlainType::F32);
+  if (rows == 0)
+    return;
+  const PlainKernels& kernels = plainKernels(isa, PlainType::F32);
+  const Part part{.rows = rows, .columns = right.columns, .c = c, .stride = cStride};
+  const std::int64_t panelBytes = right.depth * kStepBytes, tiles = part.tiles(kernels.tallest);
+  const int width = kernels.panels[(rows + tiles - 1) / tiles - 1];
+  const std::int64_t step = tiles == 1 ? right.depth : chunkOf(right.depth, width);
+  thread_local std::vector<PlainPiece> pieces; // of a chunk of K
+  std::size_t piece = 0;
+  std::int64_t begun = 0, first = 0; // of the piece
+  do {                               // of K = 0 too
+    const std::int64_t here = std::min(step, right.depth - first);
+    pieces.clear();
+    for (std::int64_t rest = here; rest > 0;) {
+      const std::int64_t count = std::min(rest, left.lengths[piece] - begun);
+      pieces.push_back({.beginning = static_cast<std::int64_t>(piece),
+                        .offset = begun * static_cast<std::int64_t>(sizeof(float)),
+                        .steps = count});
+      rest -= count;
+      begun += count;
+      if (begun == left.lengths[piece]) {
+        ++piece;
+        begun = 0;
+      }
+    }
+    for (std::int64_t panel = 0; panel < part.panels(); panel += width) {
+      const auto count = static_cast<int>(std::min<std::int64_t>(width, part.panels() - panel));
+      for (std::int64_t i = 0; i < tiles; ++i) {
+        const std::int64_t row = part.firstRow(i, tiles);
+        runTile(kernels, part, row, part.firstRow(i + 1, tiles) - row, panel, count,
+                {.right = right.panels.data() + panel * panelBytes + first * kStepBytes,
+                 .rightStride = panelBytes,
+                 .startFromC = first != 0,
+                 .beginnings = reinterpret_cast<const std::byte* const*>(left.beginnings + row),
+                 .beginningStride = rows,
+                 .pieces = pieces.data(),
+                 .pieceCount = static_cast<std::int64_t>(pieces.size())});
+      }
+    }
+    first += here;
+  } while (first < right.depth);
 }
 
 void multiplyBatch(const float* left, const float* right, float* c, const BatchShape& shape,

@@ -63,6 +63,18 @@ void multiplyRows(const std::int8_t* left, std::ptrdiff_t leftStride, std::int64
                   const PackedMatrix& right, std::int32_t* c, std::ptrdiff_t cStride,
                   const Execution& execution = {}, RowFinisher finisher = {});
 
+/// A left side whose rows lie in pieces, which may be parts of one another, as what a window of a
+/// convolution sees does: of row m, in the order of K, `lengths[p]` elements behind each other from
+/// `beginnings[p * rows + m]` on.
+struct PiecedRows {
+  const float* const* beginnings;
+  std::span<const std::int64_t> lengths;
+};
+
+/// The same product of such rows, on the calling thread; none of `lengths` is 0.
+void multiplyPieces(const PiecedRows& left, std::int64_t rows, const PackedMatrix& right, float* c,
+                    std::ptrdiff_t cStride, Isa isa);
+
 /// The products of a batch: [rows, depth] * [depth, columns], their strides in elements.
 struct BatchShape {
   std::int64_t rows, depth, columns;

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 #include <new>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -225,6 +226,34 @@ TEST_P(PlainProduct, IsTheStatedChainForEveryRaggedSize) {
 }
 TEST_P(PlainProduct, OfBf16IsTheStatedChainForEveryRaggedSize) {
   expectEveryRaggedSize<std::uint16_t>(execution());
+}
+
+/// Pieces of a line that overlap, as those of windows do; more of them than a chunk of K has, too.
+TEST_P(PlainProduct, OfRowsInPiecesIsTheStatedChain) {
+  constexpr std::int64_t kColumns = 37;
+  Random random(2);
+  for (const std::vector<std::int64_t>& lengths :
+       {std::vector<std::int64_t>{1}, {9, 9, 9}, {4, 1, 7, 16}, {700, 3, 900}}) {
+    const std::int64_t depth = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+    const std::vector<float> line = standardNormals<float>(2 * depth + 200, random),
+                             b = standardNormals<float>(depth * kColumns, random);
+    const PackedMatrix right = packMatrix(b.data(), depth, kColumns, kColumns, 1);
+    for (const std::int64_t rows : {1, 2, 5, 6, 7, 8, 17, 50}) {
+      std::vector<const float*> beginnings;
+      for (std::size_t p = 0; p < lengths.size(); ++p)
+        for (std::int64_t m = 0; m < rows; ++m)
+          beginnings.push_back(line.data() + 3 * m + static_cast<std::int64_t>(7 * p));
+      std::vector<float> c(static_cast<std::size_t>(rows * kColumns), -1.0f), wanted(c.size(), 0);
+      for (std::int64_t i = 0; i < rows * kColumns; ++i)
+        for (std::int64_t p = 0, k = 0; p < std::ssize(lengths); ++p)
+          for (std::int64_t at = 0; at < lengths[p]; ++at, ++k)
+            wanted[i] = added(wanted[i], beginnings[p * rows + i / kColumns][at],
+                              b[k * kColumns + i % kColumns], execution().isa);
+      multiplyPieces({.beginnings = beginnings.data(), .lengths = lengths}, rows, right, c.data(),
+                     kColumns, execution().isa);
+      ASSERT_EQ(bitsOf(c), bitsOf(wanted)) << rows << " rows, " << depth;
+    }
+  }
 }
 
 template <typename T> void expectWithinBound(const Execution& execution) {

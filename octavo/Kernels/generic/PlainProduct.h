@@ -48,18 +48,53 @@ struct PlainInt8 {
   }
 };
 
-/// `kIsPacked` says that a step of the right side follows the last one at once.
-template <typename Dot, int kRows, int kPanels, bool kIsPacked>
+/// Where rows of a left side are read: `stride` bytes apart, or each by itself.
+template <int kRows, bool kArePieces> class PlainRows {
+public:
+  OCTAVO_INLINE explicit PlainRows(const PlainTileArguments& tile)
+      : first(tile.left), stride(tile.leftStride) {}
+  OCTAVO_INLINE const std::byte* at(int row) const { return first + row * stride; }
+  OCTAVO_INLINE void advance(std::ptrdiff_t bytes) { first += bytes; }
+
+private:
+  const std::byte* first;
+  std::ptrdiff_t stride;
+};
+
+template <int kRows> class PlainRows<kRows, true> {
+public:
+  OCTAVO_INLINE explicit PlainRows(const PlainTileArguments& tile)
+      : beginnings(tile.beginnings), stride(tile.beginningStride) {}
+  OCTAVO_INLINE void begin(const PlainPiece& piece) {
+    const std::byte* const* own = beginnings + piece.beginning * stride;
+#pragma unroll
+    for (int i = 0; i < kRows; ++i)
+      rows[i] = own[i];
+    offset = piece.offset;
+  }
+  OCTAVO_INLINE const std::byte* at(int row) const { return rows[row] + offset; }
+  OCTAVO_INLINE void advance(std::ptrdiff_t bytes) { offset += bytes; }
+
+private:
+  const std::byte* const* beginnings;
+  std::ptrdiff_t stride, offset = 0;
+  const std::byte* rows[kRows] = {};
+};
+
+/// How the operands of a tile lie. Packed, a step of the right side follows the last one at once.
+enum class PlainLayout : std::uint8_t { Packed, Unpacked, PackedPieces };
+
+template <typename Dot, int kRows, int kPanels, PlainLayout kLayout>
 void plainTile(const PlainTileArguments& tile) {
   constexpr int kPanelVectors = kPanelColumns / kLanes;
   constexpr int kVectors = kPanelVectors * kPanels;
+  constexpr bool kIsPacked = kLayout != PlainLayout::Unpacked;
   // Several steps at places that are not constants would spill.
   constexpr int kUnrolled = kIsPacked ? 4 : 1;
   const std::ptrdiff_t rightStep = kIsPacked ? kStepBytes : tile.rightStep;
   // One or two rows read a matrix from memory faster than they multiply it.
   constexpr bool kPrefetches = kIsPacked && kRows <= 2;
-  const std::byte* left = tile.left;
-  const std::ptrdiff_t leftStride = tile.leftStride;
+  PlainRows<kRows, kLayout == PlainLayout::PackedPieces> left(tile);
   const std::byte* right[kPanels];
   for (int p = 0; p < kPanels; ++p)
     right[p] = tile.right + p * (kIsPacked ? tile.rightStride : kStepBytes);
@@ -75,11 +110,10 @@ void plainTile(const PlainTileArguments& tile) {
 
   // A part of a step: dwords of the rows, and of the panels `at` bytes on. What there is less of is
   // kept in registers. Nothing is loaded early nor added late: the compiler would spill for it.
-  auto addPart = [&]<int kPart>(const std::byte* rows, std::ptrdiff_t rowStride,
-                                std::ptrdiff_t at) __attribute__((always_inline)) {
+  auto addPart = [&]<int kPart>(auto rowAt, std::ptrdiff_t at) __attribute__((always_inline)) {
     auto row = [&](int i) __attribute__((always_inline)) {
       asm volatile("" ::: "memory");
-      return Dot::template part<kPart>((U32)broadcast(rows + i * rowStride));
+      return Dot::template part<kPart>((U32)broadcast(rowAt(i)));
     };
     auto column = [&](int v) __attribute__((always_inline)) {
       asm volatile("" ::: "memory");
@@ -120,38 +154,48 @@ void plainTile(const PlainTileArguments& tile) {
     if constexpr (kPrefetches)
       for (int p = 0; p < kPanels; ++p)
         __builtin_prefetch(right[p] + s * kStepBytes + kPrefetchBytes);
-    addPart.template operator()<0>(left + 4 * s, leftStride, s * rightStep);
+    const auto rowAt = [&](int i) __attribute__((always_inline)) { return left.at(i) + 4 * s; };
+    addPart.template operator()<0>(rowAt, s * rightStep);
     if constexpr (Dot::kParts == 2)
-      addPart.template operator()<1>(left + 4 * s, leftStride, s * rightStep);
+      addPart.template operator()<1>(rowAt, s * rightStep);
   };
   auto advance = [&](int steps) __attribute__((always_inline)) {
-    left += 4 * steps;
+    left.advance(4 * steps);
     for (int p = 0; p < kPanels; ++p)
       right[p] += steps * rightStep;
   };
-  std::int64_t steps = tile.depth / Dot::kElements;
-  for (; steps >= kUnrolled; steps -= kUnrolled) {
+  auto addSteps = [&](std::int64_t steps) __attribute__((always_inline)) {
+    for (; steps >= kUnrolled; steps -= kUnrolled) {
 #pragma unroll
-    for (int s = 0; s < kUnrolled; ++s)
-      addStep(s);
-    advance(kUnrolled);
-  }
+      for (int s = 0; s < kUnrolled; ++s)
+        addStep(s);
+      advance(kUnrolled);
+    }
 #pragma clang loop unroll(disable)
-  for (; steps > 0; --steps) {
-    addStep(0);
-    advance(1);
-  }
+    for (; steps > 0; --steps) {
+      addStep(0);
+      advance(1);
+    }
+  };
+  if constexpr (kLayout == PlainLayout::PackedPieces)
+    for (std::int64_t piece = 0; piece < tile.pieceCount; ++piece) {
+      left.begin(tile.pieces[piece]);
+      addSteps(tile.pieces[piece].steps);
+    }
+  else
+    addSteps(tile.depth / Dot::kElements);
   if constexpr (Dot::kElements > 1)
     if (const std::int64_t rest = tile.depth % Dot::kElements; rest != 0) { // a row may end here
       constexpr int kWidth = 4 / Dot::kElements;
       std::uint32_t last[kRows] = {};
       for (int i = 0; i < kRows; ++i)
         for (int byte = 0; byte < rest * kWidth; ++byte)
-          last[i] |= static_cast<std::uint32_t>(left[i * leftStride + byte]) << (8 * byte);
-      addPart.template operator()<0>(reinterpret_cast<const std::byte*>(last), 4, 0);
+          last[i] |= static_cast<std::uint32_t>(left.at(i)[byte]) << (8 * byte);
+      const auto rowAt = [&](int i) { return reinterpret_cast<const std::byte*>(last + i); };
+      addPart.template operator()<0>(rowAt, 0);
       // Of two bf16 the second is missing; of four int8 some of each part.
       if constexpr (Dot::kElements == 4 && Dot::kParts == 2)
-        addPart.template operator()<1>(reinterpret_cast<const std::byte*>(last), 4, 0);
+        addPart.template operator()<1>(rowAt, 0);
     }
 #pragma unroll
   for (int i = 0; i < kRows; ++i)
@@ -161,9 +205,12 @@ void plainTile(const PlainTileArguments& tile) {
 }
 
 template <typename Dot, int kRows, int kPanels> constexpr void addPlainTiles(PlainKernels& table) {
-  table.tiles[kRows - 1][kPanels - 1] = plainTile<Dot, kRows, kPanels, true>;
-  if constexpr (Dot::kElements == 1)
-    table.unpacked[kRows - 1][kPanels - 1] = plainTile<Dot, kRows, kPanels, false>;
+  table.tiles[kRows - 1][kPanels - 1] = plainTile<Dot, kRows, kPanels, PlainLayout::Packed>;
+  if constexpr (Dot::kElements == 1) {
+    table.unpacked[kRows - 1][kPanels - 1] = plainTile<Dot, kRows, kPanels, PlainLayout::Unpacked>;
+    table.pieced[kRows - 1][kPanels - 1] =
+        plainTile<Dot, kRows, kPanels, PlainLayout::PackedPieces>;
+  }
   if constexpr (kPanels > 1)
     addPlainTiles<Dot, kRows, kPanels - 1>(table);
 }
