@@ -1,5 +1,6 @@
 #include "octavo/Kernels/MachinePeak.h"
 
+#include "octavo/Kernels/Bf16Dots.h"
 #include "octavo/Kernels/Execution.h"
 
 #include <cassert>
@@ -15,6 +16,8 @@ namespace {
 /// More than latency times throughput, fewer than registers.
 constexpr int kChains = 12;
 constexpr int kSteps = 300000;
+/// Of tiles, which take 16 cycles each.
+constexpr int kTileChains = 4, kTileSteps = 50000;
 
 #if defined(__x86_64__)
 
@@ -82,6 +85,23 @@ __attribute__((target("avx512f,avx512bf16"))) void pairDots512() {
     }
 }
 
+__attribute__((target("amx-tile,amx-bf16"))) void tileDots() {
+  struct alignas(64) {
+    std::uint8_t palette = 1, startRow = 0, reserved[14] = {};
+    std::uint16_t columnBytes[16] = {64, 64, 64, 64, 64, 64};
+    std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16};
+  } configuration;
+  _tile_loadconfig(&configuration);
+  _tile_zero(0), _tile_zero(1), _tile_zero(2), _tile_zero(3), _tile_zero(4), _tile_zero(5);
+  for (int i = 0; i < kTileSteps; ++i) {
+    _tile_dpbf16ps(0, 4, 5);
+    _tile_dpbf16ps(1, 4, 5);
+    _tile_dpbf16ps(2, 4, 5);
+    _tile_dpbf16ps(3, 4, 5);
+  }
+  _tile_release();
+}
+
 #elif defined(__aarch64__)
 
 void multiplyAdds128() {
@@ -102,6 +122,7 @@ void multiplyAdds128() {
 struct Loop {
   void (*run)() = nullptr;
   int products = 0; ///< of a step of one chain
+  std::int64_t steps = std::int64_t{kChains} * kSteps;
 };
 
 Loop loopOf(Peak peak) {
@@ -112,7 +133,9 @@ Loop loopOf(Peak peak) {
   case Peak::F32:
     return isWide ? Loop{multiplyAdds512, 16} : isKnown ? Loop{multiplyAdds256, 8} : Loop{};
   case Peak::Bf16:
-    return isWide && __builtin_cpu_supports("avx512bf16") ? Loop{pairDots512, 32} : Loop{};
+    return usesTiles(Isa::Avx512)  ? Loop{tileDots, 16 * 16 * 32, kTileChains * kTileSteps}
+           : usesBf16(Isa::Avx512) ? Loop{pairDots512, 32}
+                                   : Loop{};
   case Peak::Int8:
     return isWide && __builtin_cpu_supports("avx512vnni") ? Loop{byteDots512, 64}
            : isKnown                                      ? Loop{byteDots256, 32}
@@ -161,7 +184,7 @@ double runPeak(Peak peak, int threads) {
   if (loop.run == nullptr)
     return 0;
   onThreads(threads, [&](std::size_t) { loop.run(); });
-  return 2.0 * threads * loop.products * kChains * kSteps;
+  return 2.0 * threads * loop.products * static_cast<double>(loop.steps);
 }
 
 double readMemory(const std::byte* memory, std::size_t bytes, int times, int threads) {

@@ -9,7 +9,7 @@ namespace octavo::kernels {
 /// The instruction that multiplies and adds most of these elements.
 enum class Peak : std::uint8_t {
   F32,  ///< fused multiply-adds
-  Bf16, ///< dots of pairs, summed in f32
+  Bf16, ///< dots of pairs, or tiles of them, summed in f32
   Int8, ///< dots of fours, summed in 32 bits; AVX2's are of pairs, in 16 bits
 };
 

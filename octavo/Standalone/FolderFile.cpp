@@ -1,5 +1,6 @@
 #include "octavo/Standalone/FolderFile.h"
 
+#include "octavo/Kernels/Bf16Dots.h"
 #include "octavo/Kernels/Isa.h"
 #include "octavo/Kernels/Product/ProductPlan.h"
 #include "octavo/Standalone/FolderVersion.h"

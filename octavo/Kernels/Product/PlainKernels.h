@@ -23,6 +23,7 @@ struct PlainTileArguments {
   const std::byte* right;          ///< the first panel, 16 dwords a step
   std::ptrdiff_t rightStride;      ///< bytes between panels
   std::ptrdiff_t rightStep = 0;    ///< bytes between steps, for tiles of a right side as it lies
+  std::int64_t rows = 0;           ///< as the place in PlainKernels::tiles says
   std::int64_t depth = 0;          ///< of K
   float* c = nullptr;
   std::ptrdiff_t stride = 0; ///< floats between rows of C
@@ -36,13 +37,15 @@ struct PlainTileArguments {
 };
 using PlainTile = void(const PlainTileArguments&);
 
-inline constexpr int kMostPlainRows = 8, kMostPlainPanels = 3;
+inline constexpr int kMostPlainRows = 32, kMostPlainPanels = 3;
 
 struct PlainKernels {
   Isa isa;
   /// Of int8: what is added to elements of the right side before they are multiplied, so that C has
   /// to begin with as much less: minus this times the sum of the row.
   std::int32_t columnOffset;
+  /// K is cut at multiples of it, which changes no bits.
+  std::int64_t depthUnit = 2;
   int tallest;                                        ///< rows of the tallest tile
   int panels[kMostPlainRows];                         ///< of the widest tile of 1, 2, ... rows
   PlainTile* tiles[kMostPlainRows][kMostPlainPanels]; ///< [rows - 1][panels - 1]

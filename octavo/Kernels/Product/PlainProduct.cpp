@@ -1,5 +1,6 @@
 #include "octavo/Kernels/Product/PlainProduct.h"
 
+#include "octavo/Kernels/Bf16Dots.h"
 #include "octavo/Kernels/Product/PlainPacking.h"
 #include "octavo/Kernels/Product/PlainTiles.h"
 #include "octavo/Kernels/Product/ProductPlan.h"
@@ -29,6 +30,9 @@ extern const PlainKernels kPlainF32, kPlainBf16, kPlainInt8;
 namespace avx512bf16 {
 extern const PlainKernels kPlainBf16;
 }
+namespace avx512tiles {
+extern const PlainKernels kPlainBf16;
+}
 #elif defined(__aarch64__)
 namespace neon {
 extern const PlainKernels kPlainF32, kPlainBf16, kPlainInt8;
@@ -46,7 +50,10 @@ const PlainKernels& plainKernels(Isa isa, PlainType type) {
   case Isa::Avx2:
     return chosen(avx2::kPlainF32, avx2::kPlainBf16, avx2::kPlainInt8);
   case Isa::Avx512:
-    return chosen(avx512::kPlainF32, usesBf16(isa) ? avx512bf16::kPlainBf16 : avx512::kPlainBf16,
+    return chosen(avx512::kPlainF32,
+                  usesTiles(isa)  ? avx512tiles::kPlainBf16
+                  : usesBf16(isa) ? avx512bf16::kPlainBf16
+                                  : avx512::kPlainBf16,
                   avx512::kPlainInt8);
 #elif defined(__aarch64__)
   case Isa::Neon:
@@ -66,11 +73,11 @@ constexpr PlainType kPlainType = std::is_same_v<T, float>         ? PlainType::F
 
 } // namespace
 
-std::int64_t chunkOf(std::int64_t depth, int width) {
+std::int64_t chunkOf(std::int64_t depth, int width, std::int64_t unit) {
   static const long level1 = std::max(sysconf(_SC_LEVEL1_DCACHE_SIZE), 32768L);
   const std::int64_t fitting = level1 / (std::int64_t{width} * kStepBytes);
   const std::int64_t chunks = std::max<std::int64_t>(1, (depth + fitting - 1) / fitting);
-  return ((depth + chunks - 1) / chunks + 1) / 2 * 2; // cuts no pair of bf16
+  return ((depth + chunks - 1) / chunks + unit - 1) / unit * unit;
 }
 
 void runTile(const PlainKernels& kernels, const Part& part, std::int64_t row, std::int64_t height,
@@ -81,6 +88,7 @@ void runTile(const PlainKernels& kernels, const Part& part, std::int64_t row, st
   PlainTile* const run = (arguments.beginnings != nullptr ? kernels.pieced
                           : arguments.rightStep == 0 ? kernels.tiles
                                                      : kernels.unpacked)[height - 1][count - 1];
+  arguments.rows = height;
   arguments.c = corner;
   arguments.stride = part.stride;
   if (width == count * kPanelColumns)
@@ -109,7 +117,7 @@ void multiplyPart(const PlainKernels& kernels, const Part& part, const T* left,
   // One tile reads a panel once. Chunks of int8 are counted in dwords, which they must not cut.
   constexpr std::int64_t kUnit = kElements == 4 ? 4 : 1;
   const std::int64_t step =
-      tiles == 1 ? depth : chunkOf((depth + kUnit - 1) / kUnit, width) * kUnit;
+      tiles == 1 ? depth : chunkOf((depth + kUnit - 1) / kUnit, width, kernels.depthUnit) * kUnit;
   const bool isBegun = part.isBegun || kernels.columnOffset != 0;
   std::int64_t first = 0;
   do { // of K = 0 too
@@ -138,7 +146,8 @@ void multiplyWidened(const PlainKernels& kernels, const PlainKernels& ofBf16, co
   thread_local PackedBytes memory;
   const std::int64_t steps = (depth + 1) / 2, tiles = part.tiles(kernels.tallest);
   const int width = kernels.panels[(part.rows + tiles - 1) / tiles - 1];
-  const std::int64_t step = chunkOf(depth, width), panelFloats = step * kPanelColumns;
+  const std::int64_t step = chunkOf(depth, width, kernels.depthUnit),
+                     panelFloats = step * kPanelColumns;
   const auto bytes =
       static_cast<std::size_t>(width * panelFloats + part.rows * step) * sizeof(float);
   if (memory.size() < bytes)
@@ -245,14 +254,14 @@ template <typename T> class MadeMatrix {
 public:
   /// A piece begins a panel, or a step of K, and is of no more rows than stay in L1 with what is
   /// packed of them, but of `panels` where its rows are columns.
-  MadeMatrix(const MatrixView<T>& whole, RowMaker maker, int panels)
+  MadeMatrix(const MatrixView<T>& whole, RowMaker maker, int panels, std::int64_t depthUnit)
       : whole(whole), maker(maker), isOfDepth(whole.depthStride != 1),
         rows(isOfDepth ? whole.depth : whole.columns),
         elements(isOfDepth ? whole.columns : whole.depth),
         apart((isOfDepth ? whole.depthStride : whole.columnStride) /
               std::max<std::int64_t>(1, elements)) {
     constexpr std::int64_t kBytes = 16384;
-    const std::int64_t unit = isOfDepth ? 2 : std::int64_t{panels} * kPanelColumns;
+    const std::int64_t unit = isOfDepth ? depthUnit : std::int64_t{panels} * kPanelColumns;
     const std::int64_t fitting =
         kBytes / std::max<std::int64_t>(1, elements * static_cast<std::int64_t>(sizeof(T)));
     step = std::max<std::int64_t>(1, fitting / unit) * unit;
@@ -451,7 +460,8 @@ void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
       isFewRows ? MatrixView<T>{.depth = shape.depth, .columns = kMostPlainPanels * kPanelColumns}
                       .packedBytes()
                 : matrix.packedBytes();
-  const MadeMatrix<T> made(matrix, maker, isFewRows ? kernels.panels[shape.rows - 1] : 1);
+  const MadeMatrix<T> made(matrix, maker, isFewRows ? kernels.panels[shape.rows - 1] : 1,
+                           kernels.depthUnit);
   const std::size_t allBytes = bytes + (maker.make ? made.bytesOfPiece() : 0);
   // Each range of rows packs its right operand again, or makes it, which takes longer.
   constexpr std::int64_t kTasksOfThread = 2;

@@ -2,8 +2,8 @@
 // in int32 of int8, whose sums wrap around and have no order. A is read row-major where it lies; B
 // is seen through strides and packed once. docs/semantics.md P10: an element of C is summed from +0
 // over K in order, f32 by fused multiply-adds where the set has them, bf16 product by product,
-// which is the same then, or pair by pair with AVX512_BF16. Its bits depend on K and the
-// instruction set alone, not on other rows or columns, nor on threads.
+// which is the same then, or pair by pair with AVX512_BF16, by 32 with AMX_BF16. Its bits depend on
+// K and the instruction set alone, not on other rows or columns, nor on threads.
 #pragma once
 
 #include "octavo/Kernels/Execution.h"

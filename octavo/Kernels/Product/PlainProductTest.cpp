@@ -1,5 +1,6 @@
 #include "octavo/Kernels/Product/PlainProduct.h"
 
+#include "octavo/Kernels/Bf16Dots.h"
 #include "octavo/Kernels/OnEachIsa.h"
 #include "octavo/Kernels/Product/ProductPlan.h"
 
@@ -7,6 +8,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <limits>
 #include <new>
@@ -40,8 +42,30 @@ template <typename T> std::vector<T> standardNormals(std::int64_t n, Random& ran
 float added(float sum, float a, float b, Isa isa) {
   return isa == Isa::Portable ? sum + a * b : std::fmaf(a, b, sum);
 }
-/// Whether products of T are such chains: with AVX512_BF16 they are sums of pairs.
-template <typename T> bool isChain(Isa isa) { return sizeof(T) == 4 || !usesBf16(isa); }
+/// The sum of `depth` products that P10 states: a chain, pairs, or groups of 32.
+template <typename T>
+float statedSum(const T* a, const T* b, std::ptrdiff_t bStride, std::int64_t depth, Isa isa) {
+  const auto term = [&](float sum, std::int64_t k) {
+    return added(sum, valueOf(a[k]), valueOf(b[k * bStride]), isa);
+  };
+  const bool isOfBf16 = sizeof(T) == 2;
+  float sum = 0;
+  if (isOfBf16 && usesTiles(isa)) {
+    for (std::int64_t first = 0; first < depth; first += 32) {
+      float even = 0, odd = 0;
+      for (std::int64_t k = first; k < std::min(first + 32, depth); ++k)
+        (k % 2 == 0 ? even : odd) = term(k % 2 == 0 ? even : odd, k);
+      sum += even + odd;
+    }
+  } else if (isOfBf16 && usesBf16(isa)) {
+    for (std::int64_t k = 0; k < depth; k += 2)
+      sum = term(k + 1 < depth ? term(sum, k + 1) : sum, k);
+  } else {
+    for (std::int64_t k = 0; k < depth; ++k)
+      sum = term(sum, k);
+  }
+  return sum;
+}
 
 std::vector<std::uint32_t> bitsOf(const std::vector<float>& values) {
   std::vector<std::uint32_t> bits;
@@ -68,16 +92,9 @@ template <typename T> void expectEveryRaggedSize(const Execution& execution) {
   for (std::int64_t k = 0; k <= kMost; ++k) {
     for (std::int64_t n = 1; n <= kMost; ++n) {
       const PackedMatrix right = packMatrix(b.data(), k, n, kMost, 1, execution);
-      if (k > 0 && n == 1) {
-        if (isChain<T>(execution.isa)) {
-          for (std::int64_t i = 0; i < kMost * kMost; ++i)
-            sums[i] = added(sums[i], valueOf(a[i / kMost * kMost + k - 1]),
-                            valueOf(b[(k - 1) * kMost + i % kMost]), execution.isa);
-        } else {
-          multiplyRows(a.data(), kMost, kMost, packMatrix(b.data(), k, kMost, kMost, 1),
-                       sums.data(), kMost, execution);
-        }
-      }
+      for (std::int64_t i = 0; i < kMost * kMost && n == 1; ++i)
+        sums[i] =
+            statedSum(a.data() + i / kMost * kMost, b.data() + i % kMost, kMost, k, execution.isa);
       for (std::int64_t m = 1; m <= kMost; ++m) {
         std::vector<float> c(static_cast<std::size_t>(m * n), -1.0f);
         multiplyRows(a.data(), kMost, m, right, c.data(), n, execution);
@@ -269,19 +286,16 @@ template <typename T> void expectWithinBound(const Execution& execution) {
     for (std::int64_t i = 0; i < m; i += 1 + m / 8)
       for (std::int64_t j = 0; j < n; ++j) {
         double exact = 0, size = 0;
-        float chain = 0;
         for (std::int64_t d = 0; d < k; ++d) {
           const float x = valueOf(a[i * k + d]), y = valueOf(b[d * n + j]);
           exact += double{x} * y;
           size += std::fabs(double{x} * y);
-          chain = added(chain, x, y, execution.isa);
         }
         const double rounded = static_cast<double>(k) + 1;
         ASSERT_LE(std::fabs(c[i * n + j] - exact),
                   (std::pow(1 + kU, rounded) - 1) * size + 0x1p-125 * static_cast<double>(k));
-        if (isChain<T>(execution.isa)) {
-          ASSERT_EQ(c[i * n + j], chain) << i << ", " << j;
-        }
+        ASSERT_EQ(c[i * n + j], statedSum(a.data() + i * k, b.data() + j, n, k, execution.isa))
+            << i << ", " << j;
       }
   }
 }
@@ -519,19 +533,10 @@ template <typename T> void expectFewRowsAreTheStatedChain(const Execution& execu
             for (std::int64_t k = 0; k < depth; ++k)
               for (std::int64_t n = 0; n < columns; ++n)
                 b[p * size + k * ofDepth + n * ofColumn] = values[k * columns + n];
-            for (std::int64_t i = 0; i < rows * columns && isChain<T>(execution.isa); ++i) {
-              float sum = 0;
-              for (std::int64_t k = 0; k < depth; ++k)
-                sum = added(sum, valueOf(a[(p * rows + i / columns) * depth + k]),
-                            valueOf(values[k * columns + i % columns]), execution.isa);
-              expected.push_back(sum);
-            }
-            if (!isChain<T>(execution.isa)) {
-              const std::vector<T> left(a.begin() + p * rows * depth,
-                                        a.begin() + (p + 1) * rows * depth);
-              const auto c = product(left, values, rows, columns, depth, execution);
-              expected.insert(expected.end(), c.begin(), c.end());
-            }
+            for (std::int64_t i = 0; i < rows * columns; ++i)
+              expected.push_back(statedSum(a.data() + (p * rows + i / columns) * depth,
+                                           values.data() + i % columns, columns, depth,
+                                           execution.isa));
           }
           std::vector<float> c(expected.size() + 1, -1.0f);
           multiplyBatch(a.data(), b.data(), c.data(),

@@ -15,7 +15,8 @@ namespace octavo::kernels {
 const PlainKernels& plainKernels(Isa isa, PlainType type);
 
 /// Of K, multiplied at once: the panels of a tile, `width`, stay in L1 for all rows.
-std::int64_t chunkOf(std::int64_t depth, int width);
+/// Cut at multiples of `unit`.
+std::int64_t chunkOf(std::int64_t depth, int width, std::int64_t unit = 2);
 
 /// A part of C: some rows, and the columns of some panels.
 struct Part {

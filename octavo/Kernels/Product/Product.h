@@ -33,16 +33,17 @@
 // Floats (all other pairs, f32 activations against 8-bit floats among them): scales that are powers
 // of two are folded into the elements, exactly; so are E4M3's. One f32 sum for each element of C
 // runs over K: f32 multiply-adds, or with AVX512_BF16 dot products of pairs, in the order that
-// ProductKernels.h states for a group of 32, groups in order. f32 scales: each of their blocks
-// along K has a sum from +0, which is multiplied by the rounded product of both scales, and such
-// terms are added in order of K. For every number of threads the same bits; between sets they
-// differ. With u = 2^-24, S = sum |a_k b_k| (scales included), B blocks along K, and R = K, or 2 K
-// where the left operand is f32, the error is at most
+// ProductKernels.h states for a group of 32, groups in order; with AMX_BF16 a group's products of
+// even k in that order, and of odd k, from +0 each, then both added, then the sum. f32 scales: each
+// of their blocks along K has a sum from +0, which is multiplied by the rounded product of both
+// scales, and such terms are added in order of K. For every number of threads the same bits;
+// between sets they differ. With u = 2^-24, S = sum |a_k b_k| (scales included), B blocks along K,
+// and R = K, or 2 K where the left operand is f32, the error is at most
 //   ((1 + u)^(R + B + 3) - 1) * S + 2^-125 * K * s,
 // s the greatest product of scales not folded: a pair is rounded at most twice, and a product of
 // two narrow values not at all. The second term is what AVX512_BF16 flushes.
 //
-// With up to 16 rows in A (AVX512_BF16: 8) the order is another, within the same bound: in each
+// With up to 16 rows in A (AMX_BF16: 4) the order is another, within the same bound: in each
 // group of 32 along K the products of even k have a sum and those of odd k (AVX512_BF16: of k
 // modulo 4 below 2, and of the others, in pairs); their sum, times the group's scale, is added to
 // the sum of C. A row whose values leave [2^-60, 2^60] (of f32: whose greatest does) is taken

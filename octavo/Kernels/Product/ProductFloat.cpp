@@ -1,5 +1,6 @@
 #include "octavo/Kernels/Product/ProductFloat.h"
 
+#include "octavo/Kernels/Bf16Dots.h"
 #include "octavo/Kernels/Product/Product.h"
 #include "octavo/Kernels/Product/ProductWork.h"
 
@@ -25,7 +26,7 @@ namespace avx512 {
 extern const FloatKernels kFloatProducts;
 }
 namespace avx512bf16 {
-extern const FloatKernels kFloatProducts;
+extern const FloatKernels kFloatProducts, kFloatProductsByTiles;
 }
 #elif defined(__aarch64__)
 namespace neon {
@@ -40,7 +41,9 @@ const FloatKernels& floatKernels(Isa isa, FloatDot dot) {
   case Isa::Avx2:
     return avx2::kFloatProducts;
   case Isa::Avx512:
-    return dot == FloatDot::Bf16Pairs ? avx512bf16::kFloatProducts : avx512::kFloatProducts;
+    if (dot == FloatDot::MultiplyAdds)
+      return avx512::kFloatProducts;
+    return usesTiles(isa) ? avx512bf16::kFloatProductsByTiles : avx512bf16::kFloatProducts;
 #elif defined(__aarch64__)
   case Isa::Neon:
     return neon::kFloatProducts;
@@ -48,14 +51,6 @@ const FloatKernels& floatKernels(Isa isa, FloatDot dot) {
   default:
     return portable::kFloatProducts;
   }
-}
-
-bool usesBf16(Isa isa) {
-#if defined(__x86_64__)
-  return isa == Isa::Avx512 && __builtin_cpu_supports("avx512bf16");
-#else
-  return false;
-#endif
 }
 
 const FloatKernels& floatKernels(const ProductPlan& plan) {
@@ -259,10 +254,10 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
                           const std::byte* expanded) const {
   const std::int64_t width =
       std::min<std::int64_t>(count * kPanelColumns, columns - panel * kPanelColumns);
-  alignas(64) float edge[kTileHeights[0] * kMaxPanels * kPanelColumns];
+  alignas(64) float edge[kTileRows * kMaxPanels * kPanelColumns];
   // Blocks of f32 scales follow one another on the tile, whose part of C is not in C meanwhile: its
   // rows are often a multiple of 4 KiB apart, which stores and loads mistake for one another.
-  alignas(64) float sums[kTileHeights[0] * kMaxPanels * kPanelColumns];
+  alignas(64) float sums[kTileRows * kMaxPanels * kPanelColumns];
   tile.sums = sums;
   const bool cuts = plan.groupsInBlock < plan.groups;
   const bool inPlace = width == count * kPanelColumns;
@@ -271,34 +266,42 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
   tile.groupsInSum = cuts ? plan.groupsInBlock : tile.groups;
   tile.rowFactorStride = left.factors.empty() ? 0 : left.paddedRows;
   tile.columnFactorStride = right.factors.empty() ? 0 : right.paddedRows;
+  tile.leftStride = tile.groups * laneBytes();
+  const auto runAt = [&](FloatTile* run, std::int64_t row, int height) {
+    float* corner = block.at(row, panel * kPanelColumns);
+    tile.left = leftAsValues() ? values(left, row, height, firstGroup)
+                               : expanded + (row - rowBegin) * tile.groups * laneBytes();
+    tile.rows = height;
+    tile.c = inPlace ? corner : edge;
+    tile.stride = inPlace ? block.stride : kMaxPanels * kPanelColumns;
+    if (!inPlace && (tile.startFromC || tile.addToC))
+      for (int i = 0; i < height; ++i)
+        copyColumns(corner + i * block.stride, width, edge + i * tile.stride);
+    for (int i = height; i < 2 * height && row + i < rowEnd; ++i)
+      for (std::int64_t n = 0; n < width; n += 16)
+        __builtin_prefetch(corner + i * block.stride + n, 1);
+    tile.next = tile.left + height * tile.groups * laneBytes();
+    if (scaleNow) {
+      tile.columnFactors = factors(right, firstBlock, panel * kPanelColumns);
+      tile.rowFactors = factors(left, firstBlock, row);
+    }
+    run(tile);
+    if (!inPlace)
+      for (int i = 0; i < height; ++i)
+        copyColumns(edge + i * tile.stride, width, corner + i * block.stride);
+  };
   std::int64_t row = rowBegin;
+  if (FloatTile* const run = kernels.ofRows[count - 1]) {
+    for (; row < rowEnd; row += kTileRows)
+      runAt(run, row, static_cast<int>(std::min<std::int64_t>(kTileRows, rowEnd - row)));
+    return;
+  }
   for (int h = 0; h < kHeights; ++h) {
     const int height = kTileHeights[h];
     if (height > kernels.tallest)
       continue;
-    FloatTile* const run = kernels.tiles[h][count - 1];
-    for (; row + height <= rowEnd; row += height) {
-      float* corner = block.at(row, panel * kPanelColumns);
-      tile.left = leftAsValues() ? values(left, row, height, firstGroup)
-                                 : expanded + (row - rowBegin) * tile.groups * laneBytes();
-      tile.c = inPlace ? corner : edge;
-      tile.stride = inPlace ? block.stride : kMaxPanels * kPanelColumns;
-      if (!inPlace && (tile.startFromC || tile.addToC))
-        for (int i = 0; i < height; ++i)
-          copyColumns(corner + i * block.stride, width, edge + i * tile.stride);
-      for (int i = height; i < 2 * height && row + i < rowEnd; ++i)
-        for (std::int64_t n = 0; n < width; n += 16)
-          __builtin_prefetch(corner + i * block.stride + n, 1);
-      tile.next = tile.left + height * tile.groups * laneBytes();
-      if (scaleNow) {
-        tile.columnFactors = factors(right, firstBlock, panel * kPanelColumns);
-        tile.rowFactors = factors(left, firstBlock, row);
-      }
-      run(tile);
-      if (!inPlace)
-        for (int i = 0; i < height; ++i)
-          copyColumns(edge + i * tile.stride, width, corner + i * block.stride);
-    }
+    for (; row + height <= rowEnd; row += height)
+      runAt(kernels.tiles[h][count - 1], row, height);
   }
 }
 
@@ -351,6 +354,11 @@ void FloatProduct::expandFewRows() {
   const Tiling tiling{left.rows, kernels.tallest};
   for (std::int64_t row = 0; row < left.rows;) {
     const int height = tiling.tileOf(row).height;
+    if (kernels.ofRows[0]) {
+      expand(leftFormat, left, row, height, 0, plan.groups, fewRows.data() + row * steps * 4);
+      row += height;
+      continue;
+    }
     const std::byte* tile = values(left, row, height, 0);
     if (!leftAsValues()) {
       expanded = PackedBytes(static_cast<std::size_t>(height * steps * 4), std::move(expanded),

@@ -84,6 +84,8 @@ constexpr int heightIndex(int height) {
   return index;
 }
 inline constexpr int kMaxPanels = 2;
+/// The most rows that two tiles of AMX have.
+inline constexpr int kTileRows = 32;
 /// Digits of an activation in fixed point; docs at Activation.
 inline constexpr int kDigits = 3;
 
@@ -193,7 +195,9 @@ inline constexpr int kGroup = 32;
 
 /// One tile of C from expanded operands.
 struct FloatTileArguments {
-  const std::byte* left;      ///< kRows dwords a step
+  const std::byte* left;      ///< kRows dwords a step; of FloatKernels::ofRows each row by itself,
+  std::ptrdiff_t leftStride;  ///< so many bytes apart,
+  int rows;                   ///< so many
   const std::byte* next;      ///< what the next tile begins with; is asked for early
   const std::byte* right;     ///< 16 dwords a step
   std::ptrdiff_t rightStride; ///< bytes between panels
@@ -234,12 +238,14 @@ struct FloatKernels {
   int tallest;
   int panels;
   FloatTile* tiles[kHeights][kMaxPanels];
+  /// Of sets whose expanded rows of the left side lie by themselves: up to kTileRows of them.
+  FloatTile* ofRows[kMaxPanels];
   int directRows; ///< rows of A up to which `direct` is meant
   FloatDirect* direct;
   FloatDirect* directValues; ///< the same where the right operand is values; null for bf16
 
   /// Decodes `groups` groups of `lanes` lanes (32 * lanes codes, `lanes` scales each) to element *
-  /// scale, as the tiles want them.
+  /// scale, as the tiles want them: 16 lanes are a panel, fewer are rows.
   void (*expand)(const FloatFormat& format, const std::uint8_t* codes, const float* scales,
                  int lanes, std::int64_t groups, std::byte* out);
 };

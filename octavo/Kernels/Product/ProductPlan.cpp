@@ -1,5 +1,6 @@
 #include "octavo/Kernels/Product/ProductPlan.h"
 
+#include "octavo/Kernels/Bf16Dots.h"
 #include "octavo/Numerics/Conversion.h"
 
 #include <algorithm>

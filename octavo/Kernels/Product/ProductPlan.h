@@ -53,9 +53,6 @@ struct ProductPlan {
   int steps() const { return piece / (dot == Dot::Words ? 2 : 4); }
 };
 
-/// Whether `isa` multiplies floats by dot products of bf16 here.
-bool usesBf16(Isa isa);
-
 /// The plan, or why there is none: which formats, blocks or depth are not multiplied, and what is.
 tl::expected<ProductPlan, std::string> productPlan(const OperandFormat& left,
                                                    const OperandFormat& right, std::int64_t depth,

@@ -2,6 +2,8 @@
 // the two share no cut into panels, and ProductTest.cpp and ProductFormatsTest.cpp hold the latter
 // to scalar definitions.
 #include "octavo/Kernels/Product/RowProduct.h"
+
+#include "octavo/Kernels/Bf16Dots.h"
 #include "octavo/Kernels/OnEachIsa.h"
 #include "octavo/Kernels/Product/ProductTestOperands.h"
 

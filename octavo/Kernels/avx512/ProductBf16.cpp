@@ -12,6 +12,10 @@
 #error "this file is compiled with AVX512_BF16"
 #endif
 
+namespace octavo::kernels::avx512tiles {
+FloatTile floatRows, floatRowsByTwo;
+}
+
 namespace octavo::kernels::avx512bf16 {
 
 /// Every narrow value is a bf16, and its product with a power of two in range is one. VDPBF16PS
@@ -158,8 +162,76 @@ struct PairsOfBf16 {
   }
 };
 
+/// From [step][row] of a group's 16 steps to 16 dwords for each of `lanes` rows, `stride` apart.
+static void turnGroup(const __m512i* steps, int lanes, std::byte* out, std::ptrdiff_t stride) {
+  if (lanes != 8) { // the last rows of a product
+    const auto* const dwords = reinterpret_cast<const std::uint32_t*>(steps);
+    for (int row = 0; row < lanes; ++row)
+      for (int step = 0; step < PairsOfBf16::kGroupSteps; ++step)
+        __builtin_memcpy(out + row * stride + 4 * step, dwords + step * lanes + row, 4);
+    return;
+  }
+  // Vector v has steps 2 v and 2 v + 1 of rows 0 to 7: bit by bit, the row's number in the vector
+  // and the vector's number change places; the last time the steps come into order, too.
+  struct Indices {
+    alignas(64) std::uint32_t lower[3][16], upper[3][16];
+    constexpr Indices() : lower(), upper() {
+      for (std::uint32_t bit = 0; bit < 3; ++bit)
+        for (std::uint32_t i = 0; i < 16; ++i) {
+          const std::uint32_t from = bit == 2 ? i % 2 * 8 + i / 2 : i, mask = 1u << bit;
+          lower[bit][i] = from & mask ? 16 + (from & ~mask) : from;
+          upper[bit][i] = from & mask ? 16 + from : from | mask;
+        }
+    }
+  };
+  static constexpr Indices kIndices;
+  __m512i vectors[8];
+  for (int v = 0; v < 8; ++v)
+    vectors[v] = steps[v];
+#pragma unroll
+  for (int bit = 0; bit < 3; ++bit) {
+    const __m512i lower = _mm512_load_si512(kIndices.lower[bit]),
+                  upper = _mm512_load_si512(kIndices.upper[bit]);
+#pragma unroll
+    for (int v = 0; v < 8; ++v)
+      if ((v >> bit & 1) == 0) {
+        const __m512i a = vectors[v], b = vectors[v | 1 << bit];
+        vectors[v] = _mm512_permutex2var_epi32(a, lower, b);
+        vectors[v | 1 << bit] = _mm512_permutex2var_epi32(a, upper, b);
+      }
+  }
+  for (int row = 0; row < 8; ++row)
+    _mm512_storeu_si512(out + row * stride, vectors[row]);
+}
+
+static void expandRows(const FloatFormat& format, const std::uint8_t* codes, const float* scales,
+                       int lanes, std::int64_t groups, std::byte* out) {
+  if (lanes == kPanelColumns)
+    return PairsOfBf16::expand(format, codes, scales, lanes, groups, out);
+  constexpr int kRowBytes = 4 * PairsOfBf16::kGroupSteps;
+  __m512i steps[8];
+  for (std::int64_t g = 0; g < groups; ++g) {
+    PairsOfBf16::expand(format, codes + g * kGroup * lanes, scales + g * lanes, lanes, 1,
+                        reinterpret_cast<std::byte*>(steps));
+    turnGroup(steps, lanes, out + g * kRowBytes, groups * kRowBytes);
+  }
+}
+
+constexpr FloatKernels byTiles(FloatKernels table) {
+  table.ofRows[0] = avx512tiles::floatRows;
+  table.ofRows[1] = avx512tiles::floatRowsByTwo;
+  table.expand = expandRows;
+  // More rows pay for decoding the panels: VDPBF16PS is half as fast as multiply-adds of f32 where
+  // there are tiles.
+  table.directRows = 4;
+  return table;
+}
+
 extern const FloatKernels kFloatProducts;
 const FloatKernels kFloatProducts =
     floatTable<PairsOfBf16>(kProductIsa, FloatDot::Bf16Pairs, kPanelsOfTile);
+extern const FloatKernels kFloatProductsByTiles;
+const FloatKernels kFloatProductsByTiles =
+    byTiles(floatTable<PairsOfBf16>(kProductIsa, FloatDot::Bf16Pairs, kPanelsOfTile));
 
 } // namespace octavo::kernels::avx512bf16

@@ -27,6 +27,7 @@ U8 vpermb(U8 from, U8 index) asm("emulated.avx512.permvar.qi.512");
 F32 vpermps(F32 from, U32 index) asm("emulated.avx512.permvar.sf.512");
 U8 vpermi2b(U8 first, U8 index, U8 second) asm("emulated.avx512.vpermi2var.qi.512");
 U16 vpermi2w(U16 first, U16 index, U16 second) asm("emulated.avx512.vpermi2var.hi.512");
+U32 vpermi2d(U32 first, U32 index, U32 second) asm("emulated.avx512.vpermi2var.d.512");
 U16 vpsrlw(U16 a, Eight16 count) asm("emulated.avx512.psrl.w.512");
 U32 vpternlogd(U32 a, U32 b, U32 c, int table) asm("emulated.avx512.pternlog.d.512");
 F32 vmaxps(F32 a, F32 b, int) asm("emulated.avx512.max.ps.512");
@@ -37,6 +38,14 @@ I32 vpdpwssd(I32 sum, I16 a, I16 b) asm("emulated.avx512.vpdpwssd.512");
 /// "vpdpwssd $2, $1, $0" of "=v,v,v,0"
 I64 vpdpwssdText(I64 first, I64 second, I64 sum) asm("emulated.asm.vpdpwssd");
 F32 vdpbf16ps(F32 sum, U16 a, U16 b) asm("emulated.avx512bf16.dpbf16ps.512");
+void ldtilecfg(const std::uint8_t* configuration) asm("emulated.ldtilecfg");
+void tilerelease() asm("emulated.tilerelease");
+void tilezero(std::int8_t tile) asm("emulated.tilezero");
+void tileloadd(std::int8_t tile, const std::uint8_t* rows,
+               std::int64_t stride) asm("emulated.tileloadd64");
+void tilestored(std::int8_t tile, std::uint8_t* rows,
+                std::int64_t stride) asm("emulated.tilestored64");
+void tdpbf16ps(std::int8_t sum, std::int8_t a, std::int8_t b) asm("emulated.tdpbf16ps");
 }
 
 namespace {
@@ -124,6 +133,7 @@ U8 vpermb(U8 from, U8 index) { return permute(from, index); }
 F32 vpermps(F32 from, U32 index) { return permute(from, index); }
 U8 vpermi2b(U8 first, U8 index, U8 second) { return permute(first, index, second); }
 U16 vpermi2w(U16 first, U16 index, U16 second) { return permute(first, index, second); }
+U32 vpermi2d(U32 first, U32 index, U32 second) { return permute(first, index, second); }
 
 /// The count is the lower half of its register, all of it.
 U16 vpsrlw(U16 a, Eight16 count) {
@@ -204,4 +214,67 @@ F32 vdpbf16ps(F32 sum, U16 a, U16 b) {
   addProducts(as<F32>(x & upper), as<F32>(y & upper));
   addProducts(as<F32>(x << 16), as<F32>(y << 16));
   return sum;
+}
+
+namespace {
+
+/// A tile of palette 1. Not modelled: faults, of tiles that are not configured or do not fit.
+struct Tile {
+  int rows, columnBytes;
+  std::uint8_t bytes[16][64];
+};
+thread_local Tile tiles[8];
+
+float bf16At(const Tile& tile, int row, int column) {
+  std::uint16_t half;
+  std::memcpy(&half, tile.bytes[row] + 2 * column, sizeof half);
+  return as<float>(std::uint32_t{half} << 16);
+}
+
+} // namespace
+
+void ldtilecfg(const std::uint8_t* configuration) {
+  for (int i = 0; i < 8; ++i) {
+    std::uint16_t columnBytes;
+    std::memcpy(&columnBytes, configuration + 16 + 2 * i, sizeof columnBytes);
+    tiles[i] = {configuration[48 + i], columnBytes, {}};
+  }
+}
+void tilerelease() { std::memset(tiles, 0, sizeof tiles); }
+void tilezero(std::int8_t tile) { std::memset(tiles[tile].bytes, 0, sizeof tiles[tile].bytes); }
+void tileloadd(std::int8_t tile, const std::uint8_t* rows, std::int64_t stride) {
+  tilezero(tile);
+  for (int row = 0; row < tiles[tile].rows; ++row)
+    std::memcpy(tiles[tile].bytes[row], rows + row * stride,
+                static_cast<std::size_t>(tiles[tile].columnBytes));
+}
+void tilestored(std::int8_t tile, std::uint8_t* rows, std::int64_t stride) {
+  for (int row = 0; row < tiles[tile].rows; ++row)
+    std::memcpy(rows + row * stride, tiles[tile].bytes[row],
+                static_cast<std::size_t>(tiles[tile].columnBytes));
+}
+
+/// Sums of the products of even and of odd columns of `a`, from 0, then both and the sum added, all
+/// to nearest and with denormals taken for zero.
+void tdpbf16ps(std::int8_t sum, std::int8_t a, std::int8_t b) {
+  constexpr int kColumns = 16;
+  for (int row = 0; row < tiles[sum].rows; ++row)
+    for (int first = 0; first < kColumns; first += 8) {
+      Eight even{}, odd{}, total;
+      for (int k = 0; k < tiles[a].columnBytes / 4; ++k) {
+        Eight left[2], right[2];
+        for (int lane = 0; lane < 8; ++lane)
+          for (int half = 0; half < 2; ++half) {
+            left[half][lane] = bf16At(tiles[a], row, 2 * k + half);
+            right[half][lane] = bf16At(tiles[b], k, 2 * (first + lane) + half);
+          }
+        even = multiplyAddFlushing(even, left[0], right[0]);
+        odd = multiplyAddFlushing(odd, left[1], right[1]);
+      }
+      const Eight one = Eight{} + 1.0f;
+      std::uint8_t* const at = tiles[sum].bytes[row] + 4 * first;
+      std::memcpy(&total, at, sizeof total);
+      total = multiplyAddFlushing(total, multiplyAddFlushing(odd, even, one), one);
+      std::memcpy(at, &total, sizeof total);
+    }
 }

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 #include <random>
+#include <vector>
 
 namespace octavo::kernels::avx512 {
 namespace {
@@ -85,6 +86,18 @@ TEST_F(EmulatedAvx512, PermutesWords) {
     }
     ASSERT_EQ(lanes<Words>(_mm512_permutex2var_epi16(vector<__m512i>(first), vector<__m512i>(index),
                                                      vector<__m512i>(second))),
+              expected);
+  }
+}
+
+TEST_F(EmulatedAvx512, PermutesDwordsOfTwo) {
+  for (int i = 0; i < 100; ++i) {
+    const auto first = draw<Dwords>(), second = draw<Dwords>(), index = draw<Dwords>();
+    Dwords expected;
+    for (int j = 0; j < 16; ++j)
+      expected[j] = (index[j] & 16 ? second : first)[index[j] % 16];
+    ASSERT_EQ(lanes<Dwords>(_mm512_permutex2var_epi32(
+                  vector<__m512i>(first), vector<__m512i>(index), vector<__m512i>(second))),
               expected);
   }
 }
@@ -290,6 +303,50 @@ TEST_F(EmulatedAvx512, SumsProductsOfBf16) {
   EXPECT_EQ(dot(-0x1p127f, {0x1p127f, 2}, {0, 0}), 0x1p127f);
   EXPECT_EQ(dot(0x1.8p-126f, {0x1p-65f, 0x1p-65f}, {0, 0}), 0x1.8p-126f + 0x1p-130f);
 }
+
+#if defined(__AMX_BF16__)
+
+/// TDPBF16PS of one element: `sum` and the products of pairs of the first row and column.
+float tileDot(float sum, std::vector<std::array<float, 2>> products) {
+  const auto upper = [](float value) { return std::bit_cast<std::uint32_t>(value) >> 16; };
+  struct alignas(64) {
+    std::uint8_t palette = 1, startRow = 0, reserved[14] = {};
+    std::uint16_t columnBytes[16] = {8, 64, 8};
+    std::uint8_t rows[16] = {2, 16, 16};
+  } configuration;
+  std::uint32_t c[2][2] = {}, a[2][16] = {}, b[16][2] = {};
+  c[0][0] = std::bit_cast<std::uint32_t>(sum);
+  for (std::size_t k = 0; k < products.size(); ++k) {
+    a[0][k / 2] |= upper(products[k][0]) << k % 2 * 16;
+    b[k / 2][0] |= upper(products[k][1]) << k % 2 * 16;
+  }
+  _tile_loadconfig(&configuration);
+  _tile_loadd(0, c, 8);
+  _tile_loadd(1, a, 64);
+  _tile_loadd(2, b, 8);
+  _tile_dpbf16ps(0, 1, 2);
+  _tile_stored(0, c, 8);
+  _tile_release();
+  EXPECT_EQ(c[0][1], 0U);
+  EXPECT_EQ(c[1][0], 0U);
+  return std::bit_cast<float>(c[0][0]);
+}
+
+TEST_F(EmulatedAvx512, SumsTilesOfBf16) {
+  EXPECT_EQ(tileDot(1, {{2, 3}, {5, 7}, {11, 13}}), 185);
+  // Even and odd products apart, and both before the sum.
+  EXPECT_EQ(tileDot(0, {{0x1p12f, 0x1p12f}, {1, 1}, {-0x1p12f, 0x1p12f}, {1, 1}}), 2);
+  EXPECT_EQ(tileDot(0, {{0x1p12f, 0x1p12f}, {-0x1p12f, 0x1p12f}, {1, 1}}), 0);
+  EXPECT_EQ(tileDot(0x1p24f, {{1, 1}, {1, 1}}), 0x1p24f + 2);
+  // To nearest, ties to even.
+  EXPECT_EQ(tileDot(1, {{0x1p-12f, 0x1p-12f}}), 1);
+  EXPECT_EQ(tileDot(1 + 0x1p-23f, {{0x1p-12f, 0x1p-12f}}), 1 + 0x1p-22f);
+  // Denormals are zero, as operands and as results.
+  EXPECT_EQ(tileDot(0, {{0x1p-127f, 0x1p126f}, {1, 1}}), 1);
+  EXPECT_EQ(tileDot(0, {{0x1p-70f, 0x1p-60f}}), 0);
+}
+
+#endif
 
 TEST_F(EmulatedAvx512, TakesDenormalsForZeroInProductsOfBf16) {
   EXPECT_EQ(dot(0, {0x1p-127f, 0x1p126f}, {1, 1}), 1);

@@ -1,5 +1,5 @@
 // Says in each test program's output that its AVX-512 is not the machine's.
-#include "octavo/Kernels/Product/Product.h"
+#include "octavo/Kernels/Bf16Dots.h"
 
 #include <cstdio>
 #include <gtest/gtest.h>
@@ -9,8 +9,10 @@ namespace {
 class Report : public testing::Environment {
 public:
   void SetUp() override {
-    std::printf("[ EMULATED ] avx512%s: the machine runs AVX2\n",
-                octavo::kernels::usesBf16(octavo::kernels::Isa::Avx512) ? " with bf16" : "");
+    constexpr octavo::kernels::Isa kIsa = octavo::kernels::Isa::Avx512;
+    std::printf("[ EMULATED ] avx512%s%s: the machine runs AVX2\n",
+                octavo::kernels::usesBf16(kIsa) ? " with bf16" : "",
+                octavo::kernels::usesTiles(kIsa) ? " and tiles" : "");
   }
 };
 
