@@ -134,7 +134,8 @@ private:
 
   llvm::Error addPositional(const std::filesystem::path& path) {
     for (std::size_t i = 0; i < arguments.size(); ++i)
-      if (!origins[i] && !arguments[i].isParameter && !arguments[i].isOfPlatform)
+      if (!origins[i] && !arguments[i].given && !arguments[i].isParameter &&
+          !arguments[i].isOfPlatform)
         return assign(i, Origin{.npy = path});
     return failure(fmt::format("{}: no argument of {} is left for it: all that are not parameters "
                                "have a value; leave it out, or name its argument (NAME={})",

@@ -50,10 +50,11 @@ Sources weightsOf(std::span<const std::string> files, bool ignoresUnused);
 /// value or through quantization; the files are closed again, but those that are read later.
 ///
 /// First everything with a name is bound, then the files without one, in their order, to the
-/// arguments that are left and are not parameters. The error names the file and the argument: an
-/// argument without a value, a tensor without an argument (each with the names near it), two values
-/// for one argument, a wrong shape or element type, NaN or Inf where the quantization refuses them,
-/// or what is wrong with a file. `program` stands for the function in messages.
+/// arguments that are left, have no value otherwise and are not parameters. The error names the
+/// file and the argument: an argument without a value, a tensor without an argument (each with the
+/// names near it), two values for one argument, a wrong shape or element type, NaN or Inf where the
+/// quantization refuses them, or what is wrong with a file. `program` stands for the function in
+/// messages.
 llvm::Expected<std::vector<Value>> bindArguments(std::span<const Argument> arguments,
                                                  const Sources& sources,
                                                  const std::string& program);

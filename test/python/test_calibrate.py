@@ -150,6 +150,18 @@ def test_sets_as_files(net):
     assert by_option["input_sets"] == 1
 
 
+def test_inputs_by_position_are_those_that_weights_leave(net):
+    """Weights that no attribute marks come before the inputs, from a file."""
+    folder, _, sets = net
+    text = PROGRAM.replace(", octavo.parameter", "")
+    x = '%x: tensor<?x64xf32> {octavo.name = "x"},'
+    text = text.replace(x, "").replace("%flag: tensor<i1>", x + " %flag: tensor<i1>")
+    marked = calibrate(folder, inputs=["--inputs", folder / "sets/set1"])
+    (folder / "net.mlir").write_text(text)
+    positional = f"{folder}/sets/set1/x.npy,{folder}/sets/set1/flag.npy"
+    assert calibrate(folder, "--parameters", "^[wv]$", inputs=["--inputs", positional], output="b.json") == marked
+
+
 @pytest.mark.parametrize("value, name", [(np.nan, "NaN"), (np.inf, "Inf"), (-np.inf, "-Inf")])
 def test_values_that_are_not_finite_are_refused(net, value, name):
     folder, _, sets = net
