@@ -1,15 +1,15 @@
 #include "octavo/Transforms/Derivatives.h"
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
-#include "octavo/Dialect/StableHLO/DataMovement.h"
-#include "octavo/Dialect/StableHLO/Elementwise.h"
-#include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Transforms/FunctionCalls.h"
-#include "octavo/Transforms/OpenedCalls.h"
+#include "octavo/Transforms/Movement.h"
 #include "octavo/Transforms/SourceNames.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+
+#include <optional>
 
 namespace octavo::transforms {
 
@@ -17,43 +17,48 @@ namespace {
 
 using mlir::func::FuncOp;
 
-/// JAX writes it around what differentiating in reverse made of the operations of a function.
-constexpr llvm::StringLiteral kDerivative = "transpose(";
+/// JAX writes these around what differentiating in reverse made of the operations of a function,
+/// and over what it computes there once more.
+constexpr llvm::StringLiteral kDerivative = "transpose(", kRecomputed = "rematted_computation";
 
-/// The value that is moved about.
-mlir::Value unmoved(mlir::Value value) {
-  while (mlir::Operation* op = value.getDefiningOp()) {
-    if (!llvm::isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
-                   stablehlo::SliceOp, stablehlo::DynamicSliceOp, stablehlo::ConvertOp>(op))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
+/// Nothing where the name says none.
+std::optional<Pass> namedPass(llvm::StringRef name) {
+  const std::size_t derivative = name.rfind(kDerivative), recomputed = name.rfind(kRecomputed);
+  if (derivative != llvm::StringRef::npos &&
+      (recomputed == llvm::StringRef::npos || recomputed < derivative))
+    return Pass::Backward;
+  return recomputed == llvm::StringRef::npos ? std::nullopt : std::optional(Pass::Recomputed);
 }
 
-/// The operand of a call that a result is, moved about; null where the function computes it.
-mlir::Value passedOn(mlir::func::CallOp call, mlir::OpResult result) {
-  FuncOp function = calledFunction(call);
-  if (!function || !llvm::hasSingleElement(function.getBody()))
-    return {};
-  mlir::Block& body = function.getBody().front();
-  const auto argument = llvm::dyn_cast<mlir::BlockArgument>(
-      unmoved(body.getTerminator()->getOperand(result.getResultNumber())));
-  return argument && argument.getOwner() == &body ? call.getOperand(argument.getArgNumber())
-                                                  : mlir::Value();
-}
-
-class Search {
+class DerivativeSearch {
 public:
   bool isDerivative(mlir::Value value) {
-    value = unmoved(value);
+    for (mlir::Value from = movedFrom(value); from; from = movedFrom(value))
+      value = from;
     if (const auto argument = llvm::dyn_cast<mlir::BlockArgument>(value))
       return visited.insert(value).second && isGiven(argument);
-    mlir::Operation* op = value.getDefiningOp();
-    if (auto call = llvm::dyn_cast<mlir::func::CallOp>(op))
-      if (mlir::Value operand = passedOn(call, llvm::cast<mlir::OpResult>(value)))
-        return isDerivative(operand);
-    return isWithin(op);
+    if (mlir::Value operand = handedThrough(value, [](mlir::Operation*) { return true; }))
+      return isDerivative(operand);
+    return passOf(value.getDefiningOp()) == Pass::Backward;
+  }
+
+  Pass passOf(mlir::Operation* op) {
+    if (const auto named = namedPass(sourceName(op->getLoc())))
+      return *named;
+    mlir::Operation* around = op->getParentOp();
+    auto function = llvm::dyn_cast<FuncOp>(around);
+    if (!function)
+      return llvm::isa<mlir::ModuleOp>(around) ? Pass::Forward : passOf(around);
+    if (!functions.insert(function).second)
+      return Pass::Forward;
+    std::optional<Pass> common;
+    for (mlir::func::CallOp call : callsOf(function)) {
+      const Pass pass = passOf(call);
+      if (common && pass != *common)
+        return Pass::Forward;
+      common = pass;
+    }
+    return common.value_or(Pass::Forward);
   }
 
 private:
@@ -73,26 +78,14 @@ private:
     });
   }
 
-  bool isWithin(mlir::Operation* op) {
-    if (llvm::StringRef(sourceName(op->getLoc())).contains(kDerivative))
-      return true;
-    mlir::Operation* around = op->getParentOp();
-    auto function = llvm::dyn_cast<FuncOp>(around);
-    if (!function)
-      return !llvm::isa<mlir::ModuleOp>(around) && isWithin(around);
-    if (!functions.insert(function).second)
-      return false;
-    const auto calls = callsOf(function);
-    return !calls.empty() &&
-           llvm::all_of(calls, [&](mlir::func::CallOp call) { return isWithin(call); });
-  }
-
   llvm::DenseSet<mlir::Value> visited;
   llvm::DenseSet<mlir::Operation*> functions;
 };
 
 } // namespace
 
-bool isDerivative(mlir::Value value) { return Search().isDerivative(value); }
+Pass passOf(mlir::Operation* op) { return DerivativeSearch().passOf(op); }
+
+bool isDerivative(mlir::Value value) { return DerivativeSearch().isDerivative(value); }
 
 } // namespace octavo::transforms

@@ -1,13 +1,27 @@
 // What of a program differentiating in reverse has made, by the names that JAX gives it.
 #pragma once
 
+#include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"
+
+#include <cstdint>
 
 namespace octavo::transforms {
 
-/// Whether a value is a gradient: an operation computes it whose name, or that of a loop or branch
-/// around it or of every call of its function, has `transpose(`. What only moves values is looked
-/// through, and so are loops and functions that are given a gradient.
+/// Of a program that is differentiated in reverse.
+enum class Pass : std::uint8_t {
+  Forward,
+  Recomputed, ///< of the forward pass, once more for the backward one (jax.checkpoint)
+  Backward,
+};
+
+/// By the operation's name, else that of a loop or branch around it, else of the calls of its
+/// function if they agree: after `transpose(` it is backward, after `rematted_computation`, where
+/// that is said last, recomputed.
+Pass passOf(mlir::Operation* op);
+
+/// Whether a value is a gradient: an operation of the backward pass computes it. What only moves
+/// values is looked through, and so are loops and functions that are given a gradient.
 bool isDerivative(mlir::Value value);
 
 } // namespace octavo::transforms

@@ -5,6 +5,7 @@
 #include "octavo/Text/NearNames.h"
 #include "octavo/Transforms/Derivatives.h"
 #include "octavo/Transforms/RandomState.h"
+#include "octavo/Transforms/Residuals.h"
 #include "octavo/Transforms/SourceNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,6 +20,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <set>
 #include <tuple>
 
 namespace octavo::transforms {
@@ -286,12 +288,15 @@ llvm::Error DotChoice::look(llvm::ArrayRef<Dot> dots) {
       continue;
     for (const DotSide& side : dot.sides)
       if (!side.isWeight() && !side.isGradient)
-        besideWeights.insert(side.trace.root);
-    stablehlo::DotGeneralOp op = dot.op();
-    if (!first)
-      first = op;
-    last = op;
+        besideWeights.insert_range(computedAs(side.value()));
   }
+  std::set<DotPlace> places;
+  for (const DotRule& rule : chosen.rules)
+    if (rule.place != DotPlace::Any)
+      places.insert(rule.place);
+  if (!places.empty())
+    layers.emplace(dots, places,
+                   [&](mlir::Value value) { return trace(value).origin != Origin::Computed; });
   for (const auto& [rule, expressions] : llvm::zip_equal(chosen.rules, patterns))
     for (const auto& [name, expression] : llvm::zip_equal(rule.names, expressions)) {
       if (llvm::any_of(dots, [&](const Dot& dot) { return isNamed(name, expression.get(), dot); }))
@@ -313,17 +318,22 @@ bool DotChoice::isParameter(mlir::BlockArgument argument, llvm::StringRef name) 
          (parameters && finds(*parameters, name));
 }
 
+WeightTrace DotChoice::trace(mlir::Value value) const {
+  return traceWeight(value, [&](mlir::BlockArgument argument, llvm::StringRef name) {
+    return isParameter(argument, name);
+  });
+}
+
 Dot DotChoice::describe(stablehlo::DotGeneralOp op) const {
   const auto side = [&](unsigned index, llvm::ArrayRef<std::int64_t> batching,
                         llvm::ArrayRef<std::int64_t> contracting) {
-    WeightTrace trace =
-        traceWeight(op->getOperand(index), [&](mlir::BlockArgument argument, llvm::StringRef name) {
-          return isParameter(argument, name);
-        });
-    const bool isGradient = isDerivative(trace.root);
-    return DotSide{
-        op,        index, llvm::to_vector(batching), llvm::to_vector(contracting), std::move(trace),
-        isGradient};
+    const bool isGradient = isDerivative(op->getOperand(index));
+    return DotSide{op,
+                   index,
+                   llvm::to_vector(batching),
+                   llvm::to_vector(contracting),
+                   trace(op->getOperand(index)),
+                   isGradient};
   };
   const stablehlo::DotDimensionNumbersAttr dimensions = op.getDotDimensionNumbers();
   auto function = op->getParentOfType<mlir::func::FuncOp>();
@@ -357,9 +367,7 @@ std::string DotChoice::reasonByName(const Dot& dot) const {
 }
 
 bool DotChoice::takes(const DotRule& rule, std::size_t index, const Dot& dot) const {
-  stablehlo::DotGeneralOp op = dot.op();
-  if (rule.place != DotPlace::Any &&
-      op.getOperation() != (rule.place == DotPlace::First ? first : last))
+  if (rule.place != DotPlace::Any && !layers->has(rule.place, dot.op()))
     return false;
   if (rule.smallerThan && sizeOf(dot) >= *rule.smallerThan)
     return false;
@@ -373,7 +381,9 @@ bool DotChoice::takes(const DotRule& rule, std::size_t index, const Dot& dot) co
 /// The product of a gradient and what a weight was multiplied with.
 bool DotChoice::isWeightGradient(const Dot& dot) const {
   return dot.hasGradient() && llvm::any_of(dot.sides, [&](const DotSide& side) {
-           return !side.isGradient && besideWeights.contains(side.trace.root);
+           return !side.isGradient && llvm::any_of(computedAs(side.value()), [&](mlir::Value each) {
+             return besideWeights.contains(each);
+           });
          });
 }
 

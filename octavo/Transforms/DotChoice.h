@@ -4,6 +4,7 @@
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Transforms/ColumnExponents.h"
+#include "octavo/Transforms/DotLayers.h"
 #include "octavo/Transforms/MergedAxes.h"
 #include "octavo/Transforms/QuantizeDots.h"
 #include "octavo/Transforms/WeightTrace.h"
@@ -14,6 +15,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,7 +81,7 @@ public:
   /// What there is to know of a dot before anything is decided.
   Dot describe(stablehlo::DotGeneralOp op) const;
 
-  /// Looks at the program as a whole, before dots are decided: its first and last dot, the
+  /// Looks at the program as a whole, before dots are decided: the layers that have a place, the
   /// activations that meet weights, and whether each name of a rule is that of a dot. The error
   /// names the rule and near names.
   llvm::Error look(llvm::ArrayRef<Dot> dots);
@@ -96,6 +98,7 @@ private:
   explicit DotChoice(const DotOptions& options) : chosen(options) {}
 
   bool isParameter(mlir::BlockArgument argument, llvm::StringRef name) const;
+  WeightTrace trace(mlir::Value value) const;
   std::string reasonByName(const Dot& dot) const;
   bool takes(const DotRule& rule, std::size_t index, const Dot& dot) const;
   bool isWeightGradient(const Dot& dot) const;
@@ -106,9 +109,8 @@ private:
   std::shared_ptr<const re2::RE2> match, exclude, parameters;
   /// Of each rule, of each name: the regular expression; null where it is a whole name.
   std::vector<std::vector<std::shared_ptr<const re2::RE2>>> patterns;
-  mlir::Operation* first = nullptr; ///< of the dots with a weight; null: there is none
-  mlir::Operation* last = nullptr;
-  llvm::DenseSet<mlir::Value> besideWeights; ///< roots of activations
+  std::optional<DotLayers> layers; ///< of the places that rules name; none: they name none
+  llvm::DenseSet<mlir::Value> besideWeights; ///< activations, where they are computed
 };
 
 } // namespace octavo::transforms

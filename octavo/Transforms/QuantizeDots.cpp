@@ -1,13 +1,17 @@
 #include "octavo/Transforms/QuantizeDots.h"
 
+#include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Octavo/ArgumentExponents.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Dynamic.h"
+#include "octavo/Dialect/StableHLO/Windows.h"
 #include "octavo/Transforms/DotChoice.h"
 #include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/RandomState.h"
 #include "octavo/Transforms/RecoverScaled.h"
+#include "octavo/Transforms/SourceNames.h"
 #include "octavo/Transforms/WeightPlan.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -378,6 +382,22 @@ static void readCodes(llvm::ArrayRef<Dot> dots, DotReport& report) {
   }
 }
 
+static std::vector<OtherProduct> otherProducts(mlir::ModuleOp module) {
+  std::vector<OtherProduct> others;
+  module.walk([&](mlir::Operation* op) {
+    const bool isConvolution = llvm::isa<stablehlo::ConvolutionOp, stablehlo::DynamicConvOp>(op);
+    if (!isConvolution && !llvm::isa<stablehlo::DotOp, stablehlo::EinsumOp, chlo::RaggedDotOp>(op))
+      return;
+    const std::string name = op->getName().getStringRef().str();
+    auto function = op->getParentOfType<mlir::func::FuncOp>();
+    others.push_back(
+        {sourceName(op->getLoc()), function ? function.getName().str() : "", op->getLoc(),
+         isConvolution ? "it is a convolution (" + name + "), and dots are quantized"
+                       : "it is " + name + ", and stablehlo.dot_general is quantized"});
+  });
+  return others;
+}
+
 static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const DotOptions& options) {
   llvm::Expected<DotChoice> choice = DotChoice::make(options);
   if (!choice)
@@ -389,6 +409,7 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
       return caches.takeError();
     report.caches = std::move(*caches);
   }
+  report.others = otherProducts(module);
   std::vector<Dot> dots;
   module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });
   if (llvm::Error error = choice->look(dots))

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace octavo::transforms {
@@ -61,8 +62,17 @@ struct DotFormats {
   const format::ScaledFormat* ofGradients() const { return gradients.value_or(activations); }
 };
 
-/// A place in the order of the program, among the dots with a weight.
-enum class DotPlace : std::uint8_t { Any, First, Last };
+/// Which layers a rule takes (DotLayers.h): the first or the last of the forward pass, or those
+/// that choose experts (Routers.h).
+enum class DotPlace : std::uint8_t { Any, First, Last, Router };
+
+/// As recipes spell them; not Any.
+struct DotPlaceRow {
+  std::string_view name;
+  DotPlace place;
+};
+inline constexpr DotPlaceRow kDotPlaces[] = {
+    {"first", DotPlace::First}, {"last", DotPlace::Last}, {"router", DotPlace::Router}};
 
 /// A rule of a recipe: it takes the dots for which all that it says is true.
 struct DotRule {
@@ -122,6 +132,14 @@ struct DotRecord {
   std::string sizes() const;
 };
 
+/// A product that is no dot_general, which stays as it is.
+struct OtherProduct {
+  std::string name;
+  std::string function;
+  mlir::Location location;
+  std::string reason; ///< what it is instead
+};
+
 /// A weight of any dot, quantized or not.
 struct WeightRecord {
   std::string name;
@@ -137,7 +155,8 @@ struct DelayedRecord {
 };
 
 struct DotReport {
-  std::vector<DotRecord> dots; ///< in the order of the program
+  std::vector<DotRecord> dots;      ///< in the order of the program
+  std::vector<OtherProduct> others; ///< in the order of the program
   std::vector<WeightRecord> weights;
   std::vector<DelayedRecord> delayed;
   std::vector<std::string> random; ///< functions that take and return octavo.random

@@ -45,6 +45,8 @@ public:
       remark(cache);
     for (const DotRecord& dot : report->dots)
       remark(dot);
+    for (const OtherProduct& other : report->others)
+      mlir::emitRemark(other.location) << other.name << " left: " << other.reason;
   }
 
 private:

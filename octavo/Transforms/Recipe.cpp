@@ -218,9 +218,11 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
   if (!name)
     return name.takeError();
   if (key == "place") {
-    if (*name != "first" && *name != "last")
-      return unknown(where, "place", *name, {"first", "last"});
-    rule.place = *name == "first" ? DotPlace::First : DotPlace::Last;
+    const auto* row =
+        llvm::find_if(kDotPlaces, [&](const DotPlaceRow& each) { return each.name == *name; });
+    if (row == std::end(kDotPlaces))
+      return unknown(where, "place", *name, text::namesOf(kDotPlaces));
+    rule.place = row->place;
   } else if (key == "range") {
     const auto range = analysis::findRangeChoice(*name);
     if (!range)
@@ -365,7 +367,9 @@ Json ruleJson(const DotRule& rule, const std::filesystem::path& folder) {
   if (!rule.names.empty())
     object["dots"] = rule.names;
   if (rule.place != DotPlace::Any)
-    object["place"] = rule.place == DotPlace::First ? "first" : "last";
+    object["place"] = llvm::find_if(kDotPlaces, [&](const DotPlaceRow& each) {
+                        return each.place == rule.place;
+                      })->name;
   if (rule.smallerThan)
     object["smaller_than"] = *rule.smallerThan;
   if (rule.keep) {

@@ -14,7 +14,8 @@
 
 namespace octavo::transforms {
 
-/// A recipe that has a name instead of a file.
+/// A recipe that has a name instead of a file. All keep routers, as the quantizers of models with
+/// experts do.
 struct NamedRecipe {
   std::string_view name;
   std::string_view summary;
@@ -23,39 +24,57 @@ struct NamedRecipe {
 
 inline constexpr std::array kRecipes = {
     NamedRecipe{"mxfp8", "MXFP8 E4M3, weights and activations",
-                R"({"rules": [{"weights": "mxfp8_e4m3"}]})"},
+                R"({"rules": [
+  {"place": "router", "keep": "f32", "reason": "it chooses experts"},
+  {"weights": "mxfp8_e4m3"}]})"},
     NamedRecipe{"mxfp8-inner",
-                "MXFP8 E4M3; the first and the last dot and weights of fewer than 16384 elements "
+                "MXFP8 E4M3; the first and the last layer and weights of fewer than 16384 elements "
                 "stay as they are",
                 R"({"rules": [
-  {"place": "first", "keep": "f32", "reason": "first dot of the program"},
-  {"place": "last", "keep": "f32", "reason": "last dot of the program"},
+  {"place": "first", "keep": "f32", "reason": "first layer of the program"},
+  {"place": "last", "keep": "f32", "reason": "last layer of the program"},
+  {"place": "router", "keep": "f32", "reason": "it chooses experts"},
   {"smaller_than": 16384, "keep": "f32", "reason": "its weight is small"},
   {"weights": "mxfp8_e4m3"}]})"},
     NamedRecipe{"mxfp4-weights", "MXFP4 weights, activations as they are",
-                R"({"rules": [{"weights": "mxfp4", "activations": "none"}]})"},
+                R"({"rules": [
+  {"place": "router", "keep": "f32", "reason": "it chooses experts"},
+  {"weights": "mxfp4", "activations": "none"}]})"},
     NamedRecipe{"mxfp4-mxfp8", "MXFP4 weights, MXFP8 E4M3 activations",
-                R"({"rules": [{"weights": "mxfp4", "activations": "mxfp8_e4m3"}]})"},
-    NamedRecipe{"nvfp4", "NVFP4, weights and activations", R"({"rules": [{"weights": "nvfp4"}]})"},
+                R"({"rules": [
+  {"place": "router", "keep": "f32", "reason": "it chooses experts"},
+  {"weights": "mxfp4", "activations": "mxfp8_e4m3"}]})"},
+    NamedRecipe{"nvfp4", "NVFP4, weights and activations", R"({"rules": [
+  {"place": "router", "keep": "f32", "reason": "it chooses experts"},
+  {"weights": "nvfp4"}]})"},
     NamedRecipe{"fp8-training",
                 "FP8 with a scale a tensor, from each step's values: E4M3, gradients E5M2",
-                R"({"rules": [{"weights": "fp8_tensor", "gradients": "fp8_e5m2_tensor"}]})"},
+                R"({"rules": [
+  {"place": "router", "keep": "f32", "reason": "it chooses experts"},
+  {"weights": "fp8_tensor", "gradients": "fp8_e5m2_tensor"}]})"},
     NamedRecipe{"fp8-delayed",
                 "FP8 with a scale a tensor, from the 16 steps before: E4M3, gradients E5M2",
                 R"({"rules": [
+  {"place": "router", "keep": "f32", "reason": "it chooses experts"},
   {"weights": "fp8_tensor", "gradients": "fp8_e5m2_tensor", "scaling": "delayed"}]})"},
     NamedRecipe{"mxfp8-training", "MXFP8 E4M3, gradients MXFP8 E5M2 rounded stochastically",
                 R"({"rules": [
+  {"place": "router", "keep": "f32", "reason": "it chooses experts"},
   {"weights": "mxfp8_e4m3", "gradients": "mxfp8_e5m2", "gradient_rounding": "stochastic"}]})"},
     NamedRecipe{"nvfp4-training",
                 "NVFP4; gradients rounded stochastically, products of gradients and activations "
                 "rotated by random Hadamard transforms",
                 R"({"rules": [
+  {"place": "router", "keep": "f32", "reason": "it chooses experts"},
   {"weights": "nvfp4", "gradient_rounding": "stochastic", "hadamard": 16}]})"},
     NamedRecipe{"fp8-row", "FP8 E4M3, an f32 scale a row",
-                R"({"rules": [{"weights": "fp8_row"}]})"},
+                R"({"rules": [
+  {"place": "router", "keep": "f32", "reason": "it chooses experts"},
+  {"weights": "fp8_row"}]})"},
     NamedRecipe{"fp8-block", "FP8 E4M3, weights in blocks of 128x128, activations of 1x128",
-                R"({"rules": [{"weights": "fp8_block"}]})"},
+                R"({"rules": [
+  {"place": "router", "keep": "f32", "reason": "it chooses experts"},
+  {"weights": "fp8_block"}]})"},
 };
 
 /// A recipe's text. `file` stands for it in errors, which name the place: not JSON, an

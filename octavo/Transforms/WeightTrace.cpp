@@ -6,14 +6,18 @@
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Transforms/FunctionCalls.h"
+#include "octavo/Transforms/Movement.h"
 #include "octavo/Transforms/SourceNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace octavo::transforms {
 
@@ -21,15 +25,18 @@ namespace {
 
 using IsParameter = std::function<bool(mlir::BlockArgument, llvm::StringRef)>;
 
-/// Whether an operation only says how its operand lies on a mesh.
-bool laysOut(mlir::Operation* op) {
-  return llvm::isa<sdy::ShardingConstraintOp, sdy::ReshardOp, sdy::PropagationBarrierOp>(op);
-}
-
-bool movesData(mlir::Operation* op) {
-  return laysOut(op) ||
-         llvm::isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
-                   stablehlo::SliceOp, stablehlo::ConvertOp>(op);
+/// Whether an operation that moves values gives a part of a weight that is still one: what indices
+/// choose is a matrix, one of a stack of layers or experts or a range of its columns, and no row,
+/// which is what a table is looked up for.
+bool keepsWeight(mlir::Operation* op) {
+  llvm::ArrayRef<std::int64_t> part;
+  if (auto slice = llvm::dyn_cast<stablehlo::DynamicSliceOp>(op))
+    part = slice.getSliceSizes();
+  else if (auto gather = llvm::dyn_cast<stablehlo::GatherOp>(op))
+    part = gather.getSliceSizes();
+  else
+    return true;
+  return llvm::count_if(part, [](std::int64_t extent) { return extent > 1; }) > 1;
 }
 
 /// The name of the resource that holds the values; "constant" where they have none.
@@ -43,6 +50,15 @@ public:
   explicit Tracer(const IsParameter& isParameter) : isParameter(isParameter) {}
 
   WeightTrace trace(mlir::Value value) {
+    if (const auto found = known.find(value); found != known.end())
+      return found->second;
+    WeightTrace result = traced(value);
+    known.insert({value, result});
+    return result;
+  }
+
+private:
+  WeightTrace traced(mlir::Value value) {
     WeightTrace result;
     while (mlir::Operation* op = value.getDefiningOp()) {
       if (auto constant = llvm::dyn_cast<stablehlo::ConstantOp>(op)) {
@@ -50,20 +66,24 @@ public:
         result.name = nameOf(constant);
         break;
       }
-      if (!movesData(op))
+      const mlir::Value from = keepsWeight(op) ? movedFrom(value) : mlir::Value();
+      if (!from)
         break;
       result.movement.push_back(op);
-      value = op->getOperand(0);
+      value = from;
     }
     result.root = result.source = value;
     if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value))
       traceArgument(argument, result);
     else if (auto loop = value.getDefiningOp<stablehlo::WhileOp>())
       traceLoop(loop, llvm::cast<mlir::OpResult>(value).getResultNumber(), result);
+    else if (auto joined = value.getDefiningOp<stablehlo::ConcatenateOp>())
+      traceJoined(joined, result);
+    else if (mlir::Value operand = handedThrough(value, keepsWeight))
+      take(result, trace(operand));
     return result;
   }
 
-private:
   void traceArgument(mlir::BlockArgument argument, WeightTrace& result) {
     mlir::Operation* owner = argument.getOwner()->getParentOp();
     if (llvm::isa<sdy::ManualComputationOp, sdy::NamedComputationOp>(owner))
@@ -93,6 +113,23 @@ private:
       take(result, given);
   }
 
+  /// Weights side by side are one, of all their names.
+  void traceJoined(stablehlo::ConcatenateOp joined, WeightTrace& result) {
+    Origin origin = Origin::Constant;
+    llvm::SmallVector<std::string> names;
+    for (mlir::Value part : joined.getInputs()) {
+      const WeightTrace given = trace(part);
+      if (given.origin == Origin::Computed)
+        return;
+      if (given.origin == Origin::Parameter)
+        origin = Origin::Parameter;
+      if (!llvm::is_contained(names, given.name))
+        names.push_back(given.name);
+    }
+    result.origin = origin;
+    result.name = llvm::join(names, ", ");
+  }
+
   void traceCalls(mlir::func::FuncOp function, unsigned index, WeightTrace& result) {
     std::optional<WeightTrace> first;
     for (mlir::func::CallOp call : callsOf(function)) {
@@ -115,6 +152,7 @@ private:
 
   const IsParameter& isParameter;
   llvm::DenseSet<mlir::Value> visited;
+  llvm::DenseMap<mlir::Value, WeightTrace> known; ///< a value joined with itself is traced once
 };
 
 /// Whether every value of one float type is one of another.

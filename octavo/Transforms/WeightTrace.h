@@ -27,11 +27,11 @@ struct WeightTrace {
   llvm::SmallVector<mlir::Operation*> movement; ///< from the operand back to the root
 };
 
-/// Follows an operand back through transpose, reshape, broadcast_in_dim, slice, convert and what
-/// says how a tensor lies. An argument of a private function that is only called is a weight if all
-/// calls give it one; so is, in a computation of Shardy, a part of one, and what a loop carries
-/// where it is given a parameter. `isParameter` says of a function's argument whether the caller
-/// calls it a weight.
+/// Follows an operand back through what moves values (Movement.h), where a part that indices choose
+/// is still a matrix. Weights side by side are one. An argument of a private function that is only
+/// called is a weight if all calls give it one; so is, in a computation of Shardy, a part of one,
+/// and what a loop carries where it is given a parameter. `isParameter` says of a function's
+/// argument whether the caller calls it a weight.
 WeightTrace
 traceWeight(mlir::Value operand,
             const std::function<bool(mlir::BlockArgument, llvm::StringRef name)>& isParameter);

@@ -85,7 +85,7 @@ def test_the_pass_takes_recipes(written, tmp_path):
         told = quantized_by_the_pass(MINILM, f"recipe={recipe}", tmp_path / "pass.mlir")
         octavo("quantize", MINILM, "--recipe", recipe, "-o", tmp_path / "command.mlir")
         assert without_locations(tmp_path / "pass.mlir") == without_locations(tmp_path / "command.mlir")
-    assert "left: mxfp8-inner: rules[1] keeps it: last dot of the program" in told
+    assert "left: mxfp8-inner: rules[1] keeps it: last layer of the program" in told
 
 
 @pytest.mark.parametrize("options, says", [

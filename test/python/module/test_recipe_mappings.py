@@ -30,7 +30,8 @@ def test_named_recipes_are_read_and_checked():
     for name in names:
         recipe = recipes.read(name)
         assert recipes.check(recipe) == recipe and recipe["rules"]
-    assert recipes.read("mxfp4-weights") == {"rules": [{"weights": "mxfp4", "activations": "none"}]}
+    assert recipes.read("mxfp4-weights") == {"rules": [
+        {"place": "router", "keep": "f32", "reason": "it chooses experts"}, {"weights": "mxfp4", "activations": "none"}]}
 
 
 def test_recipes_are_made_of_rules():

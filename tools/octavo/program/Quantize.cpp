@@ -56,11 +56,15 @@ std::string explanation(const transforms::DotReport& report) {
   for (const transforms::DotRecord& dot : report.dots)
     table.push_back({dot.name, dot.sizes(), decisionText(dot), dot.reason,
                      dot.weight.empty() ? "-" : dot.weight});
+  for (const transforms::OtherProduct& other : report.others)
+    table.push_back({other.name, "-", "left", other.reason, "-"});
   return plainText(table);
 }
 
 std::string summary(const transforms::DotReport& report) {
   std::string text = fmt::format("{} of {} dots quantized", report.quantized(), report.dots.size());
+  if (const std::size_t others = report.others.size(); others > 0)
+    text += fmt::format(", {} product{} of other kinds left", others, others == 1 ? "" : "s");
   if (!report.weights.empty())
     text += fmt::format("; weights of dots: {} bytes before, {} after",
                         toBytes(report.weightBitsBefore()), toBytes(report.weightBitsAfter()));
@@ -119,6 +123,10 @@ Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
                     {"rhs_amax", amaxJson(dot.rhsAmax)},
                     {"weight", dot.weight.empty() ? Json(nullptr) : Json(dot.weight)},
                     {"reason", dot.reason}});
+  Json others = Json::array();
+  for (const transforms::OtherProduct& other : report.others)
+    others.push_back(
+        {{"name", other.name}, {"function", other.function}, {"reason", other.reason}});
   Json weights = Json::array();
   for (const transforms::WeightRecord& weight : report.weights)
     weights.push_back({{"name", weight.name},
@@ -148,6 +156,7 @@ Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
           {"weight_bytes_before", toBytes(report.weightBitsBefore())},
           {"weight_bytes_after", toBytes(report.weightBitsAfter())},
           {"dots", dots},
+          {"others", others},
           {"weights", weights},
           {"caches", caches},
           {"delayed", delayed},
