@@ -1,4 +1,5 @@
 """`octavo compile`: folders from which programs run without a compiler, called from C."""
+import json
 import os
 import pathlib
 import re
@@ -1102,3 +1103,90 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "p.mlir").write_text(ELEMENTWISE)
     (tmp_path / "file").write_text("")
     assert "file" in octavo("compile", tmp_path / "p.mlir", "-o", tmp_path / "file", code=3)
+
+
+ADDED = """
+func.func @main(%x: tensor<?x3xf32> {octavo.name = "x"}, %y: tensor<?x3xf32> {octavo.name = "y"},
+                %w: tensor<3xf32> {octavo.name = "w", octavo.parameter}) -> (tensor<?x3xf32> {octavo.name = "sum"}) {
+  %s = stablehlo.add %x, %y : tensor<?x3xf32>
+  return %s : tensor<?x3xf32>
+}"""
+
+
+def saved(path, array):
+    np.save(path, array)
+    return path
+
+
+@pytest.mark.parametrize("repeat", [0, 3])
+def test_octavo_run_runs_folders(tmp_path, repeat):
+    """With the bytes, the words and the JSON of the program; what is donated is what the run before left there."""
+    text = """
+func.func @main(%x: tensor<3x4xf32> {octavo.name = "x", tf.aliasing_output = 0 : i32}, %y: tensor<4xf32> {octavo.name = "y"},
+                %w: tensor<4xf32> {octavo.name = "w", octavo.parameter})
+    -> (tensor<3x4xf32> {octavo.name = "sum"}, tensor<4xi32> {octavo.name = "rounded"}) {
+  %b = stablehlo.broadcast_in_dim %y, dims = [1] : (tensor<4xf32>) -> tensor<3x4xf32>
+  %s = stablehlo.add %x, %b : tensor<3x4xf32>
+  %m = stablehlo.multiply %y, %w : tensor<4xf32>
+  %r = stablehlo.convert %m : (tensor<4xf32>) -> tensor<4xi32>
+  return %s, %r : tensor<3x4xf32>, tensor<4xi32>
+}"""
+    from safetensors.numpy import save_file
+    program, folder = tmp_path / "p.mlir", tmp_path / "folder"
+    program.write_text(text)
+    x, y, w = f32(3, 4), f32(4, seed=1) * 9, f32(4, seed=2)
+    save_file({"w": w}, tmp_path / "w.safetensors")
+    weights = "--weights", tmp_path / "w.safetensors"
+    octavo("compile", program, *weights, "-o", folder)
+    given = ["--input", f"y={saved(tmp_path / 'y.npy', y)}", "--input", saved(tmp_path / "x.npy", x), "--repeat", repeat,
+             "--threads", 1]
+    shown, reports = [], []
+    for number, (what, bound) in enumerate([(program, weights), (folder, ())]):
+        octavo("run", what, *bound, *given, "--output", tmp_path / f"out{number}")
+        reports.append(json.loads(octavo("run", what, *bound, *given, "--json")))
+        shown.append(octavo("run", what, *bound, *given).split("output", 1)[1])
+    for name in "sum", "rounded":
+        assert (tmp_path / "out0" / f"{name}.npy").read_bytes() == (tmp_path / "out1" / f"{name}.npy").read_bytes()
+    np.testing.assert_array_equal(np.load(tmp_path / "out1" / "sum.npy"), x + y)
+    assert shown[0] == shown[1]
+    assert reports[0].keys() == reports[1].keys()
+    for key in "function", "backend", "outputs":
+        assert reports[0][key] == reports[1][key], key
+    assert len(reports[1]["seconds"].get("repeated", [])) == repeat and reports[1]["program"] == str(folder)
+
+
+def test_octavo_run_of_a_folder_says_what_is_wrong(tmp_path):
+    program, folder = tmp_path / "p.mlir", tmp_path / "folder"
+    program.write_text(ADDED)
+    from safetensors.numpy import save_file
+    save_file({"w": f32(3)}, tmp_path / "w.safetensors")
+    octavo("compile", program, "--weights", tmp_path / "w.safetensors", "-o", folder)
+    x, y, long = (saved(tmp_path / f"{name}.npy", f32(n, 3)) for name, n in (("x", 5), ("y", 5), ("long", 6)))
+    octavo("run", folder, "--input", x, "--input", y, "--output", tmp_path / "sum.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "sum.npy"), 2 * f32(5, 3))
+    wrong = {
+        ("--input", f"x={x}"): '"y" f32[?, 3]',
+        ("--input", f"z={x}"): '@main has no argument "z"',
+        ("--input", x, "--input", long): 'along axis 0, "x" is of 5',
+        ("--input", x, "--input", f"y={saved(tmp_path / 'flat.npy', f32(5))}"): "y",
+        ("--input", x, "--input", f"y={saved(tmp_path / 'ints.npy', np.ones((5, 3), np.int32))}"): "i32",
+        ("--weights", tmp_path / "w.safetensors"): '"w"',
+    }
+    for arguments, words in wrong.items():
+        assert words in octavo("run", folder, *arguments, code=3), arguments
+    (tmp_path / "empty").mkdir()
+    assert "octavo compile" in octavo("run", tmp_path / "empty", code=3)
+
+
+REFUSED = {"--quantize mxfp4": "octavo compile", "--recipe mixed.json": "octavo compile", "--activations none": "octavo compile",
+           "--drop-scales": "octavo compile", "--function main": "octavo compile --function", "--backend reference": "--backend",
+           "--dump d": "octavo run PROGRAM", "--profile t.json": "octavo run PROGRAM", "--compare reference": "octavo run PROGRAM",
+           "--per-op": "octavo run PROGRAM", "--page p.html": "octavo run PROGRAM", "--bound 2": "octavo run PROGRAM",
+           "--bisect": "octavo run PROGRAM", "--explain-compile": "octavo run PROGRAM", "--fail-on-missed": "octavo run PROGRAM",
+           "--recover-scaled": "octavo run PROGRAM", "--infeed x.npy": "no infeed", "--probes p": "no probes"}
+
+
+@pytest.mark.parametrize("given", REFUSED)
+def test_options_that_need_the_program_are_refused_by_name(folder, given):
+    said = octavo("run", folder, *given.split(), code=2)
+    assert f"{given.split()[0]} is not for a folder" in said and REFUSED[given] in said

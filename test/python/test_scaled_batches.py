@@ -116,3 +116,69 @@ def test_products_of_a_batch(name, left, tmp_path):
         if values is not None:
             np.testing.assert_array_equal(found.ravel(), values.ravel().astype(np.float32))
             assert not values.size or np.count_nonzero(values) > values.size / 2
+
+
+class Moved:
+    """A side [batch, free, depth] whose axes lie in another order: axis i of it is number order[i] of these."""
+
+    def __init__(self, drawn, name, batch, free, order):
+        self.side = Scaled(drawn, name, batch, free, False)
+        self.exact = self.side.values()
+        for each in ("numbers", "scales"):
+            setattr(self.side, each, np.ascontiguousarray(np.transpose(getattr(self.side, each), order)))
+        for each in ("shape", "block"):
+            setattr(self.side, each, [getattr(self.side, each)[axis] for axis in order])
+        self.batching = [order.index(axis) for axis in range(len(batch))]
+        self.contracting = order.index(len(order) - 1)
+
+
+# Axes of batch, rows and columns, then where they lie; of those contracted, the last, too.
+ORDERS = [((3,), (5,), (7,), (1, 0, 2), (1, 0, 2)), ((3,), (5,), (33,), (1, 2, 0), (2, 0, 1)), ((3,), (40,), (9,), (0, 2, 1), (0, 2, 1)),
+          ((2, 3), (5,), (7,), (1, 0, 2, 3), (2, 1, 3, 0)), ((2, 3), (4, 2), (7,), (2, 0, 3, 1, 4), (3, 2, 0, 1)),
+          ((), (6, 2), (7, 3), (0, 2, 1), (0, 2, 1)), ((), (20,), (9,), (1, 0), (1, 0)), ((0,), (3,), (4,), (1, 0, 2), (1, 0, 2))]
+
+
+LEFTS = ["f32", "parts", "quantized", "stored"]
+
+
+@pytest.mark.parametrize("left", LEFTS)
+@pytest.mark.parametrize("name", FORMATS)
+def test_axes_of_a_batch_may_lie_anywhere(name, left, tmp_path):
+    """And what is contracted; every other product is in a branch, where the sides are not made beside it."""
+    drawn, function, exact = np.random.default_rng(1), Function(), []
+    quantization = FORMATS[name][-1]
+    if left in ("quantized", "stored") and quantization is None:
+        pytest.skip("no quantization of it is exact")
+    yes = function.argument(np.array(True), "i1")
+    for number, (batch, rows, columns, left_order, right_order) in enumerate(ORDERS):
+        if name == "fp8 by tensor" and 0 in batch:
+            continue  # a block has an extent
+        a, b = Moved(drawn, name, batch, rows, list(left_order)), Moved(drawn, name, batch, columns, list(right_order))
+        if left == "parts":
+            kind, values = (a.side.packed(function), a.side.type()), a.exact
+        else:
+            whole = tensor(a.side.shape, "f32")
+            back = np.transpose(a.side.numbers, np.argsort(left_order)).astype(np.float64)
+            kind, values = (function.argument(a.side.numbers, "f32"), whole), back
+            if left != "f32":
+                kind = function.emit(f"octavo.quantize {kind[0]}, {quantization} : {whole} -> {a.side.type()}"), a.side.type()
+            if left == "stored":
+                function.give(function.emit(f"octavo.dequantize {kind[0]} : {kind[1]} -> {whole}"), a.side.shape, "f32")
+                exact.append(None)
+        right = b.side.packed(function)
+        shape = [*batch, *rows, *columns]
+        dims = f"batching_dims = {a.batching} x {b.batching}, " if batch else ""
+        dot = (f"octavo.dot_general {kind[0]}, {right}, {dims}contracting_dims = [{a.contracting}] x "
+               f"[{b.contracting}] : ({kind[1]}, {b.side.type()}) -> {tensor(shape, 'f32')}")
+        if (number + LEFTS.index(left)) % 2:
+            branch = f"{{\n    %dot = {dot}\n    stablehlo.return %dot : {tensor(shape, 'f32')}\n  }}"
+            dot = f"\"stablehlo.if\"({yes}) ({branch}, {branch}) : (tensor<i1>) -> {tensor(shape, 'f32')}"
+        result = function.emit(dot)
+        function.give(result, shape, "f32")
+        is_exact = not (name == "nvfp4" and left in ("quantized", "stored"))
+        exact.append(wanted(values, b.exact, batch, False) if is_exact else None)
+    function.assert_bits(tmp_path)
+    for found, values in zip(function.run(tmp_path, "compiled"), exact, strict=True):
+        if values is not None:
+            np.testing.assert_array_equal(found.ravel(), values.ravel().astype(np.float32))
+            assert not values.size or np.count_nonzero(values) > values.size / 2

@@ -3,6 +3,7 @@
 #include "octavo/Conversion/Kernels/Scalars.h"
 #include "octavo/Conversion/Steps/FunctionLowering.h"
 #include "octavo/Conversion/Steps/Reductions.h"
+#include "octavo/Conversion/Steps/ScaledSides.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Execution/TextOfOperation.h"

@@ -23,6 +23,25 @@
 
 namespace octavo::conversion {
 
+mlir::Value transposed(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
+                       llvm::ArrayRef<std::int64_t> order) {
+  const auto shape = llvm::map_to_vector(
+      order, [&](std::int64_t axis) { return shapeOf(value)[static_cast<std::size_t>(axis)]; });
+  return stablehlo::TransposeOp::create(builder, location,
+                                        mlir::RankedTensorType::get(shape, elementOf(value)), value,
+                                        builder.getDenseI64ArrayAttr(order));
+}
+
+bool contractsLast(llvm::ArrayRef<std::int64_t> contracting, std::size_t rank) {
+  return contracting.size() == 1 && contracting.front() + 1 == static_cast<std::int64_t>(rank);
+}
+
+bool areFirst(llvm::ArrayRef<std::int64_t> axes) {
+  return llvm::all_of(llvm::enumerate(axes), [](auto each) {
+    return each.value() == static_cast<std::int64_t>(each.index());
+  });
+}
+
 namespace {
 
 using Axes = llvm::SmallVector<std::int64_t>;
@@ -187,15 +206,6 @@ Roles rolesOf(mlir::Value operand, llvm::ArrayRef<std::int64_t> batching,
 
 } // namespace
 
-mlir::Value transposed(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
-                       llvm::ArrayRef<std::int64_t> order) {
-  const auto shape = llvm::map_to_vector(
-      order, [&](std::int64_t axis) { return shapeOf(value)[static_cast<std::size_t>(axis)]; });
-  return stablehlo::TransposeOp::create(builder, location,
-                                        mlir::RankedTensorType::get(shape, elementOf(value)), value,
-                                        builder.getDenseI64ArrayAttr(order));
-}
-
 /// Has products one after the other that have one right side, as query heads that share a head of
 /// the keys, be one of more rows: the right side is then packed once for them.
 static void joinRows(MatrixProduct& product) {
@@ -335,10 +345,6 @@ void layOutOperands(stablehlo::DotGeneralOp dot) {
 
 namespace {
 
-bool contractsLast(llvm::ArrayRef<std::int64_t> contracting, std::size_t rank) {
-  return contracting.size() == 1 && contracting.front() + 1 == static_cast<std::int64_t>(rank);
-}
-
 /// Something, or why the kernels have no form for it.
 template <typename T> using Form = tl::expected<T, std::string>;
 
@@ -350,12 +356,6 @@ template <typename T> std::optional<T> formOr(Form<T> form, std::string* why) {
   if (why != nullptr)
     *why = std::move(form.error());
   return std::nullopt;
-}
-
-bool areFirst(llvm::ArrayRef<std::int64_t> axes) {
-  return llvm::all_of(llvm::enumerate(axes), [](auto each) {
-    return each.value() == static_cast<std::int64_t>(each.index());
-  });
 }
 
 /// Whether blocks have one element on each of some axes, or all of them.
@@ -586,66 +586,6 @@ bool isPackedForProducts(ir::QuantizeOp op) {
   });
 }
 
-namespace {
-
-/// `op` with its axes in that order.
-mlir::Value reordered(mlir::OpBuilder& builder, mlir::Operation* op,
-                      llvm::ArrayRef<std::int64_t> order) {
-  const auto type = mlir::cast<ir::ScaledType>(op->getResult(0).getType());
-  Axes shape, block;
-  for (const std::int64_t axis : order) {
-    shape.push_back(type.getShape()[static_cast<std::size_t>(axis)]);
-    block.push_back(type.getBlock()[static_cast<std::size_t>(axis)]);
-  }
-  const auto moved = [&](mlir::Value value) {
-    return value ? transposed(builder, value.getLoc(), value, order) : value;
-  };
-  const auto result = ir::ScaledType::get(op->getContext(), shape, type.getElement(),
-                                          type.getScale(), block, type.getHasOuterScale());
-  if (auto pack = mlir::dyn_cast<ir::PackOp>(op))
-    return ir::PackOp::create(builder, op->getLoc(), result, moved(pack.getElements()),
-                              moved(pack.getScales()), pack.getOuter());
-  auto quantize = mlir::cast<ir::QuantizeOp>(op);
-  return ir::QuantizeOp::create(builder, op->getLoc(), result, moved(quantize.getOperand()),
-                                moved(quantize.getRandomBits()), quantize.getQuantization());
-}
-
-/// A copy of a quantization, or of the packing of codes, with the axis `contracted` moved to the
-/// end, and its blocks with it.
-mlir::Value contractedLast(mlir::Operation* op, std::int64_t contracted) {
-  mlir::OpBuilder builder(op->getContext());
-  builder.setInsertionPointAfter(op);
-  Axes order;
-  const std::int64_t rank = mlir::cast<ir::ScaledType>(op->getResult(0).getType()).getRank();
-  for (std::int64_t axis = 0; axis < rank; ++axis)
-    if (axis != contracted)
-      order.push_back(axis);
-  order.push_back(contracted);
-  return llvm::is_sorted(order) ? builder.clone(*op)->getResult(0) : reordered(builder, op, order);
-}
-
-/// Whether a dot can take its left side as it is, or no other would do.
-bool hasOwnLeftSide(ir::DotGeneralOp dot) {
-  mlir::Operation* op = dot.getLhs().getDefiningOp();
-  auto quantize = llvm::dyn_cast_if_present<ir::QuantizeOp>(op);
-  if (!llvm::isa_and_present<ir::QuantizeOp, ir::PackOp>(op) || op->getBlock() != dot->getBlock())
-    return true;
-  if (quantize && !quantize.getRandomBits())
-    return isPackedForProducts(quantize);
-  return contractsLast(dot.getDotDimensionNumbers().getLhsContractingDimensions(),
-                       mlir::cast<ir::ScaledType>(dot.getLhs().getType()).getRank());
-}
-
-/// The same of the right side. One that is the left side of others is packed by them.
-bool hasOwnRightSide(ir::DotGeneralOp dot) {
-  auto quantize = dot.getRhs().getDefiningOp<ir::QuantizeOp>();
-  return !quantize || quantize->getBlock() != dot->getBlock() ||
-         mlir::cast<ir::ScaledType>(dot.getRhs().getType()).getRank() != 2 ||
-         dot.getDotDimensionNumbers().getRhsContractingDimensions().front() == 1;
-}
-
-} // namespace
-
 QuantizationSource quantizationSource(ir::QuantizeOp op) {
   const QuantizationSource plain{op.getOperand(), op.getRandomBits(), false};
   const auto given = [](mlir::Value value) {
@@ -659,43 +599,6 @@ QuantizationSource quantizationSource(ir::QuantizeOp op) {
   if (!values || (plain.randomBits && !bits) || isPackedForProducts(op))
     return plain;
   return {values, bits, true};
-}
-
-void layOutSides(mlir::Block& block) {
-  // What is multiplied by the same kind of weight is packed in the same way, once.
-  std::map<std::tuple<mlir::Operation*, std::int64_t, const void*, const void*>, mlir::Value> made;
-  const auto own = [&](mlir::Value side, std::int64_t contracted, const void* element,
-                       const void* scale) {
-    mlir::Value& value = made[{side.getDefiningOp(), contracted, element, scale}];
-    if (!value)
-      value = contractedLast(side.getDefiningOp(), contracted);
-    return value;
-  };
-  for (auto dot : llvm::make_early_inc_range(block.getOps<ir::DotGeneralOp>())) {
-    const auto numbers = dot.getDotDimensionNumbers();
-    auto right = mlir::dyn_cast<ir::ScaledType>(dot.getRhs().getType());
-    if (!right || !numbers.getLhsBatchingDimensions().empty() ||
-        numbers.getLhsContractingDimensions().size() != 1)
-      continue;
-    std::int64_t left = numbers.getLhsContractingDimensions().front();
-    if (!hasOwnLeftSide(dot)) {
-      dot.getLhsMutable().assign(own(dot.getLhs(), left, right.getElement(), right.getScale()));
-      left = mlir::cast<ir::ScaledType>(dot.getLhs().getType()).getRank() - 1;
-    }
-    std::int64_t contracted = numbers.getRhsContractingDimensions().front();
-    if (!hasOwnRightSide(dot)) {
-      dot.getRhsMutable().assign(own(dot.getRhs(), contracted, nullptr, nullptr));
-      contracted = 1;
-    }
-    dot.setDotDimensionNumbersAttr(
-        stablehlo::DotDimensionNumbersAttr::get(dot.getContext(), {}, {}, {left}, {contracted}));
-  }
-  llvm::SmallPtrSet<mlir::Operation*, 8> unused;
-  for (const auto& [key, value] : made)
-    if (mlir::Operation* op = std::get<0>(key); op->use_empty())
-      unused.insert(op);
-  for (mlir::Operation* op : unused)
-    op->erase();
 }
 
 } // namespace octavo::conversion

@@ -51,12 +51,6 @@ void turnProduct(stablehlo::TransposeOp transpose);
 /// these forms: matrixProduct is then something, and a kernel's loop goes over neighbours.
 void layOutOperands(stablehlo::DotGeneralOp dot);
 
-/// Gives dots of scaled tensors whose sides are quantized in the program, or packed, sides of their
-/// own that scaledProduct or storedProduct can take: left ones that are contracted along another
-/// axis than their last, or used in other ways too, and quantized matrices on the right that are
-/// contracted along their first, so that nothing else has to exchange the axes of their codes.
-void layOutSides(mlir::Block& block);
-
 /// What a quantization to a scaled tensor among the values reads: its operands, or, where a matrix
 /// and its random bits are transposed first, what is transposed.
 struct QuantizationSource {
@@ -104,6 +98,11 @@ std::optional<StoredProduct> storedProduct(ir::DotGeneralOp dot, std::string* wh
 
 /// Whether all that use a quantized tensor are products of one plan, for which it is packed.
 bool isPackedForProducts(ir::QuantizeOp op);
+
+/// Whether a side of so many axes is contracted along its last one alone.
+bool contractsLast(llvm::ArrayRef<std::int64_t> contracting, std::size_t rank);
+/// Whether the axes are the first ones, in order.
+bool areFirst(llvm::ArrayRef<std::int64_t> axes);
 
 /// Has what only gives parts other axes be a reshape, which leaves them where they are.
 void layOutParts(ir::PackOp op);

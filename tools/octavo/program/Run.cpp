@@ -10,6 +10,7 @@
 #include "tools/octavo/program/RunChecks.h"
 #include "tools/octavo/program/RunDots.h"
 #include "tools/octavo/program/RunExplanation.h"
+#include "tools/octavo/program/RunFolder.h"
 #include "tools/octavo/program/RunInterruption.h"
 #include "tools/octavo/program/RunProfile.h"
 #include "tools/octavo/program/RunReport.h"
@@ -507,6 +508,11 @@ bool isQuantized(const RunOptions& options) {
   return !options.dots.format.empty() || !options.dots.recipe.empty();
 }
 
+bool isFolder(const RunOptions& options) {
+  std::error_code none;
+  return std::filesystem::is_directory(options.program, none);
+}
+
 void checkUsage(const RunOptions& options) {
   backendOf(options);
   const bool isToReference = options.compare == kReference;
@@ -542,6 +548,14 @@ void runProgram(const RunOptions& options) {
   std::optional<tbb::global_control> limit;
   if (options.threads > 0)
     limit.emplace(tbb::global_control::max_allowed_parallelism, options.threads);
+  if (isFolder(options))
+    return runFolder({.folder = options.program,
+                      .weights = options.weights,
+                      .inputs = options.inputs,
+                      .ignoresUnused = options.ignoresUnused,
+                      .output = options.output,
+                      .repeat = options.repeat,
+                      .isJson = options.isJson});
 
   const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
   runtime::ProgramFile file = orThrow(runtime::readProgramFile(options.program, *context));
@@ -644,8 +658,10 @@ void addRunCommand(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("run", "Run a program on weights and inputs, and compare the results");
   auto options = std::make_shared<RunOptions>();
-  command->add_option("PROGRAM", options->program, "StableHLO as MLIR text")
-      ->type_name("FILE")
+  command
+      ->add_option("PROGRAM", options->program,
+                   "StableHLO as MLIR text, or a folder that octavo compile has written")
+      ->type_name("FILE|FOLDER")
       ->required();
   command
       ->add_option("--weights", options->weights,
@@ -735,10 +751,14 @@ void addRunCommand(CLI::App& app) {
       --compare f32 --per-op --page errors.html
                                   which dots the error comes from
   octavo run model.mlir --explain-compile
+  octavo run model --input ids=ids.npy
+                                  a folder of octavo compile
   octavo run test.mlir            a program that checks itself: exits 0 when every check held
   octavo run spmd.mlir --input x-{process}.npy --output y-{process}.npy
                                   a program for several processes, each with files of its own)");
-  command->callback([options, ofDots] {
+  command->callback([options, ofDots, command] {
+    if (isFolder(*options))
+      refuseOptionsOfPrograms(*command, ofDots);
     for (const CLI::Option* option : ofDots)
       if (option->count() > 0 && !isQuantized(*options))
         throw CommandError(option->get_name() + " requires --quantize FORMAT or --recipe",

@@ -1,0 +1,16 @@
+// The sides of products of scaled tensors, laid out as the kernels take them.
+#pragma once
+
+#include "mlir/IR/Block.h"
+
+namespace octavo::conversion {
+
+/// Gives dots of scaled tensors sides of their own that scaledProduct or storedProduct can take:
+/// where the axes of a batch are not the first ones, or what is contracted is in the middle, sides
+/// with their axes in another order, quantized or packed so, or else taken apart and packed anew;
+/// besides of what is quantized in the program, or packed, left ones that are contracted along
+/// another axis than their last, or used in other ways too, and matrices on the right that are
+/// contracted along their first, so that nothing else has to exchange the axes of their codes.
+void layOutSides(mlir::Block& block);
+
+} // namespace octavo::conversion

@@ -1,0 +1,163 @@
+#include "tools/octavo/program/RunFolder.h"
+
+#include "tools/octavo/Commands.h"
+#include "tools/octavo/ElapsedTime.h"
+#include "tools/octavo/program/InputSets.h"
+#include "tools/octavo/program/OrThrow.h"
+#include "tools/octavo/program/RunChecks.h"
+#include "tools/octavo/program/RunInterruption.h"
+#include "tools/octavo/program/RunReport.h"
+
+#include "octavo/Runtime/Binding.h"
+#include "octavo/Runtime/Outputs.h"
+#include "octavo/Standalone/LoadedProgram.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <string_view>
+
+namespace octavo::tools {
+
+namespace {
+
+using execution::Value;
+using standalone::LoadedProgram;
+
+constexpr std::string_view kCompileSo = "give it to octavo compile, which writes the folder so";
+constexpr std::string_view kRunProgram = "octavo run PROGRAM does it with the program itself";
+
+struct Refused {
+  const char* option;
+  std::string_view instead;
+};
+constexpr Refused kRefused[] = {
+    {"--function", "a folder has one function: octavo compile --function NAME writes another"},
+    {"--quantize", kCompileSo},
+    {"--drop-scales", kCompileSo},
+    {"--recover-scaled", kRunProgram},
+    {"--compare", kRunProgram},
+    {"--per-op", kRunProgram},
+    {"--page", kRunProgram},
+    {"--bound", kRunProgram},
+    {"--bisect", kRunProgram},
+    {"--backend",
+     "a folder is compiled: octavo run PROGRAM --backend NAME runs the program itself"},
+    {"--profile", kRunProgram},
+    {"--dump", kRunProgram},
+    {"--explain-compile", kRunProgram},
+    {"--fail-on-missed", kRunProgram},
+    {"--infeed", "what a folder holds has no infeed"},
+    {"--probes", "what a folder holds has no probes"},
+};
+
+std::vector<runtime::Argument> argumentsOf(const LoadedProgram& program) {
+  std::vector<runtime::Argument> arguments;
+  for (const LoadedProgram::Tensor& tensor : program.arguments()) {
+    arguments.push_back({.name = tensor.name, .shape = tensor.shape, .type = tensor.type});
+    if (tensor.openAxis >= 0)
+      arguments.back().shape[static_cast<std::size_t>(tensor.openAxis)] = runtime::kUnknownExtent;
+  }
+  return arguments;
+}
+
+runtime::Sources sourcesOf(const FolderRun& run) {
+  runtime::Sources sources = runtime::weightsOf(run.weights, run.ignoresUnused);
+  for (const std::string& given : run.inputs)
+    sources.inputs.push_back(inputFile(given));
+  sources.reading = runtime::Reading::Now;
+  return sources;
+}
+
+std::vector<Value> results(LoadedProgram& program, std::vector<Value> arguments,
+                           const execution::Host& host) {
+  auto found = program.run(std::move(arguments), host, {});
+  if (!found)
+    throw CommandError(found.error(), evaluationFailed());
+  return std::move(*found);
+}
+
+/// What the program gives away for a result, it has of the run before.
+std::vector<Value> nextArguments(const LoadedProgram& program, const std::vector<Value>& arguments,
+                                 std::vector<Value>&& before) {
+  std::vector<Value> next = arguments;
+  for (std::size_t i = 0; i < next.size(); ++i)
+    for (std::size_t result = 0; result < before.size(); ++result)
+      if (program.isDonated(i, result)) {
+        next[i] = std::move(before[result]);
+        break;
+      }
+  return next;
+}
+
+} // namespace
+
+void refuseOptionsOfPrograms(const CLI::App& command, std::span<const CLI::Option* const> ofDots) {
+  const auto refuse = [](const CLI::Option& option, std::string_view instead) {
+    if (option.count() > 0)
+      throw CommandError(
+          fmt::format("{} is not for a folder of octavo compile: {}", option.get_name(), instead),
+          ExitCode::BadUsage);
+  };
+  for (const auto& [name, instead] : kRefused)
+    refuse(*command.get_option(name), instead);
+  for (const CLI::Option* option : ofDots)
+    refuse(*option, kCompileSo);
+}
+
+void runFolder(const FolderRun& run) {
+  RunTimes times;
+  const ElapsedTime loading("loading the folder");
+  auto loaded = LoadedProgram::load(run.folder);
+  if (!loaded)
+    throw CommandError(loaded.error(), ExitCode::BadInput);
+  LoadedProgram& program = **loaded;
+  times.prepare = loading.seconds();
+  const std::string name = "@" + program.function();
+  std::vector<Value> arguments;
+  {
+    const ElapsedTime binding("binding weights and inputs");
+    arguments = orThrow(runtime::bindArguments(argumentsOf(program), sourcesOf(run), name));
+    if (auto items = program.itemsOf(arguments); !items)
+      throw CommandError(run.folder + ": " + items.error(), ExitCode::BadInput);
+    times.bind = binding.seconds();
+  }
+  execution::Host host;
+  const ElapsedTime evaluating("evaluating " + name);
+  const RunInterruption interruption(host);
+  const std::vector<Value> first = results(program, arguments, host);
+  times.evaluate = evaluating.seconds();
+  std::vector<Value> before = first;
+  for (unsigned i = 0; i < run.repeat; ++i) {
+    std::vector<Value> next = nextArguments(program, arguments, std::move(before));
+    const auto begin = std::chrono::steady_clock::now();
+    before = results(program, std::move(next), host);
+    times.repeated.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  RunReport report{.program = run.folder,
+                   .function = program.function(),
+                   .backend = "compiled",
+                   .recovery = std::nullopt,
+                   .drops = std::nullopt,
+                   .quantization = std::nullopt,
+                   .weights = {},
+                   .times = times,
+                   .comparedTimes = std::nullopt,
+                   .outputs = {}};
+  std::vector<runtime::NamedOutput> named;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const LoadedProgram::Tensor& result = program.results()[i];
+    report.outputs.push_back({.name = result.name,
+                              .tensor = &first[i].tensor(),
+                              .process = std::nullopt,
+                              .comparison = {}});
+    named.push_back({result.name, &first[i].tensor()});
+  }
+  if (!run.output.empty())
+    if (llvm::Error error = runtime::writeOutputs(run.output, named))
+      throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
+  printText(run.isJson ? json(report) : text(report));
+}
+
+} // namespace octavo::tools

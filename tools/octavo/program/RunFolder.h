@@ -1,0 +1,28 @@
+// octavo run of a folder that octavo compile has written.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace octavo::tools {
+
+struct FolderRun {
+  std::string folder;
+  std::vector<std::string> weights, inputs;
+  bool ignoresUnused = false;
+  std::string output;
+  unsigned repeat = 0;
+  bool isJson = false;
+};
+
+/// Throws CommandError where an option of octavo run was given that needs the program itself, and
+/// says what to do instead. `ofDots` are those that go with --quantize.
+void refuseOptionsOfPrograms(const CLI::App& command, std::span<const CLI::Option* const> ofDots);
+
+/// Runs the folder, writes and prints its results. Throws CommandError.
+void runFolder(const FolderRun& run);
+
+} // namespace octavo::tools
