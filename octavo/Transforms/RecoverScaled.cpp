@@ -56,9 +56,13 @@ std::string describe(mlir::Type type) {
   auto scaled = llvm::dyn_cast<ir::ScaledType>(type);
   if (!scaled)
     return spelled(mlir::getElementTypeOrSelf(type));
-  const mlir::RankedTensorType elements = scaled.getElementsType(), scales = scaled.getScalesType();
-  std::string text = llvm::formatv("{0} by {1}, block [", spelled(elements.getElementType()),
-                                   spelled(scales.getElementType()));
+  // MLIR has no type of CFloat8's elements.
+  const auto part = [](mlir::RankedTensorType type, const format::ElementFormat& format) {
+    return type ? spelled(type.getElementType()) : std::string(format.name);
+  };
+  std::string text =
+      llvm::formatv("{0} by {1}, block [", part(scaled.getElementsType(), *scaled.getElement()),
+                    part(scaled.getScalesType(), *scaled.getScale()));
   llvm::raw_string_ostream out(text);
   llvm::interleaveComma(scaled.getBlock(), out, [&](std::int64_t extent) {
     mlir::ShapedType::isDynamic(extent) ? out << "?" : out << extent;

@@ -386,7 +386,8 @@ ScaledOrigin ScaledOrigins::unpacked(ir::DequantizeOp op) {
   if (auto pack = op.getOperand().getDefiningOp<ir::PackOp>())
     if (const mlir::Value scales = gridOfPacked(pack.getScales(), block))
       return Dequantized{pack.getElements(), scales, block, pack.getOuter()};
-  if (type.getElement()->isInteger() || llvm::is_contained(block, mlir::ShapedType::kDynamic))
+  if (type.getElement()->isInteger() || !type.getElementsType() ||
+      llvm::is_contained(block, mlir::ShapedType::kDynamic))
     return Obstacle{op, "is a scaled tensor's values", "multiply the scaled tensor itself"};
   mlir::OpBuilder builder(op);
   llvm::SmallVector<mlir::Type> types = {type.getElementsType(), type.getScalesType()};
