@@ -18,6 +18,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <ranges>
 
 namespace octavo::backends {
 
@@ -34,6 +36,8 @@ namespace {
 
 /// Runs that a time is the least of.
 constexpr std::size_t kRepeat = 9;
+/// Of the choices that are predicted to be fastest: how many are timed.
+constexpr std::size_t kFastest = 4;
 /// A state is written no more often, but for the last time.
 constexpr std::chrono::seconds kBetweenStates{1};
 
@@ -59,6 +63,7 @@ private:
   llvm::Expected<Losses> lossesOf(const Choice& choice);
   llvm::Error takeReference(FormatTrials::Outputs outputs);
   llvm::Error writeState(bool isLast);
+  llvm::Error decideByRuns(TuningResult& result, double limit);
   bool keepsState() const { return !options.state.empty(); }
   void tell(bool isTiming, const SearchStep& step) const {
     if (options.progress)
@@ -242,6 +247,41 @@ llvm::Expected<Losses> Tuning::lossesOf(const Choice& choice) {
   return runtime::limitParts(std::move(losses), runtime::kMostPartsOfAll);
 }
 
+/// Has runs by turns say which choice is fastest. A prediction adds up what dots save where all of
+/// their sizes have one format; where formats are mixed, what several dots take is quantized for
+/// each of them.
+llvm::Error Tuning::decideByRuns(TuningResult& result, double limit) {
+  const auto& measured = result.search.measured;
+  std::vector<std::size_t> order(measured.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t at) { return std::pair(measured[at].cost, at); });
+  std::erase_if(order, [&](std::size_t at) { return !(measured[at].loss <= limit); });
+  std::vector<std::size_t> contenders = {0};
+  const auto add = [&](std::size_t at) {
+    if (std::ranges::find(contenders, at) == contenders.end())
+      contenders.push_back(at);
+  };
+  std::ranges::for_each(order | std::views::take(kFastest), add);
+  for (std::size_t at : result.uniform)
+    if (measured[at].loss <= limit)
+      add(at);
+  if (!result.search.best)
+    add(result.search.leastLoss);
+  std::vector<Choice> choices;
+  for (std::size_t at : contenders)
+    choices.push_back(measured[at].choice);
+  tell(true, {tuning::SearchPhase::Start, 0, 1});
+  auto seconds = trials.seconds(choices, kRepeat, options.host);
+  if (!seconds)
+    return seconds.takeError();
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    result.timed.emplace_back(contenders[i], (*seconds)[i]);
+    if (result.search.best && (*seconds)[i] <= std::ranges::min(*seconds))
+      result.search.best = contenders[i];
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<TuningResult> Tuning::run() {
   if (llvm::Error error = begin())
     return std::move(error);
@@ -306,6 +346,13 @@ llvm::Expected<TuningResult> Tuning::run() {
     for (std::size_t i = 0; i < result.search.measured.size(); ++i)
       if (result.search.measured[i].choice == other)
         result.uniform.push_back(i);
+  if (options.cost == TuningCost::Time && !result.search.isEnded)
+    if (llvm::Error error = decideByRuns(result, problem.limit)) {
+      if (!isInterrupted(options.host))
+        return std::move(error);
+      llvm::consumeError(std::move(error));
+      result.search.isEnded = true;
+    }
   result.costs = std::move(problem.costs);
   result.origin = state.origin;
   result.failures = std::move(failures);

@@ -43,6 +43,10 @@ struct TuningResult {
   std::vector<std::size_t> uniform; ///< in search.measured: all dots in each candidate from 1 on
   double origin = 0;                ///< the metric Own of the program as it is
   std::size_t fromState = 0;        ///< of search.measured: not run again
+  /// With Time: seconds of runs by turns of those of search.measured that were among the fastest by
+  /// prediction, or have all dots alike, within the limit; the first is the program as it is.
+  /// search.best is then the fastest of them.
+  std::vector<std::pair<std::size_t, double>> timed;
   /// Choices that could not be run, such as those of values that their formats refuse, and why.
   /// They lose infinitely much.
   std::vector<std::pair<tuning::Choice, std::string>> failures;

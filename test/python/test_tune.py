@@ -387,7 +387,8 @@ def test_a_state_of_another_search_is_refused(case, scored):
 def test_the_time_of_a_run_may_be_the_cost(case):
     report = case.tune("cosine >= 0.9", "--cost", "time")
     assert report["cost"] == "time" and report["is_met"]
-    assert report["run_seconds"]["f32"] > 0 and report["run_seconds"]["chosen"] > 0
+    # Runs by turns decide, of which the program as it is is one.
+    assert 0 < report["run_seconds"]["chosen"] <= report["run_seconds"]["f32"]
     assert report["f32"]["seconds_predicted"] > 0
     assert min(each["seconds_predicted"] for each in report["front"]) <= report["f32"]["seconds_predicted"]
 

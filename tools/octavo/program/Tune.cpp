@@ -35,9 +35,6 @@ using backends::FormatTrials;
 using backends::TuningCost;
 using tuning::SearchPhase;
 
-/// Runs that the time of what was chosen is the least of.
-constexpr std::size_t kRepeat = 15;
-
 struct TuneFlags {
   std::string program;
   std::string function;
@@ -232,11 +229,9 @@ void tuneProgram(const TuneFlags& flags) {
                     .seconds = 0,
                     .recipe = flags.output};
   const tuning::Choice& chosen = report.chosen().choice;
-  if (options.cost == TuningCost::Time) {
-    const std::vector<double> seconds =
-        orThrow(trials->seconds({tuning::Choice(chosen.size(), 0), chosen}, kRepeat, options.host));
-    report.runs.emplace(seconds[0], seconds[1]);
-  }
+  for (const auto& [at, seconds] : result.timed)
+    if (&result.search.measured[at] == &report.chosen())
+      report.runs.emplace(result.timed.front().second, seconds);
   report.seconds = status.seconds();
   writeText(flags.output,
             transforms::recipeText(

@@ -76,7 +76,14 @@ std::string frontTable(const TuneReport& report) {
   TextTable table = {costHeads(report)};
   table[0].insert(table[0].begin(), "");
   table[0].emplace_back("dots");
-  for (std::size_t at : tuning::front(measured)) {
+  // What runs have found to be fastest may be predicted not to be.
+  std::vector<std::size_t> shown = tuning::front(measured);
+  if (const auto chosen = static_cast<std::size_t>(&report.chosen() - measured.data());
+      std::ranges::find(shown, chosen) == shown.end())
+    shown.insert(std::ranges::upper_bound(shown, measured[chosen].cost, {},
+                                          [&](std::size_t at) { return measured[at].cost; }),
+                 chosen);
+  for (std::size_t at : shown) {
     table.push_back(costCells(report, measured[at]));
     table.back().insert(table.back().begin(), &measured[at] == &report.chosen() ? "*" : "");
     table.back().push_back(report.formatCounts(measured[at].choice));
@@ -188,8 +195,10 @@ std::string text(const TuneReport& report) {
       report.trials->bitsPerWeight(chosen.choice), tuning::nameOf(report.budget.metric),
       valueText(report.budget, report.value(chosen.loss)));
   if (report.runs)
-    text += fmt::format("time      of a run: {:.2f} ms as the program is, {:.2f} ms as chosen\n",
-                        report.runs->first * 1e3, report.runs->second * 1e3);
+    text += fmt::format("time      of a run: {:.2f} ms as the program is, {:.2f} ms as chosen, the "
+                        "fastest of {} that were run by turns\n",
+                        report.runs->first * 1e3, report.runs->second * 1e3,
+                        report.result->timed.size());
   text += fmt::format("recipe    {}\n", report.recipe);
   return text;
 }

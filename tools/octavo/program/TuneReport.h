@@ -17,7 +17,7 @@ struct TuneReport {
   const backends::TuningResult* result;
   double seconds;
   std::string recipe; ///< where it was written
-  /// With Time: seconds of a run as the program is and as chosen, measured when all was known.
+  /// With Time: seconds of a run as the program is and as chosen, by turns.
   std::optional<std::pair<double, double>> runs = {};
 
   /// What was chosen: the best, or what loses least where nothing is within the budget.
