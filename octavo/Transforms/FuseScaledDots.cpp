@@ -42,14 +42,60 @@ bool isBroadcast(mlir::Value value) {
                  {"stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim"});
 }
 
-/// The one value of all elements of a constant, broadcast or not.
+/// The one value of all elements of a constant, which may be converted to a wide float or
+/// broadcast.
 std::optional<double> constantOf(mlir::Value value) {
   if (isBroadcast(value))
     value = value.getDefiningOp()->getOperand(0);
-  mlir::DenseFPElementsAttr elements;
+  if (auto convert = value.getDefiningOp<stablehlo::ConvertOp>()) {
+    const auto element =
+        llvm::dyn_cast<mlir::FloatType>(mlir::getElementTypeOrSelf(convert.getType()));
+    const std::optional<double> number = constantOf(convert.getOperand());
+    if (!number || !element || isNarrow(convert.getResult()))
+      return std::nullopt;
+    llvm::APFloat rounded(*number);
+    bool losesInfo = false;
+    rounded.convert(element.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    return rounded.convertToDouble();
+  }
+  mlir::DenseElementsAttr elements;
   if (!mlir::matchPattern(value, mlir::m_Constant(&elements)) || !elements.isSplat())
     return std::nullopt;
-  return elements.getSplatValue<llvm::APFloat>().convertToDouble();
+  if (llvm::isa<mlir::FloatType>(elements.getElementType()))
+    return elements.getSplatValue<llvm::APFloat>().convertToDouble();
+  const auto integer = llvm::dyn_cast<mlir::IntegerType>(elements.getElementType());
+  if (!integer || integer.isUnsigned() || integer.getWidth() == 1)
+    return std::nullopt;
+  return static_cast<double>(elements.getSplatValue<llvm::APInt>().getSExtValue());
+}
+
+mlir::Value otherSide(mlir::Operation* op, mlir::Value side) {
+  return op->getOperand(op->getOperand(0) == side ? 1 : 0);
+}
+
+/// What values are at least and at most.
+struct Limits {
+  std::optional<double> low, high;
+};
+
+/// Of the result of a clamp, or of a minimum of a maximum or the other way around, which is how JAX
+/// writes one: NaN stays NaN in each. Nothing of any other operation.
+Limits limitsOf(mlir::Operation* op) {
+  if (auto clamp = llvm::dyn_cast_or_null<stablehlo::ClampOp>(op))
+    return {constantOf(clamp.getMin()), constantOf(clamp.getMax())};
+  const bool isMinimum = isNamed(op, {"stablehlo.minimum"});
+  if (!isMinimum && !isNamed(op, {"stablehlo.maximum"}))
+    return {};
+  for (mlir::Value inner : op->getOperands()) {
+    mlir::Operation* other = inner.getDefiningOp();
+    const std::optional<double> outer = constantOf(otherSide(op, inner));
+    if (!outer || !isNamed(other, {isMinimum ? "stablehlo.maximum" : "stablehlo.minimum"}))
+      continue;
+    for (mlir::Value side : other->getOperands())
+      if (const std::optional<double> bound = constantOf(side))
+        return isMinimum ? Limits{bound, outer} : Limits{outer, bound};
+  }
+  return {};
 }
 
 /// A reduction by maximum that starts at zero or below: of magnitudes, their amax.
@@ -92,8 +138,8 @@ std::string clampMissing(mlir::Operation* op) {
   if (format.specials == format::Specials::None)
     return ""; // what is beyond the largest value becomes it
   const double most = numerics::maxValue(format);
-  if (auto clamp = convert.getOperand().getDefiningOp<stablehlo::ClampOp>();
-      clamp && constantOf(clamp.getMin()) == -most && constantOf(clamp.getMax()) == most)
+  if (const Limits limits = limitsOf(convert.getOperand().getDefiningOp());
+      limits.low == -most && limits.high == most)
     return "";
   std::string text;
   llvm::raw_string_ostream(text) << "it converts without a clamp to the limits of " << format.name
@@ -279,6 +325,38 @@ void Epilogue::fuse() {
       op->erase();
 }
 
+/// 1 / (1 + e^-x), or x times it, spelled out around its exponential.
+struct Sigmoid {
+  llvm::SmallVector<mlir::Operation*, 5> operations = {}; ///< empty: it is something else
+  bool isTimesItsOperand = false;
+};
+
+Sigmoid sigmoidAround(mlir::Operation* exponential) {
+  const auto onlyUser = [](mlir::Operation* op, llvm::StringRef name) -> mlir::Operation* {
+    return op->hasOneUse() && isNamed(*op->user_begin(), {name}) ? *op->user_begin() : nullptr;
+  };
+  auto negate = exponential->getOperand(0).getDefiningOp<stablehlo::NegOp>();
+  mlir::Operation* sum = onlyUser(exponential, "stablehlo.add");
+  if (!negate || sum == nullptr || constantOf(otherSide(sum, exponential->getResult(0))) != 1.0)
+    return {};
+  mlir::Operation* quotient = onlyUser(sum, "stablehlo.divide");
+  if (quotient == nullptr || quotient->getOperand(1) != sum->getResult(0))
+    return {};
+  const mlir::Value x = negate.getOperand(), dividend = quotient->getOperand(0);
+  Sigmoid found{.operations = {negate, exponential, sum, quotient},
+                .isTimesItsOperand = dividend == x};
+  if (dividend == x)
+    return found;
+  if (constantOf(dividend) != 1.0)
+    return {};
+  mlir::Operation* product = onlyUser(quotient, "stablehlo.multiply");
+  if (product != nullptr && otherSide(product, quotient->getResult(0)) == x) {
+    found.operations.push_back(product);
+    found.isTimesItsOperand = true;
+  }
+  return found;
+}
+
 /// What people call an operation of the epilogue; empty for a part of what another one names.
 std::string Epilogue::part(mlir::Operation* op) const {
   const auto has = [&](llvm::StringRef name) {
@@ -291,6 +369,13 @@ std::string Epilogue::part(mlir::Operation* op) const {
                         [&](mlir::Value operand) { return isMember(operand); });
   });
   const llvm::StringRef name = op->getName().getStringRef();
+  for (mlir::Operation* member : members) {
+    if (!isNamed(member, {"stablehlo.exponential"}))
+      continue;
+    const Sigmoid sigmoid = sigmoidAround(member);
+    if (llvm::is_contained(sigmoid.operations, op))
+      return op != member ? "" : sigmoid.isTimesItsOperand ? "silu" : "logistic";
+  }
   if (isMaximum(op))
     return "amax";
   if (isRelu(op))
@@ -303,8 +388,10 @@ std::string Epilogue::part(mlir::Operation* op) const {
     return isGated ? "silu" : "logistic";
   if (name == "stablehlo.convert" || name == "octavo.convert")
     return "convert to " + std::string(formatOf(op->getResult(0))->name);
-  if (name == "stablehlo.clamp" || name == "stablehlo.exponential")
-    return name.drop_front(10).str();
+  if (name == "stablehlo.exponential")
+    return "exponential";
+  if (const Limits limits = limitsOf(op); limits.low || name == "stablehlo.clamp")
+    return "clamp";
   const bool isActivation = isGated && (has("stablehlo.tanh") || has("chlo.erf") ||
                                         has("chlo.erfc") || has("stablehlo.logistic"));
   for (mlir::Value operand : op->getOperands()) {

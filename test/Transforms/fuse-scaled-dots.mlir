@@ -311,3 +311,85 @@ func.func @saturating(%x: !x, %w: !w) -> tensor<8x4xf8E5M2> {
   %q = octavo.convert %p, overflow = saturate : tensor<8x4xf32> -> tensor<8x4xf8E5M2>
   return %q : tensor<8x4xf8E5M2>
 }
+
+// jax.numpy.clip: a minimum of a maximum, or the other way around, of limits that may be converted.
+// CHECK-LABEL: func.func @clip
+// CHECK: octavo.fused_dot
+// CHECK: stablehlo.maximum
+// CHECK: stablehlo.minimum
+// CHECK: octavo.yield
+// CHECK: octavo.fused_dot
+// CHECK: stablehlo.minimum
+// CHECK: stablehlo.maximum
+// CHECK: octavo.yield
+// REMARK: fused: clamp, convert to e4m3fn{{$}}
+// REMARK: fused: clamp, convert to e5m2{{$}}
+func.func @clip(%x: tensor<8x64xf8E4M3FN>, %w: tensor<64x4xf8E4M3FN>) -> (tensor<8x4xf8E4M3FN>, tensor<8x4xf8E5M2>) {
+  %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x64xf8E4M3FN>, tensor<64x4xf8E4M3FN>) -> tensor<8x4xf32>
+  %c = stablehlo.constant dense<-448> : tensor<i32>
+  %d = stablehlo.convert %c : (tensor<i32>) -> tensor<f32>
+  %low = stablehlo.broadcast_in_dim %d, dims = [] : (tensor<f32>) -> tensor<8x4xf32>
+  %e = stablehlo.constant dense<448> : tensor<i32>
+  %f = stablehlo.convert %e : (tensor<i32>) -> tensor<f32>
+  %high = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> tensor<8x4xf32>
+  %m = stablehlo.maximum %low, %p : tensor<8x4xf32>
+  %n = stablehlo.minimum %high, %m : tensor<8x4xf32>
+  %q = stablehlo.convert %n : (tensor<8x4xf32>) -> tensor<8x4xf8E4M3FN>
+  %p2 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x64xf8E4M3FN>, tensor<64x4xf8E4M3FN>) -> tensor<8x4xf32>
+  %high2 = stablehlo.constant dense<57344.0> : tensor<8x4xf32>
+  %low2 = stablehlo.constant dense<-57344.0> : tensor<8x4xf32>
+  %n2 = stablehlo.minimum %p2, %high2 : tensor<8x4xf32>
+  %m2 = stablehlo.maximum %n2, %low2 : tensor<8x4xf32>
+  %q2 = stablehlo.convert %m2 : (tensor<8x4xf32>) -> tensor<8x4xf8E5M2>
+  return %q, %q2 : tensor<8x4xf8E4M3FN>, tensor<8x4xf8E5M2>
+}
+
+// Limits that are not those of the format: others, in f32 and in bf16, and a minimum alone.
+// CHECK-LABEL: func.func @clip_elsewhere
+// REMARK: without a clamp to the limits of e4m3fn
+// REMARK: without a clamp to the limits of e4m3fn
+// REMARK: without a clamp to the limits of e4m3fn
+func.func @clip_elsewhere(%x: tensor<8x64xf8E4M3FN>, %w: tensor<64x4xf8E4M3FN>) -> (tensor<8x4xf8E4M3FN>, tensor<8x4xf8E4M3FN>, tensor<8x4xf8E4M3FN>) {
+  %low = stablehlo.constant dense<-448.0> : tensor<8x4xf32>
+  %high = stablehlo.constant dense<448.0> : tensor<8x4xf32>
+  %more = stablehlo.constant dense<449.0> : tensor<8x4xf32>
+  %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x64xf8E4M3FN>, tensor<64x4xf8E4M3FN>) -> tensor<8x4xf32>
+  %m = stablehlo.maximum %low, %p : tensor<8x4xf32>
+  %n = stablehlo.minimum %more, %m : tensor<8x4xf32>
+  %q = stablehlo.convert %n : (tensor<8x4xf32>) -> tensor<8x4xf8E4M3FN>
+  %p2 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x64xf8E4M3FN>, tensor<64x4xf8E4M3FN>) -> tensor<8x4xbf16>
+  %c = stablehlo.constant dense<451> : tensor<i32>
+  %d = stablehlo.convert %c : (tensor<i32>) -> tensor<bf16>
+  %high2 = stablehlo.broadcast_in_dim %d, dims = [] : (tensor<bf16>) -> tensor<8x4xbf16>
+  %low2 = stablehlo.constant dense<-448.0> : tensor<8x4xbf16>
+  %m2 = stablehlo.maximum %low2, %p2 : tensor<8x4xbf16>
+  %n2 = stablehlo.minimum %high2, %m2 : tensor<8x4xbf16>
+  %q2 = stablehlo.convert %n2 : (tensor<8x4xbf16>) -> tensor<8x4xf8E4M3FN>
+  %p3 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x64xf8E4M3FN>, tensor<64x4xf8E4M3FN>) -> tensor<8x4xf32>
+  %n3 = stablehlo.minimum %high, %p3 : tensor<8x4xf32>
+  %q3 = stablehlo.convert %n3 : (tensor<8x4xf32>) -> tensor<8x4xf8E4M3FN>
+  return %q, %q2, %q3 : tensor<8x4xf8E4M3FN>, tensor<8x4xf8E4M3FN>, tensor<8x4xf8E4M3FN>
+}
+
+// silu as JAX writes it, after a bias; a sigmoid alone.
+// CHECK-LABEL: func.func @silu_spelled_out
+// REMARK: fused: bias, silu{{$}}
+// REMARK: fused: logistic{{$}}
+func.func @silu_spelled_out(%x: tensor<8x64xf8E4M3FN>, %w: tensor<64x4xf8E4M3FN>, %bias: tensor<4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %ones = stablehlo.broadcast_in_dim %one, dims = [] : (tensor<f32>) -> tensor<8x4xf32>
+  %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x64xf8E4M3FN>, tensor<64x4xf8E4M3FN>) -> tensor<8x4xf32>
+  %b = stablehlo.broadcast_in_dim %bias, dims = [1] : (tensor<4xf32>) -> tensor<8x4xf32>
+  %v = stablehlo.add %p, %b : tensor<8x4xf32>
+  %n = stablehlo.negate %v : tensor<8x4xf32>
+  %e = stablehlo.exponential %n : tensor<8x4xf32>
+  %s = stablehlo.add %ones, %e : tensor<8x4xf32>
+  %d = stablehlo.divide %ones, %s : tensor<8x4xf32>
+  %y = stablehlo.multiply %v, %d : tensor<8x4xf32>
+  %p2 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x64xf8E4M3FN>, tensor<64x4xf8E4M3FN>) -> tensor<8x4xf32>
+  %n2 = stablehlo.negate %p2 : tensor<8x4xf32>
+  %e2 = stablehlo.exponential %n2 : tensor<8x4xf32>
+  %s2 = stablehlo.add %e2, %ones : tensor<8x4xf32>
+  %d2 = stablehlo.divide %ones, %s2 : tensor<8x4xf32>
+  return %y, %d2 : tensor<8x4xf32>, tensor<8x4xf32>
+}
