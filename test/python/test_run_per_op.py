@@ -299,6 +299,19 @@ def test_the_table(network):
     assert "4 of 4 quantized" in text and "Share: of the squared relative error of the outputs" in text
 
 
+def test_dots_of_one_name_are_told_apart(network):
+    """As JAX writes them outside of named scopes: by the weight, and by a number where that is the same."""
+    text = re.sub(r'loc\("net/[^"]*/dot"\)', 'loc("net/dot")', network.program.read_text())
+    network.program.write_text(text)
+    report = network.run("--quantize", "mxfp8_e4m3")
+    for name in "abcd":
+        assert re.search(rf"^dot w{name} +mxfp8_e4m3 ", report, re.M), report
+    network.program.write_text(text.replace("%wb, contracting", "%wa, contracting"))
+    report = network.run("--quantize", "mxfp8_e4m3", "--ignore-unused")
+    for name in ("wa #1", "wa #2", "wc", "wd"):
+        assert re.search(rf"^dot {name} +mxfp8_e4m3 ", report, re.M), report
+
+
 class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <ranges>
 
 namespace octavo::tools {
@@ -60,6 +61,28 @@ void addSide(const DotError& dot, std::size_t side, std::vector<std::string>& ro
   row.push_back(isNarrow ? percent(shareOf(loss.sums.underflowed, loss.sums.values)) : "-");
 }
 
+/// Dots of one name, as JAX gives all outside of named scopes, get the names of their weights, else
+/// their sizes; those that still have one name get numbers.
+void tellApart(std::vector<std::string>& names, const DotErrors& errors) {
+  const auto countOf = [&] {
+    std::map<std::string, std::size_t> count;
+    for (const std::string& name : names)
+      ++count[name];
+    return count;
+  };
+  std::map<std::string, std::size_t> count = countOf();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const transforms::DotRecord& dot = errors.dots[i].record;
+    if (count[names[i]] > 1)
+      names[i] += " " + (dot.weight.empty() ? dot.sizes() : dot.weight);
+  }
+  count = countOf();
+  std::map<std::string, std::size_t> numbers;
+  for (std::string& name : names)
+    if (count[name] > 1)
+      name = fmt::format("{} #{}", name, ++numbers[name]);
+}
+
 } // namespace
 
 std::vector<std::string> shortNames(const DotErrors& errors) {
@@ -86,6 +109,7 @@ std::vector<std::string> shortNames(const DotErrors& errors) {
         "{}", fmt::join(std::ranges::subrange(name.begin() + static_cast<std::ptrdiff_t>(before),
                                               name.end() - static_cast<std::ptrdiff_t>(after)),
                         "/")));
+  tellApart(result, errors);
   return result;
 }
 

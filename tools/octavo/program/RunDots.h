@@ -10,7 +10,8 @@
 
 namespace octavo::tools {
 
-/// The names of the dots without the parts, between slashes, that all of them begin or end with.
+/// The names of the dots without the parts, between slashes, that all of them begin or end with; of
+/// dots of one name with what tells them apart.
 std::vector<std::string> shortNames(const backends::DotErrors& errors);
 
 /// "mxfp8_e4m3", "mxfp4 x mxfp8_e4m3" (left, right), or "f32" for one that is left.
