@@ -8,6 +8,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
+
 namespace octavo::transforms {
 
 namespace {
@@ -30,6 +32,14 @@ Dequantized heldBy(const Dequantized& parts, mlir::ValueRange values) {
   if (parts.outer)
     held.outer = values.back();
   return held;
+}
+
+llvm::SetVector<mlir::Operation*> makersOf(const Dequantized& parts) {
+  llvm::SetVector<mlir::Operation*> makers;
+  for (mlir::Value part : values(parts))
+    if (mlir::Operation* maker = part.getDefiningOp())
+      makers.insert(maker);
+  return makers;
 }
 
 bool fitTogether(const Dequantized& a, const Dequantized& b) {
@@ -98,14 +108,55 @@ llvm::SmallVector<mlir::Value> takeParts(mlir::Block& block, unsigned place,
   return held;
 }
 
+/// A tensor of the parts' types that is zero everywhere, under scales of 1: nothing where its
+/// blocks would not be whole. What an update writes into such zeros decides their format.
+std::optional<Dequantized> zerosFor(stablehlo::WhileOp loop, unsigned place) {
+  const mlir::Value start = loop->getOperand(place);
+  mlir::Block& body = loop.getBody().front();
+  auto update =
+      body.getTerminator()->getOperand(place).getDefiningOp<stablehlo::DynamicUpdateSliceOp>();
+  const std::optional<double> number = splatNumber(start);
+  if (!update || update.getOperand() != body.getArgument(place) || !typeOf(start) ||
+      number != 0.0 || std::signbit(*number))
+    return {};
+  ScaledOrigins origins;
+  const ScaledOrigin origin = origins.of(update.getUpdate());
+  const auto* written = std::get_if<Dequantized>(&origin);
+  if (written == nullptr || written->outer || !typeOf(written->elements))
+    return {};
+  mlir::OpBuilder builder(loop);
+  const auto filled = [&](mlir::Value like, llvm::ArrayRef<std::int64_t> shape,
+                          int number) -> mlir::Value {
+    const auto element = llvm::cast<mlir::FloatType>(openTypeOf(like).getElementType());
+    const auto values = mlir::DenseElementsAttr::get(
+        mlir::RankedTensorType::get(shape, element),
+        llvm::APFloat(element.getFloatSemantics(), static_cast<std::uint64_t>(number)));
+    return stablehlo::ConstantOp::create(builder, loop.getLoc(), values);
+  };
+  Dequantized zeros = *written;
+  if (written->scales) {
+    Extents grid;
+    for (auto [extent, block] : llvm::zip_equal(shapeOf(start), written->block)) {
+      if (block < 1 || extent % block != 0)
+        return {};
+      grid.push_back(extent / block);
+    }
+    zeros.scales = filled(written->scales, grid, 1);
+  }
+  zeros.elements = filled(written->elements, shapeOf(start), 0);
+  return zeros;
+}
+
 /// The loop with parts at the end of what it carries, in the place of their values; null where the
 /// value at a place is not of the same parts in every round. What is within the loop is tried on a
 /// copy of it, since loops and branches there change, too.
 mlir::Operation* carried(stablehlo::WhileOp loop, unsigned place) {
   ScaledOrigins before;
   const ScaledOrigin origin = before.of(loop->getOperand(place));
-  const auto* parts = std::get_if<Dequantized>(&origin);
-  if (parts == nullptr || parts->elements == loop->getOperand(place))
+  const bool isOfZeros = !std::holds_alternative<Dequantized>(origin);
+  const std::optional<Dequantized> parts =
+      isOfZeros ? zerosFor(loop, place) : std::optional(std::get<Dequantized>(origin));
+  if (!parts || parts->elements == loop->getOperand(place))
     return nullptr;
   mlir::OpBuilder builder(loop);
   auto trial = llvm::cast<stablehlo::WhileOp>(builder.clone(*loop));
@@ -123,6 +174,8 @@ mlir::Operation* carried(stablehlo::WhileOp loop, unsigned place) {
   }
   if (wide.empty()) {
     trial->erase();
+    if (isOfZeros)
+      eraseUnused(makersOf(*parts));
     return nullptr;
   }
   eraseUnused(std::move(wide));

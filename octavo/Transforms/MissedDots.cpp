@@ -31,28 +31,44 @@ std::string MissedDots::text() const {
   const std::string verb = others > 0 ? " multiply" : " multiplies";
   if (isRecovered)
     return who + verb +
-           " wide values that are dequantized before: `octavo run --recover-scaled`, "
-           "octavo.compile(recover_scaled=True) and `octavo explain -o OUT` multiply scaled "
-           "tensors";
-  return who + verb + " wide values, though narrow ones are behind them: '" + first.obstacle +
-         "' at " + first.place + " " + first.reason + "; " + first.remedy;
+           " wide values that are dequantized before: `--recover-scaled` of `octavo run` and "
+           "`octavo compile`, octavo.compile(recover_scaled=True) and `octavo explain -o OUT` "
+           "multiply scaled tensors";
+  return who + verb + " wide values" + (isOneSided ? " on one side" : "") +
+         ", though narrow ones are behind them: '" + first.obstacle + "' at " + first.place + " " +
+         first.reason + "; " + first.remedy;
 }
 
 std::vector<MissedDots> missedDots(const RecoverReport& report) {
   std::vector<MissedDots> groups;
   for (const RecoveredDot& dot : report.dots) {
-    if (dot.width != DotWidth::Missed)
+    if (dot.width != DotWidth::Missed && !dot.isOneSided())
       continue;
     const auto alike = llvm::find_if(groups, [&](const MissedDots& group) {
       const RecoveredDot& first = group.dots.front();
-      return first.obstacle == dot.obstacle && first.reason == dot.reason;
+      return group.isOneSided == dot.isOneSided() && first.obstacle == dot.obstacle &&
+             first.reason == dot.reason;
     });
     if (alike == groups.end())
-      groups.push_back({{dot}});
+      groups.push_back({.dots = {dot}, .isOneSided = dot.isOneSided()});
     else
       alike->dots.push_back(dot);
   }
   return groups;
+}
+
+std::size_t countDots(const std::vector<MissedDots>& groups) {
+  llvm::DenseSet<mlir::Location> recovered;
+  for (const MissedDots& group : groups)
+    for (const RecoveredDot& dot : group.dots)
+      if (group.isRecovered)
+        recovered.insert(dot.location);
+  std::size_t count = 0;
+  for (const MissedDots& group : groups)
+    count += llvm::count_if(group.dots, [&](const RecoveredDot& dot) {
+      return !group.isOneSided || !recovered.contains(dot.location);
+    });
+  return count;
 }
 
 /// The places of products that are narrow as they stand.

@@ -15,6 +15,7 @@ namespace octavo::transforms {
 struct MissedDots {
   std::vector<RecoveredDot> dots; ///< in the order of the program; at least one
   bool isRecovered = false;       ///< there is none: recoverScaled makes them narrow
+  bool isOneSided = false;        ///< it keeps one side of them wide
 
   /// One line: how many, the first by name and place, its obstacle, and what to change.
   std::string text() const;
@@ -22,6 +23,9 @@ struct MissedDots {
 
 /// The missed dots of a report by their obstacles, in the order of the first of each.
 std::vector<MissedDots> missedDots(const RecoverReport& report);
+
+/// How many dots they are: those that one side keeps wide may be recovered on the other, too.
+std::size_t countDots(const std::vector<MissedDots>& groups);
 
 /// The dots that multiply wide values though narrow ones are behind them, calls inlined: those that
 /// recoverScaled would miss, and, as a group of their own, those that it would make narrow and that

@@ -375,10 +375,13 @@ static void readCodes(llvm::ArrayRef<Dot> dots, DotReport& report) {
                         "' at " + found.place + " " + found.reason;
       continue;
     }
-    record->lhs = caches[0] ? caches[0]->format : nullptr;
-    record->rhs = caches[1] ? caches[1]->format : nullptr;
+    record->lhs = caches[0] && found.isScaled[0] ? caches[0]->format : nullptr;
+    record->rhs = caches[1] && found.isScaled[1] ? caches[1]->format : nullptr;
     record->reason = "reads codes of the cache " + cache->name +
                      (caches[0] && caches[1] ? " and of " + caches[1]->name : "");
+    if (found.isOneSided())
+      record->reason +=
+          "; one side stays wide: '" + found.obstacle + "' at " + found.place + " " + found.reason;
   }
 }
 

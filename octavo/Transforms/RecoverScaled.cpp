@@ -24,6 +24,8 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <functional>
+
 namespace octavo::transforms {
 
 namespace {
@@ -105,9 +107,10 @@ private:
                 llvm::ArrayRef<ScaledOrigin> found);
   void call(mlir::Operation* op);
   RecoveredDot& record(mlir::Operation* op);
-  void miss(RecoveredDot& record, const Obstacle& obstacle);
-  /// Whether a side does, and none meets an obstacle, which is then told.
-  bool comesFromCodes(RecoveredDot& record, llvm::ArrayRef<ScaledOrigin> found);
+  static void tell(RecoveredDot& record, const Obstacle& obstacle);
+  static void miss(RecoveredDot& record, const Obstacle& obstacle);
+  /// Whether a side is a scaled tensor. The obstacle that another meets, or the only one, is told.
+  static bool comesFromCodes(RecoveredDot& record, llvm::ArrayRef<ScaledOrigin> found);
   /// One side of a dot by hand.
   mlir::Value packed(mlir::Operation* at, const Dequantized& parts) {
     mlir::OpBuilder builder(at);
@@ -132,6 +135,10 @@ RecoveredDot& Recovery::record(mlir::Operation* op) {
 
 void Recovery::miss(RecoveredDot& record, const Obstacle& obstacle) {
   record.width = DotWidth::Missed;
+  tell(record, obstacle);
+}
+
+void Recovery::tell(RecoveredDot& record, const Obstacle& obstacle) {
   record.obstacle = obstacle.op->getName().getStringRef();
   record.place = sourceName(obstacle.op->getLoc());
   record.reason = obstacle.reason;
@@ -153,19 +160,20 @@ void Recovery::replace(mlir::Operation* op, mlir::Value lhs, mlir::Value rhs,
   dot.width = DotWidth::Narrow;
   dot.lhs = describe(lhs.getType());
   dot.rhs = describe(rhs.getType());
+  dot.isScaled = {llvm::isa<ir::ScaledType>(lhs.getType()),
+                  llvm::isa<ir::ScaledType>(rhs.getType())};
   op->getResult(0).replaceAllUsesWith(result);
   replaced.push_back(op);
 }
 
 bool Recovery::comesFromCodes(RecoveredDot& record, llvm::ArrayRef<ScaledOrigin> found) {
-  for (const ScaledOrigin& origin : found)
-    if (const auto* obstacle = std::get_if<Obstacle>(&origin)) {
-      miss(record, *obstacle);
-      return false;
-    }
-  return !llvm::all_of(found, [](const ScaledOrigin& origin) {
-    return std::holds_alternative<std::monostate>(origin);
+  const bool isAny = llvm::any_of(found, [](const ScaledOrigin& origin) {
+    return std::holds_alternative<Dequantized>(origin);
   });
+  for (const ScaledOrigin& origin : llvm::reverse(found))
+    if (const auto* obstacle = std::get_if<Obstacle>(&origin))
+      isAny ? tell(record, *obstacle) : miss(record, *obstacle);
+  return isAny;
 }
 
 void Recovery::dot(stablehlo::DotGeneralOp op) {
@@ -231,7 +239,7 @@ std::optional<Obstacle> Recovery::unfit(mlir::Operation* op, mlir::ValueRange si
     return Obstacle{op, "has a result of " + describe(op->getResult(0).getType()),
                     "multiply to f32, and convert the result"};
   for (auto [side, origin] : llvm::zip_equal(sides, found))
-    if (std::holds_alternative<std::monostate>(origin) && !isWide(side.getType()))
+    if (!std::holds_alternative<Dequantized>(origin) && !isWide(side.getType()))
       return Obstacle{op, "multiplies by values of " + describe(side.getType()),
                       "convert them to f32, bf16 or f16"};
   return {};
@@ -275,8 +283,8 @@ void Recovery::convolution(stablehlo::ConvolutionOp op) {
     return miss(record, *obstacle);
   ProductOfPatches product = writePatches(op);
   const ScaledOrigin sides[] = {origins.of(product.dot.getLhs()), origins.of(product.dot.getRhs())};
-  for (const ScaledOrigin& origin : sides)
-    if (std::holds_alternative<Obstacle>(origin)) {
+  for (auto [before, origin] : llvm::zip_equal(found, sides))
+    if (std::holds_alternative<Dequantized>(before) && std::holds_alternative<Obstacle>(origin)) {
       left.insert(product.result.getDefiningOp());
       return miss(record,
                   {op, "has blocks that its windows cut", "scale images or channels whole"});
@@ -343,6 +351,12 @@ RecoverReport Recovery::run(mlir::ModuleOp module) {
       known.width = DotWidth::Narrow;
       known.lhs = describe(narrow.getLhs().getType());
       known.rhs = describe(narrow.getRhs().getType());
+      for (mlir::Value side : {narrow.getRhs(), narrow.getLhs()})
+        if (tensor(side)) {
+          const ScaledOrigin origin = origins.of(side);
+          if (const auto* obstacle = std::get_if<Obstacle>(&origin))
+            tell(known, *obstacle);
+        }
       const mlir::Type left = narrow.getLhs().getType();
       const auto shaped = llvm::dyn_cast<mlir::RankedTensorType>(left);
       known.multiplyAdds =
@@ -374,6 +388,10 @@ RecoverReport Recovery::finish() {
 
 std::int64_t RecoverReport::count(DotWidth width) const {
   return llvm::count_if(dots, [&](const RecoveredDot& dot) { return dot.width == width; });
+}
+
+std::int64_t RecoverReport::countOneSided() const {
+  return llvm::count_if(dots, std::mem_fn(&RecoveredDot::isOneSided));
 }
 
 std::optional<double> RecoverReport::narrowShare() const {

@@ -8,6 +8,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Location.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,16 +31,22 @@ struct RecoveredDot {
   std::string lhs = {},
               rhs =
                   {}; ///< "f8E4M3FN by f32, block [4, 64]"; of a side that is not scaled, its type
+  std::array<bool, 2> isScaled = {};       ///< of a narrow one: which sides are scaled tensors
   std::optional<double> multiplyAdds = {}; ///< none where an extent is unknown
-  /// Of a missed one: the operation, where it stands, what it does, and what to change.
+  /// Of a missed one, and of one that is one-sided: the operation, where it stands, what it does,
+  /// and what to change.
   std::string obstacle = {}, place = {}, reason = {}, remedy = {};
   std::string note = {}; ///< of a narrow one: values that differ from the program's; mostly empty
+
+  /// A narrow one that multiplies wide values on one side, though narrow ones are behind them.
+  bool isOneSided() const { return width == DotWidth::Narrow && !obstacle.empty(); }
 };
 
 struct RecoverReport {
   std::vector<RecoveredDot> dots; ///< in the order of the program
 
   std::int64_t count(DotWidth width) const;
+  std::int64_t countOneSided() const;
   /// The share of the multiplications and additions, of the dots whose extents are known, that are
   /// of scaled tensors; nothing of none.
   std::optional<double> narrowShare() const;

@@ -20,13 +20,14 @@ struct RecoverScaled : impl::RecoverScaledBase<RecoverScaled> {
       if (dot.width == DotWidth::Narrow)
         mlir::emitRemark(dot.location) << dot.name << " multiplies " << dot.lhs << " x " << dot.rhs
                                        << (dot.note.empty() ? "" : "; it has ") << dot.note;
-      if (dot.width != DotWidth::Missed)
+      if (dot.width != DotWidth::Missed && !dot.isOneSided())
         continue;
       auto told = failOnMissed ? mlir::emitError(dot.location) : mlir::emitWarning(dot.location);
-      told << dot.name << " multiplies wide values, though narrow ones are behind them: '"
-           << dot.obstacle << "' at " << dot.place << " " << dot.reason << "; " << dot.remedy;
+      told << dot.name << " multiplies wide values" << (dot.isOneSided() ? " on one side" : "")
+           << ", though narrow ones are behind them: '" << dot.obstacle << "' at " << dot.place
+           << " " << dot.reason << "; " << dot.remedy;
     }
-    if (failOnMissed && report.count(DotWidth::Missed) > 0)
+    if (failOnMissed && report.count(DotWidth::Missed) + report.countOneSided() > 0)
       signalPassFailure();
   }
 };

@@ -3,6 +3,7 @@
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Numerics/ConversionChain.h"
+#include "octavo/Transforms/Movement.h"
 #include "octavo/Transforms/OpenShapes.h"
 #include "octavo/Transforms/ScaleExponents.h"
 #include "octavo/Transforms/ScaledOrigin.h"
@@ -233,12 +234,30 @@ std::optional<ScaledOrigins::Grid> ScaledOrigins::computed(mlir::Operation* op) 
   return Grid{compact->getResult(0), block};
 }
 
+/// What a loop was given, of a value that it carries and never changes; else null.
+static mlir::Value carriedUnchanged(mlir::Value value) {
+  auto loop = llvm::dyn_cast_or_null<stablehlo::WhileOp>(
+      value.getDefiningOp() != nullptr ? value.getDefiningOp()
+                                       : value.getParentBlock()->getParentOp());
+  if (!loop)
+    return {};
+  const auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
+  const unsigned number =
+      argument ? argument.getArgNumber() : llvm::cast<mlir::OpResult>(value).getResultNumber();
+  mlir::Block& body = loop.getBody().front();
+  return body.getTerminator()->getOperand(number) == body.getArgument(number)
+             ? loop->getOperand(number)
+             : mlir::Value();
+}
+
 std::optional<ScaledOrigins::Grid> ScaledOrigins::gridOf(mlir::Value value) {
   const mlir::RankedTensorType type = openTypeOf(value);
   mlir::Operation* op = value.getDefiningOp();
   if (!type)
     return {};
   const Grid each{value, Extents(type.getShape().size(), 1)};
+  if (mlir::Value before = carriedUnchanged(value))
+    return gridOf(before);
   if (op == nullptr || type.getRank() == 0)
     return each;
   mlir::OpBuilder builder(op->getContext());
@@ -277,6 +296,12 @@ std::optional<ScaledOrigins::Grid> ScaledOrigins::gridOf(mlir::Value value) {
   }
   if (isComputedPerElement(op))
     return computed(op).value_or(each);
+  if (laysOut(op)) {
+    std::optional<Grid> inner = gridOf(op->getOperand(0));
+    if (inner)
+      inner->value = laidOutAs(op, inner->value);
+    return inner;
+  }
   if (llvm::isa<stablehlo::OptimizationBarrierOp>(op))
     return gridOf(op->getOperand(llvm::cast<mlir::OpResult>(value).getResultNumber()));
   return each;

@@ -2,6 +2,7 @@
 
 #include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Transforms/TensorFacts.h"
 
@@ -177,6 +178,16 @@ std::variant<ScaledCall, Obstacle> readComposite(stablehlo::CompositeOp op) {
   return call;
 }
 
+/// A tensor of one number as that number, in another type.
+mlir::Value scalarOf(mlir::Operation* op, mlir::Value one, mlir::Type element) {
+  mlir::OpBuilder builder(op);
+  const mlir::RankedTensorType type = mlir::RankedTensorType::get({}, element);
+  if (typeOf(one).getElementType() != element)
+    one = stablehlo::ConvertOp::create(builder, op->getLoc(), typeOf(one).clone(element), one);
+  return one.getType() == type ? one
+                               : stablehlo::ReshapeOp::create(builder, op->getLoc(), type, one);
+}
+
 /// [B,] M, K times [B,] N, K; scales of the left, of the right, one for the result.
 std::variant<ScaledCall, Obstacle> readBlockScaledDot(stablehlo::CustomCallOp op) {
   const std::size_t operands = op.getNumOperands();
@@ -191,7 +202,12 @@ std::variant<ScaledCall, Obstacle> readBlockScaledDot(stablehlo::CustomCallOp op
   ScaledCall call;
   call.dimensions =
       DotDimensionNumbersAttr::get(op.getContext(), batching, batching, contracting, contracting);
-  call.global = operands == 5 ? op.getOperand(4) : mlir::Value();
+  if (operands == 5) {
+    call.global = op.getOperand(4);
+    if (elementCount(shapeOf(call.global)) != 1 || elementFormatOf(call.global) == nullptr)
+      return Obstacle{op, "has a global scale that is not one number", "give it one"};
+    call.global = scalarOf(op, call.global, typeOf(op.getResult(0)).getElementType());
+  }
   const std::optional<std::int64_t> blockSize = configuredBlockSize(op);
   for (unsigned i = 0; i < 2; ++i) {
     const mlir::Value side = op.getOperand(i);

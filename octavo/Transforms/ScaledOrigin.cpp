@@ -1,17 +1,14 @@
 #include "octavo/Transforms/ScaledOrigin.h"
 
-#include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
-#include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/Collectives.h"
-#include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
-#include "octavo/Dialect/StableHLO/Reduction.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Transforms/Movement.h"
 #include "octavo/Transforms/TensorFacts.h"
 
 #include "mlir/IR/Matchers.h"
@@ -143,43 +140,6 @@ mlir::Value packed(mlir::OpBuilder& builder, mlir::Location location, const Dequ
   return ir::PackOp::create(builder, location, scaled, parts.elements, scales, parts.outer);
 }
 
-bool ScaledOrigins::comesFromNarrow(mlir::Value value) {
-  if (const auto found = narrow.find(value); found != narrow.end())
-    return found->second;
-  mlir::Operation* op = value.getDefiningOp();
-  const bool isNarrow = isCodes(value) || llvm::isa_and_nonnull<ir::DequantizeOp>(op);
-  narrow[value] = isNarrow; // of circles, too
-  if (isNarrow)
-    return true;
-  if (const auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
-    mlir::Operation* around = argument.getOwner()->getParentOp();
-    const unsigned number = argument.getArgNumber();
-    if (!llvm::isa_and_nonnull<stablehlo::WhileOp, sdy::ManualComputationOp>(around) ||
-        number >= around->getNumOperands() || !comesFromNarrow(around->getOperand(number)))
-      return false;
-    narrow[value] = true; // of a loop, if every round leaves it so
-    if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(around))
-      narrow[value] = comesFromNarrow(loop.getBody().front().getTerminator()->getOperand(number));
-    return narrow[value];
-  }
-  if (auto loop = llvm::dyn_cast_or_null<stablehlo::WhileOp>(op))
-    return narrow[value] = comesFromNarrow(
-               loop.getBody().getArgument(llvm::cast<mlir::OpResult>(value).getResultNumber()));
-  if (op == nullptr || llvm::isa<stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::EinsumOp,
-                                 stablehlo::ConvolutionOp, stablehlo::DynamicConvOp,
-                                 chlo::RaggedDotOp, stablehlo::ReduceOp, stablehlo::CompareOp,
-                                 stablehlo::GetDimensionSizeOp, ir::DotGeneralOp>(op))
-    return false;
-  bool any = false;
-  for (mlir::Value operand : op->getOperands())
-    any = any || comesFromNarrow(operand);
-  if (llvm::isa<stablehlo::IfOp, stablehlo::CaseOp>(op))
-    for (mlir::Region& region : op->getRegions())
-      any = any || comesFromNarrow(region.front().getTerminator()->getOperand(
-                       llvm::cast<mlir::OpResult>(value).getResultNumber()));
-  return narrow[value] = any;
-}
-
 ScaledOrigin ScaledOrigins::find(mlir::Value value) {
   ScaledOrigin origin = traced(value);
   mlir::Operation* op = value.getDefiningOp();
@@ -190,11 +150,49 @@ ScaledOrigin ScaledOrigins::find(mlir::Value value) {
   return origin;
 }
 
+/// What a value is without conversions and movement, up to a tensor that `isFound`.
+static bool comesFrom(mlir::Value value, llvm::function_ref<bool(mlir::Type)> isFound) {
+  for (;;) {
+    if (isFound(mlir::getElementTypeOrSelf(value.getType())))
+      return true;
+    mlir::Operation* op = value.getDefiningOp();
+    if (op == nullptr ||
+        !llvm::isa<stablehlo::ConvertOp, stablehlo::BitcastConvertOp, stablehlo::BroadcastInDimOp,
+                   stablehlo::ReshapeOp, stablehlo::TransposeOp, stablehlo::SliceOp,
+                   stablehlo::DynamicSliceOp>(op))
+      return false;
+    value = op->getOperand(0);
+  }
+}
+
+/// MXINT8 as programs spell it out: of integers, which are no codes without such scales, and
+/// without the factor of 2^-6 of its elements. Nothing of anything else.
+static ScaledOrigin scaledIntegers(mlir::Value value) {
+  const auto isInt8 = [](mlir::Type type) {
+    return type.isSignlessInteger(8) || type.isSignedInteger(8);
+  };
+  const auto isE8m0 = [](mlir::Type type) { return llvm::isa<mlir::Float8E8M0FNUType>(type); };
+  while (mlir::Operation* op = value.getDefiningOp()) {
+    if (llvm::isa<stablehlo::MulOp>(op))
+      for (unsigned i = 0; i < 2; ++i)
+        if (comesFrom(op->getOperand(i), isInt8) && comesFrom(op->getOperand(1 - i), isE8m0))
+          return Obstacle{op,
+                          "multiplies 8-bit integers by E8M0 scales, which is MXINT8 without the "
+                          "2^-6 of its elements",
+                          "pack integers and scales (octavo.pack), and multiply the product by 64"};
+    if (!llvm::isa<stablehlo::ConvertOp, stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
+                   stablehlo::TransposeOp, stablehlo::SliceOp, stablehlo::DynamicSliceOp>(op))
+      return {};
+    value = op->getOperand(0);
+  }
+  return {};
+}
+
 ScaledOrigin ScaledOrigins::traced(mlir::Value value) {
   if (isCodes(value) && openTypeOf(value))
     return Dequantized{value};
   if (!comesFromNarrow(value))
-    return {};
+    return scaledIntegers(value);
   mlir::Operation* op = value.getDefiningOp();
   if (op == nullptr || llvm::isa<stablehlo::WhileOp>(op)) {
     auto* const around = op != nullptr ? op : value.getParentBlock()->getParentOp();
@@ -239,6 +237,11 @@ ScaledOrigin ScaledOrigins::traced(mlir::Value value) {
     return of(op->getOperand(llvm::cast<mlir::OpResult>(value).getResultNumber()));
   if (llvm::isa<stablehlo::ConcatenateOp>(op))
     return concatenated(op);
+  if (llvm::isa<stablehlo::NegOp>(op) || laysOut(op)) {
+    ScaledOrigin inner = of(op->getOperand(0));
+    const auto* parts = std::get_if<Dequantized>(&inner);
+    return parts == nullptr ? inner : laysOut(op) ? laidOut(op, *parts) : negated(op, *parts);
+  }
   if (llvm::isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp,
                 stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp, stablehlo::SliceOp,
                 stablehlo::RealDynamicSliceOp, stablehlo::DynamicGatherOp,
@@ -380,12 +383,20 @@ static mlir::Value gridOfPacked(mlir::Value scales, const Extents& block) {
   return broadcast.getOperand();
 }
 
+/// Whether they are what `packed` gives codes without scales.
+static bool isUnscaled(mlir::Value scales) {
+  return typeOf(scales) && elementCount(shapeOf(scales)) == 1 &&
+         typeOf(scales).getElementType().isF32() && splatNumber(scales) == 1.0;
+}
+
 ScaledOrigin ScaledOrigins::unpacked(ir::DequantizeOp op) {
   const auto type = llvm::cast<ir::ScaledType>(op.getOperand().getType());
   const Extents block(type.getBlock());
   if (auto pack = op.getOperand().getDefiningOp<ir::PackOp>())
     if (const mlir::Value scales = gridOfPacked(pack.getScales(), block))
-      return Dequantized{pack.getElements(), scales, block, pack.getOuter()};
+      return isUnscaled(scales) && !pack.getOuter()
+                 ? Dequantized{pack.getElements()}
+                 : Dequantized{pack.getElements(), scales, block, pack.getOuter()};
   if (type.getElement()->isInteger() || !type.getElementsType() ||
       llvm::is_contained(block, mlir::ShapedType::kDynamic))
     return Obstacle{op, "is a scaled tensor's values", "multiply the scaled tensor itself"};

@@ -8,6 +8,7 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Transforms/NarrowReach.h"
 #include "octavo/Transforms/OpenShapes.h"
 
 #include "mlir/IR/Builders.h"
@@ -69,8 +70,7 @@ public:
 
   ScaledOrigin of(mlir::Value value);
 
-  /// Whether codes are among what a value is computed from, without another product or sum between.
-  bool comesFromNarrow(mlir::Value value);
+  bool comesFromNarrow(mlir::Value value) { return reach.covers(value); }
 
 private:
   struct Move;
@@ -89,6 +89,9 @@ private:
   ScaledOrigin moved(mlir::Operation* op, const Dequantized& parts);
   ScaledOrigin movedBy(stablehlo::TransposeOp transpose, Move& move);
   ScaledOrigin movedBy(stablehlo::ReverseOp reverse, Move& move);
+  ScaledOrigin negated(mlir::Operation* op, const Dequantized& parts);
+  ScaledOrigin laidOut(mlir::Operation* op, const Dequantized& parts);
+  mlir::Value laidOutAs(mlir::Operation* op, mlir::Value part);
   ScaledOrigin movedBy(stablehlo::SliceOp slice, Move& move);
   ScaledOrigin movedBy(stablehlo::RealDynamicSliceOp slice, Move& move);
   ScaledOrigin movedBy(stablehlo::DynamicSliceOp slice, Move& move);
@@ -139,7 +142,7 @@ private:
                      mlir::Type element, mlir::Value like);
 
   llvm::DenseMap<mlir::Value, ScaledOrigin> known;
-  llvm::DenseMap<mlir::Value, bool> narrow;
+  NarrowReach reach;
   std::vector<mlir::Operation*> made;
 };
 

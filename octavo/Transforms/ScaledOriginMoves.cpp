@@ -1,4 +1,7 @@
 // What moves a dequantized tensor about is done to its codes and scales.
+#include "octavo/Dialect/Sdy/Axes.h"
+#include "octavo/Dialect/Sdy/Sdy.h"
+#include "octavo/Dialect/Sdy/Sharding.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
@@ -115,6 +118,51 @@ mlir::Value ScaledOrigins::movedElements(Move& move) {
   same->getResult(0).setType(move.type);
   made.push_back(same);
   return same->getResult(0);
+}
+
+/// The codes are, which is exact in formats that have -0.
+ScaledOrigin ScaledOrigins::negated(mlir::Operation* op, const Dequantized& parts) {
+  if (!elementFormatOf(parts.elements)->hasNegativeZero())
+    return Obstacle{op, "negates codes of a format without -0", "negate after the dot"};
+  mlir::OpBuilder builder(op);
+  Dequantized result = parts;
+  result.elements =
+      make<stablehlo::NegOp>(builder, op->getLoc(), parts.elements.getType(), parts.elements);
+  return result;
+}
+
+/// What an operation that lays values out on a mesh says of codes or scales: of an axis that the
+/// mesh does not cut into parts of whole blocks it says nothing.
+mlir::Value ScaledOrigins::laidOutAs(mlir::Operation* op, mlir::Value part) {
+  mlir::OpBuilder builder(op);
+  mlir::Operation* same = builder.clone(*op);
+  made.push_back(same);
+  same->setOperand(0, part);
+  same->getResult(0).setType(part.getType());
+  llvm::TypeSwitch<mlir::Operation*>(same).Case<sdy::ShardingConstraintOp, sdy::ReshardOp>(
+      [&](auto constraint) {
+        const sdy::TensorShardingAttr sharding = constraint.getSharding();
+        const sdy::MeshAttr mesh = sdy::meshOf(sharding, op);
+        llvm::SmallVector<sdy::DimensionShardingAttr> axes;
+        for (auto [axis, extent] : llvm::zip_equal(sharding.getDimShardings(), openShapeOf(part)))
+          axes.push_back(mlir::ShapedType::isDynamic(extent) ||
+                                 extent % sdy::AxisSpans(axis.getAxes(), mesh).parts() == 0
+                             ? axis
+                             : sdy::DimensionShardingAttr::get(op->getContext(), {},
+                                                               axis.getIsClosed(), std::nullopt));
+        constraint.setShardingAttr(sdy::TensorShardingAttr::get(
+            op->getContext(), sharding.getMeshOrRef(), axes, sharding.getReplicatedAxes(),
+            sharding.getUnreducedAxes()));
+      });
+  return same->getResult(0);
+}
+
+ScaledOrigin ScaledOrigins::laidOut(mlir::Operation* op, const Dequantized& parts) {
+  Dequantized result = parts;
+  result.elements = laidOutAs(op, parts.elements);
+  if (parts.scales)
+    result.scales = laidOutAs(op, parts.scales);
+  return result;
 }
 
 ScaledOrigin ScaledOrigins::reshapedParts(Move& move) {

@@ -89,3 +89,61 @@ func.func @missed(%q: tensor<4x64xf8E4M3FN>, %s: tensor<4x3xf8E8M0FNU>, %w: tens
   %7 = stablehlo.dot_general %6, %w, contracting_dims = [1] x [0] : (tensor<?x64xf32, #stablehlo.bounds<4, ?>>, tensor<64x8xf32>) -> tensor<?x8xf32, #stablehlo.bounds<4, ?>> loc("bounded")
   return %1, %3, %5, %7 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf64>, tensor<?x8xf32, #stablehlo.bounds<4, ?>>
 }
+
+// -----
+
+// A layout on a mesh holds for codes, and for scales where each part has whole blocks: 4 rows have
+// a scale each, 2 blocks are not cut into 4, what is one scale for all lies along no axis.
+// CHECK-LABEL: func.func @laid_out
+// CHECK: sdy.sharding_constraint %arg0 <@mesh, [{"i"}, {}]> : tensor<4x64xf8E4M3FN>
+// CHECK: sdy.sharding_constraint %{{.*}} <@mesh, [{"i"}, {}]> : tensor<4x2xf32>
+// CHECK: octavo.dot_general
+// CHECK: sdy.sharding_constraint %arg0 <@mesh, [{}, {"i"}]> : tensor<4x64xf8E4M3FN>
+// CHECK: sdy.sharding_constraint %{{.*}} <@mesh, [{}, {}]> : tensor<4x2xf32>
+// CHECK: octavo.dot_general
+// CHECK: sdy.sharding_constraint %{{.*}} <@mesh, [{}, {}]> : tensor<1x1xf32>
+// CHECK: octavo.dot_general
+// CHECK: sdy.sharding_constraint %{{.*}} <@mesh, [{"i"}, {}]> : tensor<4x1xf32>
+// CHECK: octavo.dot_general
+sdy.mesh @mesh = <["i"=4]>
+func.func @laid_out(%q: tensor<4x64xf8E4M3FN>, %s: tensor<4x2xf32>, %t: tensor<f32>, %r: tensor<4xf32>, %w: tensor<64x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = stablehlo.convert %q : (tensor<4x64xf8E4M3FN>) -> tensor<4x64xf32>
+  %1 = stablehlo.broadcast_in_dim %s, dims = [0, 1] : (tensor<4x2xf32>) -> tensor<4x2x32xf32>
+  %2 = stablehlo.reshape %1 : (tensor<4x2x32xf32>) -> tensor<4x64xf32>
+  %3 = stablehlo.multiply %0, %2 : tensor<4x64xf32>
+  %4 = sdy.sharding_constraint %3 <@mesh, [{"i"}, {}]> : tensor<4x64xf32>
+  %5 = stablehlo.dot_general %4, %w, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32>
+  %6 = sdy.sharding_constraint %3 <@mesh, [{}, {"i"}]> : tensor<4x64xf32>
+  %7 = stablehlo.dot_general %6, %w, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32>
+  %8 = stablehlo.broadcast_in_dim %t, dims = [] : (tensor<f32>) -> tensor<4x64xf32>
+  %9 = stablehlo.multiply %0, %8 : tensor<4x64xf32>
+  %10 = sdy.sharding_constraint %9 <@mesh, [{}, {"i"}]> : tensor<4x64xf32>
+  %11 = stablehlo.dot_general %10, %w, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32>
+  // The repeated scale itself.
+  %12 = stablehlo.broadcast_in_dim %r, dims = [0] : (tensor<4xf32>) -> tensor<4x64xf32>
+  %13 = sdy.sharding_constraint %12 <@mesh, [{"i"}, {}]> : tensor<4x64xf32>
+  %14 = stablehlo.multiply %0, %13 : tensor<4x64xf32>
+  %15 = stablehlo.dot_general %14, %w, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32>
+  return %5, %7, %11, %15 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// What stands in the way of one side is told, and the other is a scaled tensor all the same: also
+// of a product that has been one before.
+// CHECK-LABEL: func.func @one_side
+// CHECK: octavo.dot_general %{{.*}}, %[[W:.*]], contracting_dims = [1] x [0]
+// CHECK: octavo.dot_general %{{.*}}, %{{.*}}, contracting_dims = [1] x [0]
+// CHECK-NOT: stablehlo.dot_general
+// TOLD: remark: {{.*}}half multiplies f32 x f8E4M3FN by f32, block [64, 8]
+// TOLD: warning: {{.*}}half multiplies wide values on one side, though narrow ones are behind them: 'stablehlo.add' at sum stands between the scale and the dot
+// TOLD: warning: {{.*}}before multiplies wide values on one side, though narrow ones are behind them: 'stablehlo.add' at sum stands between the scale and the dot
+// FAILED: error: {{.*}}half multiplies wide values on one side
+func.func @one_side(%q: tensor<4x64xf8E4M3FN>, %x: tensor<4x64xf32>, %w: tensor<64x8xf8E4M3FN>, %s: !octavo.scaled<64x8xf8E4M3FN, scale f8E8M0FNU, block [32, 1]>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = stablehlo.convert %q : (tensor<4x64xf8E4M3FN>) -> tensor<4x64xf32>
+  %1 = stablehlo.add %0, %x : tensor<4x64xf32> loc("sum")
+  %2 = stablehlo.convert %w : (tensor<64x8xf8E4M3FN>) -> tensor<64x8xf32>
+  %3 = stablehlo.dot_general %1, %2, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32> loc("half")
+  %4 = octavo.dot_general %1, %s, contracting_dims = [1] x [0] : (tensor<4x64xf32>, !octavo.scaled<64x8xf8E4M3FN, scale f8E8M0FNU, block [32, 1]>) -> tensor<4x8xf32> loc("before")
+  return %3, %4 : tensor<4x8xf32>, tensor<4x8xf32>
+}

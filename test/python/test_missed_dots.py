@@ -110,6 +110,36 @@ def test_what_explain_would_make_narrow(tmp_path, inputs):
     assert octavo("run", narrow, *inputs, "--fail-on-missed").stderr == ""
 
 
+def test_compile_tells_and_recovers(tmp_path, inputs):
+    program = written(tmp_path, MISSED)
+    folder = tmp_path / "folder"
+    shifted, logged = lines(octavo("compile", program, "-o", folder))
+    assert "layer0/dot" in shifted and "layer1/dot" in logged and (folder / "program.octavo").exists()
+    failed = octavo("compile", program, "--fail-on-missed", "-o", tmp_path / "none", code=1)
+    assert failed.stderr.splitlines()[-1] == (
+        f"octavo: error: {program}: 4 dots multiply wide values, though narrow ones are behind them")
+    assert not (tmp_path / "none").exists()
+    by_hand = written(tmp_path, BY_HAND)
+    [line] = lines(octavo("compile", by_hand, "-o", folder))
+    assert "layer0/dot" in line and "--recover-scaled" in line
+    assert octavo("compile", by_hand, "--recover-scaled", "--fail-on-missed", "-o", folder).stderr == ""
+
+
+def test_one_side_is_told_before_and_after_the_other_is_recovered(tmp_path, inputs):
+    program = written(tmp_path, "\n".join([
+        SHIFTED, "  %q = stablehlo.convert %w : (tensor<64x32xf32>) -> tensor<64x32xf8E4M3FN>",
+        "  %u = stablehlo.convert %q : (tensor<64x32xf8E4M3FN>) -> tensor<64x32xf32>",
+        dot("%0", "%shifted", "layer0/dot").replace("%w", "%u"), RETURN.format("%0")]))
+    side = " multiplies wide values on one side, though narrow ones are behind them: 'stablehlo.add' at zero/add"
+    told, recovered = lines(octavo("run", program, *inputs))
+    assert side in told and "--recover-scaled" in recovered
+    [told] = lines(octavo("run", program, *inputs, "--recover-scaled"))
+    assert side in told
+    for option in [], ["--recover-scaled"]:
+        failed = octavo("run", program, *inputs, *option, "--fail-on-missed", code=1)
+        assert failed.stderr.splitlines()[-1].endswith(": 1 dot multiplies wide values, though narrow ones are behind them")
+
+
 def test_nothing_of_wide_programs(tmp_path, inputs):
     program = written(tmp_path, MISSED, narrow="f32")
     wide = [f"--input=arg0={tmp_path / 'wide.npy'}", *inputs[1:]]
@@ -136,6 +166,9 @@ def test_quantize_tells(tmp_path, inputs):
     program = written(tmp_path, MISSED)
     shifted, logged = lines(octavo("quantize", program, "--format", "mxfp8_e4m3"))
     assert "layer0/dot" in shifted and "layer1/dot" in logged
+    out = tmp_path / "out.mlir"
+    failed = octavo("quantize", program, "--format", "mxfp8_e4m3", "--fail-on-missed", "-o", out, code=1)
+    assert "4 dots multiply wide values" in failed.stderr and failed.stdout == "" and not out.exists()
     [logged] = lines(octavo("quantize", program, "--format", "mxfp8_e4m3", "--parameters", "arg2",
                             "--match", "layer[023]"))
     assert "layer1/dot" in logged

@@ -107,6 +107,16 @@ ODD = {
                                          [codes((2, 4, 5, 4)), codes((3, 3, 2, 6), seed=2), scales(())]),
     "no images": (lambda q, w, s: conv(f32(q) * s, f32(w)), [codes((0, 4, 4, 2)), codes((3, 3, 2, 5), seed=2), scales(())]),
     "windows that fit nowhere": (lambda q, w, s: conv(f32(q) * s, f32(w), (1, 1), "VALID"), [codes((2, 2, 2, 2)), codes((3, 3, 2, 5), seed=2), scales(())]),
+    "a checkpoint of a layer": (lambda q, s, x: jax.grad(jax.checkpoint(lambda x: jnp.sum(jnp.maximum(dot(x, f32(q) * s), 0))))(x), [codes((K, K)), scales(()), X]),
+    "a checkpoint of layers in a scan": (lambda q, s, x: jax.grad(lambda x: jnp.sum(lax.scan(jax.checkpoint(lambda x, w: (jnp.clip(dot(x, f32(w[0]) * w[1]), -4, 4), None)), x, (q, s))[0]))(x),
+                                         [codes((3, K, K)), scales(3), X]),
+    "zeros that nobody fills": (lambda q, s, x: dot(x, lax.fori_loop(0, 0, lambda i, b: lax.dynamic_update_slice(b, f32(q[i])[None] * s, (i, 0, 0)), jnp.zeros((3, K, K)))[1]),
+                                [codes((3, K, K)), scales(()), X]),
+    "two loops of one buffer": (lambda q, s, x: dot(x, lax.fori_loop(1, 3, lambda i, b: lax.dynamic_update_slice(b, f32(q[i])[None] * s[i], (i, 0, 0)),
+                                lax.fori_loop(0, 2, lambda i, b: lax.dynamic_update_slice(b, f32(q[i])[None] * s[i], (i, 0, 0)), jnp.zeros((3, K, K))))[1]),
+                                [codes((3, K, K)), scales(3), X]),
+    "values that change places": (lambda q, s, x: lax.fori_loop(0, 3, lambda i, w: (w[1], w[0], jnp.sign(dot(w[2], w[0]))), (f32(q) * s, jnp.ones((K, K)), x))[2],
+                                  [codes((K, K)), scales(()), X]),
     "no features": (lambda q, w, s: conv(f32(q) * s, f32(w), (1, 1), "VALID"), [codes((2, 2, 2, 0)), codes((1, 1, 0, 5), seed=2), scales(())]),
 }
 

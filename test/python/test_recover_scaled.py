@@ -124,6 +124,8 @@ FORMS = {
                       [codes((M, K)), scales(M), np.int32(3)], lambda q, s, i: (q * s[:, None])[3:5]),
     "barrier": (lambda q, s: dot(lax.optimization_barrier(f32(q) * s), weight()), [codes((M, K)), scales(())],
                 lambda q, s: q * s),
+    "barrier of both sides": (lambda q, s, x: (lambda q, x: dot(f32(q) * s, x + x))(*lax.optimization_barrier((q, x))),
+                              [codes((M, K)), scales(()), codes((K, N), seed=1).astype(np.float32) / 4], lambda q, s, x: q * s),
     "padded": (lambda q, s: dot(jnp.pad(f32(q) * s, ((0, 2), (0, 0))), weight()), [codes((M, K)), scales(())],
                lambda q, s: np.pad(q * s, ((0, 2), (0, 0)))),
     "padded rows": (lambda q, s: dot(lax.pad(f32(q) * s[:, None], jnp.float32(0), ((1, 2, 1), (0, 0, 0))), weight()), [codes((M, K)), scales(M)],
@@ -185,6 +187,8 @@ FORMS = {
                                 lambda q, s: q / power(s)[:, None]),
     "added to exponents": (lambda q, s: dot(on_exponents(f32(q), (s.astype(jnp.int32) - 127)[:, None]), weight()), [codes((M, K), E5M2), exponents(M)],
                            lambda q, s: q * power(s)[:, None]),
+    "negated": (lambda q, s: dot(-f32(q) * s[:, None], weight()), [codes((M, K)), scales(M)], lambda q, s: -q * s[:, None]),
+    "negated after the scale": (lambda q, s: dot(-(f32(q) * f32(s)[:, None]), weight()), [codes((M, K), F4), scales(M, E8M0)], lambda q, s: -q * s[:, None]),
     "flipped": (lambda q, s: dot(jnp.flip(f32(q) * s[:, None], 0), weight()), [codes((M, K)), scales(M)], lambda q, s: (q * s[:, None])[::-1]),
     "flipped blocks": (lambda q, s: dot(jnp.flip(f32(q) * blockwise(s, q.shape), 1), weight()), [codes((M, K)), scales((M, 2))],
                        lambda q, s: (q * np.repeat(s, 32, 1))[:, ::-1]),
@@ -257,87 +261,13 @@ def test_forms_become_products_of_scaled_tensors(tmp_path, form, backend):
         np.testing.assert_array_equal(run(path, arguments, tmp_path, "--backend", backend), expected)
 
 
-def through_a_loop(x, q, s):
-    w = f32(q) * s
-    return lax.fori_loop(0, 3, lambda i, x: jnp.sign(dot(x, w)), x)
-
-
-def cached(q, s, new, t, x):
-    """A cache that is written row by row, in a loop that carries its values."""
-    def write(i, cache):
-        row = f32(lax.dynamic_slice(new, (i, 0), (1, K))) * lax.dynamic_slice(t, (i,), (1,))
-        return lax.dynamic_update_slice(cache, row, (i, 0))
-    return dot(x, lax.fori_loop(0, 3, write, f32(q) * s[:, None]).T)
-
-
-def cached_in_two_loops(q, s, new, t, x):
-    def write(j, i, cache):
-        row = f32(lax.dynamic_slice(new, (i, 0), (1, K))) * lax.dynamic_slice(t, (i,), (1,))
-        return lax.dynamic_update_slice(cache, row, (i, 0))
-    return dot(x, lax.fori_loop(0, 3, lambda i, cache: lax.fori_loop(0, i + 1, lambda j, c: write(j, i, c), cache), f32(q) * s[:, None]).T)
-
-
-def cached_where_asked(q, s, new, t, x):
-    def write(i, cache):
-        row = f32(lax.dynamic_slice(new, (i, 0), (1, K))) * lax.dynamic_slice(t, (i,), (1,))
-        return lax.cond(i < 3, lambda: lax.dynamic_update_slice(cache, row, (i, 0)), lambda: cache)
-    return dot(x, lax.fori_loop(0, 5, write, f32(q) * s[:, None]).T)
-
-
-def quantized_each_round(x, s):
-    """Blocks with another scale in each round; the condition of the loop reads the values too."""
-    def more(state):
-        return (state[0] < 5) & (jnp.max(state[1]) < 1000)
-
-    def body(state):
-        i, x = state
-        return i + 1, f32((x / 2).astype(F8)) * (s + f32(i))
-    return dot(lax.while_loop(more, body, (0, f32(x.astype(F8)) * s))[1], weight())
-
-
-def expected_of_rounds(x, s):
-    x = wide(x.astype(ml_dtypes.float8_e4m3fn)) * s
-    for i in range(5):
-        if x.max() < 1000:
-            x = wide((x / 2).astype(ml_dtypes.float8_e4m3fn)) * (s + np.float32(i))
-    return x @ (wide(np.asarray(W)) * WS)
+X = np.arange(M * K, dtype=np.float32).reshape(M, K) % 7
 
 
 def expected_of_a_loop(x, q, s):
     for _ in range(3):
         x = np.sign(x @ (wide(q) * s))
     return x
-
-
-def expected_of_a_cache(q, s, new, t, x):
-    return x @ np.concatenate([wide(new[:3]) * t[:3, None], wide(q[3:]) * s[3:, None]]).T
-
-
-X = np.arange(M * K, dtype=np.float32).reshape(M, K) % 7
-LOOPS = {
-    "a loop in a loop": (cached_in_two_loops, [codes((M, K)), scales(M), codes((M, K), seed=4), scales(M, seed=5), X[:2]], expected_of_a_cache,
-                         "tensor<6x64xf8E4M3FN>, tensor<6x1xf32>"),
-    "a branch in a loop": (cached_where_asked, [codes((M, K)), scales(M), codes((M, K), seed=4), scales(M, seed=5), X[:2]], expected_of_a_cache,
-                           "tensor<6x64xf8E4M3FN>, tensor<6x1xf32>"),
-    "a loop in a function": (jax.jit(lambda x, q, s: jax.jit(through_a_loop)(x, q, s)), [X, codes((K, K), seed=3), scales(())], expected_of_a_loop,
-                             "tensor<64x64xf8E4M3FN>, tensor<1x1xf32>"),
-    "carried as it is": (through_a_loop, [X, codes((K, K), seed=3), scales(())], expected_of_a_loop, "tensor<64x64xf8E4M3FN>, tensor<1x1xf32>"),
-    "carried and written to": (cached, [codes((M, K)), scales(M), codes((M, K), seed=4), scales(M, seed=5), X[:2]], expected_of_a_cache,
-                               "tensor<6x64xf8E4M3FN>, tensor<6x1xf32>"),
-    "quantized in each round": (quantized_each_round, [X, np.float32(0.5)], expected_of_rounds, "tensor<6x64xf8E4M3FN>, tensor<1x1xf32>"),
-}
-
-
-@pytest.mark.parametrize("backend", ["reference", "compiled"])
-@pytest.mark.parametrize("form", LOOPS)
-def test_loops_carry_codes_and_scales(tmp_path, form, backend):
-    function, arguments, expected, carried = LOOPS[form]
-    arguments, before, after, told = recovered(tmp_path, function, arguments)
-    assert (told["narrow"], told["missed"]) == (1, 0), told
-    types = next(line for line in after.read_text().splitlines() if "stablehlo.while" in line).partition(" : ")[2]
-    assert types.endswith(carried), types
-    for path in (before, after):
-        np.testing.assert_array_equal(run(path, arguments, tmp_path, "--backend", backend), expected(*arguments))
 
 
 def conv(x, w, strides=(1, 1), padding="SAME", **more):
@@ -424,6 +354,9 @@ NOT_SCALED = {
     "a tensor of factors": (lambda q, s: dot(f32(q) * s, weight()), [codes((M, K)), scales((M, K))],
                             "stablehlo.multiply", "no broadcast of fewer scales"),
     "a sum": (lambda q, s: dot(f32(q) * s + 1, weight()), [codes((M, K)), scales(())], "stablehlo.add", "stands between"),
+    "negated without -0": (lambda q, s: dot(-f32(q) * s, weight()), [codes((M, K), jnp.float8_e4m3fnuz), scales(())], "stablehlo.negate", "without -0"),
+    "mxint8 by hand": (lambda q, s: dot((f32(q) * blockwise(f32(s), q.shape)).T, weight()[:M]), [(np.arange(M * K, dtype=np.int8).reshape(M, K) % 5), scales((M, 2), E8M0)],
+                       "stablehlo.multiply", "MXINT8"),
     "a function": (lambda q, s: dot(jnp.tanh(f32(q) * s), weight()), [codes((M, K)), scales(())], "stablehlo.tanh", "stands between"),
     "a pad with ones": (lambda q, s: dot(jnp.pad(f32(q) * s, ((0, 2), (0, 0)), constant_values=1), weight()),
                         [codes((M, K)), scales(())], "stablehlo.pad", "not 0"),
@@ -657,6 +590,47 @@ def block_scaled_dot(scales, config, rows=6, columns=10):
   %0 = stablehlo.custom_call @__op$block_scaled_dot(%a, %b, %s, %t, %g) {{backend_config = {json.dumps(config)}}} : {types}
   return %0 : tensor<{rows}x{columns}xf32>
 }}"""
+
+
+@pytest.mark.parametrize("backend", ["reference", "compiled"])
+@pytest.mark.parametrize("types", [("1xf32", "f32"), ("f32", "bf16"), ("1x1xf32", "bf16")])
+def test_a_global_scale_is_one_number_of_any_shape(tmp_path, types, backend):
+    before, after = tmp_path / "before.mlir", tmp_path / "after.mlir"
+    text = block_scaled_dot(2, "").replace("tensor<f32>", f"tensor<{types[0]}>").replace("tensor<6x10xf32>", f"tensor<6x10x{types[1]}>")
+    before.write_text(text)
+    assert json.loads(explain(before, "--json", "-o", after).stdout)["narrow"] == 1
+    shape = (1,) * types[0].count("x")
+    arguments = [np.asarray(each) for each in (codes((6, K)), codes((10, K), seed=2), scales((8, 2), E8M0), scales((16, 2), E8M0, 3), np.full(shape, 0.25, np.float32))]
+    outputs = [run(path, arguments, tmp_path, "--backend", backend).view(np.uint8) for path in (before, after)]
+    np.testing.assert_array_equal(*outputs)
+
+
+def test_a_global_scale_of_two_numbers_is_told(tmp_path):
+    path = tmp_path / "program.mlir"
+    path.write_text(block_scaled_dot(2, "").replace("tensor<f32>", "tensor<2xf32>"))
+    told = json.loads(explain(path, "--json").stdout)
+    assert told["missed"] == 1 and told["dots"][0]["reason"] == "has a global scale that is not one number", told
+
+
+@pytest.mark.parametrize("backend", ["reference", "compiled"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_one_side_is_recovered_where_the_other_is_not(tmp_path, turned, backend):
+    """As rows of an FP8 table that something is added to, by weights."""
+    def function(q, x, w, s):
+        sides = f32(q) + x, f32(w) * s
+        return dot(sides[1].T, sides[0].T) if turned else dot(*sides)
+    arguments = [codes((M, K)), X, codes((K, N), seed=3), scales(N)]
+    arguments, before, after, told = recovered(tmp_path, function, arguments)
+    assert (told["narrow"], told["one_sided"], told["missed"], told["narrow_share"]) == (1, 1, 0, 1), told
+    assert told["dots"][0]["is"] == "one-sided" and told["dots"][0]["obstacle"] == "stablehlo.add", told
+    assert told["missed_by_reason"] == [{"reason": "stablehlo.add stands between the scale and the dot", "dots": 1, "is": "one-sided"}]
+    assert "stablehlo.dot_general" not in after.read_text()
+    assert "1 of 1 dots narrow, 0 missed, 1 of the narrow ones on one side" in explain(before).stdout
+    assert "1 of 1 dots look narrow" in explain(before, "--fail-on-missed", code=1).stderr
+    q, x, w, s = map(wide, arguments)
+    expected = (q + x) @ (w * s)
+    for path in (before, after):
+        np.testing.assert_array_equal(run(path, arguments, tmp_path, "--backend", backend), expected.T if turned else expected)
 
 
 @pytest.mark.parametrize("backend", ["reference", "compiled"])

@@ -4,6 +4,7 @@
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/ElapsedTime.h"
 #include "tools/octavo/program/DotFlags.h"
+#include "tools/octavo/program/MissedWarnings.h"
 #include "tools/octavo/program/OrThrow.h"
 
 #include "octavo/Backends/Backends.h"
@@ -35,6 +36,7 @@ struct CompileOptions {
   bool isJson = false;
   bool recoversScaled = false;
   bool dropsScales = false;
+  bool failsOnMissed = false;
   DotFlags dots; ///< neither format nor recipe: the program is compiled as it is
 };
 
@@ -135,6 +137,7 @@ void compileProgram(const CompileOptions& options) {
                                              .dots = std::move(dots)}),
                       options.program);
   }
+  warnOfMissedDots(program->missed(), options.program, options.failsOnMissed);
   bindWeights(*program, options);
   const ElapsedTime time("writing the folder");
   if (llvm::Error error = program->save(options.folder))
@@ -175,6 +178,7 @@ void addCompileCommand(CLI::App& app) {
   command->add_flag("--drop-scales", options->dropsScales,
                     "Leave tensors wide that the program quantizes only to dequantize them: rounds "
                     "less than the program");
+  addFailOnMissed(*command, options->failsOnMissed);
   command->add_flag("--json", options->isJson, "Print JSON");
   const std::vector<CLI::Option*> before = command->get_options();
   addDotFlags(*command, options->dots, quantize);

@@ -38,8 +38,16 @@ struct ExplainFlags {
   OutputFormFlags form;
 };
 
-std::string_view nameOf(DotWidth width) {
-  return width == DotWidth::Narrow ? "narrow" : width == DotWidth::Missed ? "missed" : "wide";
+std::string_view nameOf(const RecoveredDot& dot) {
+  switch (dot.width) {
+  case DotWidth::Narrow:
+    return dot.isOneSided() ? "one-sided" : "narrow";
+  case DotWidth::Missed:
+    return "missed";
+  case DotWidth::Wide:
+    return "wide";
+  }
+  llvm_unreachable("a width");
 }
 
 std::string sides(const RecoveredDot& dot) {
@@ -47,7 +55,7 @@ std::string sides(const RecoveredDot& dot) {
 }
 
 std::string why(const RecoveredDot& dot) {
-  return dot.width == DotWidth::Missed
+  return !dot.obstacle.empty()
              ? fmt::format("'{}' at {} {}; {}", dot.obstacle, dot.place, dot.reason, dot.remedy)
          : dot.note.empty() ? ""
                             : "has " + dot.note;
@@ -67,14 +75,17 @@ std::int64_t droppedScales(mlir::ModuleOp recovered) {
 std::string text(const RecoverReport& report, std::int64_t dropped) {
   TextTable table = {{"dot", "is", "multiplies", "what stands in the way, and what to change"}};
   for (const RecoveredDot& dot : report.dots)
-    table.push_back({dot.name, std::string(nameOf(dot.width)), sides(dot), why(dot)});
+    table.push_back({dot.name, std::string(nameOf(dot)), sides(dot), why(dot)});
   std::string summary =
       fmt::format("{} of {} dots narrow, {} missed", report.count(DotWidth::Narrow),
                   report.dots.size(), report.count(DotWidth::Missed));
+  if (const std::int64_t oneSided = report.countOneSided(); oneSided > 0)
+    summary += fmt::format(", {} of the narrow ones on one side", oneSided);
   if (const auto share = report.narrowShare())
     summary += fmt::format("; {:.1f} % of the multiply-adds are narrow", 100 * *share);
   for (const transforms::MissedDots& group : transforms::missedDots(report))
-    summary += fmt::format("\n{} missed: {}", group.dots.size(), reasonOf(group));
+    summary += fmt::format("\n{} {}: {}", group.dots.size(),
+                           group.isOneSided ? "one-sided" : "missed", reasonOf(group));
   std::string page = report.dots.empty() ? "no dots" : plainText(table) + "\n" + summary;
   if (dropped > 0)
     page += fmt::format("\n{} quantized only to be dequantized; octavo run --drop-scales leaves {} "
@@ -92,7 +103,7 @@ Json document(const ExplainFlags& flags, const RecoverReport& report, std::int64
   for (const RecoveredDot& dot : report.dots)
     dots.push_back({{"name", dot.name},
                     {"function", dot.function},
-                    {"is", nameOf(dot.width)},
+                    {"is", nameOf(dot)},
                     {"lhs", orNull(dot.lhs)},
                     {"rhs", orNull(dot.rhs)},
                     {"multiply_adds", dot.multiplyAdds ? Json(*dot.multiplyAdds) : Json(nullptr)},
@@ -102,10 +113,13 @@ Json document(const ExplainFlags& flags, const RecoverReport& report, std::int64
                     {"remedy", orNull(dot.remedy)},
                     {"note", orNull(dot.note)}});
   for (const transforms::MissedDots& group : transforms::missedDots(report))
-    reasons.push_back({{"reason", reasonOf(group)}, {"dots", group.dots.size()}});
+    reasons.push_back({{"reason", reasonOf(group)},
+                       {"dots", group.dots.size()},
+                       {"is", group.isOneSided ? "one-sided" : "missed"}});
   const auto share = report.narrowShare();
   return {{"program", flags.program},
           {"narrow", report.count(DotWidth::Narrow)},
+          {"one_sided", report.countOneSided()},
           {"missed", report.count(DotWidth::Missed)},
           {"wide", report.count(DotWidth::Wide)},
           {"narrow_share", share ? Json(*share) : Json(nullptr)},
@@ -138,10 +152,10 @@ void explainProgram(const ExplainFlags& flags) {
   }
   printText(flags.isJson ? fmt::format("{}\n", document(flags, report, dropped).dump(2))
                          : fmt::format("{}\n", text(report, dropped)));
-  if (flags.failsOnMissed && report.count(DotWidth::Missed) > 0)
+  if (const std::int64_t missed = report.count(DotWidth::Missed) + report.countOneSided();
+      flags.failsOnMissed && missed > 0)
     throw CommandError(fmt::format("{}: {} of {} dots look narrow and multiply wide values",
-                                   flags.program, report.count(DotWidth::Missed),
-                                   report.dots.size()),
+                                   flags.program, missed, report.dots.size()),
                        ExitCode::CheckFailed);
 }
 
@@ -161,7 +175,8 @@ void addExplainCommand(CLI::App& app) {
                    "Write the program, narrow dots as products of scaled tensors")
       ->type_name("OUT");
   addOutputFormFlags(*command, flags->form);
-  command->add_flag("--fail-on-missed", flags->failsOnMissed, "Exit with 1 where a dot is missed");
+  command->add_flag("--fail-on-missed", flags->failsOnMissed,
+                    "Exit with 1 where a dot, or a side of it, is missed");
   command->add_flag("--json", flags->isJson, "Print JSON");
   command->footer(R"(Examples:
   octavo explain model.mlir

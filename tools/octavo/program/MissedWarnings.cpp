@@ -3,7 +3,6 @@
 #include "tools/octavo/Commands.h"
 
 #include "octavo/Text/PrintableText.h"
-#include "octavo/Transforms/MissedDots.h"
 
 #include <fmt/format.h>
 
@@ -11,18 +10,28 @@
 
 namespace octavo::tools {
 
-void warnOfMissedDots(mlir::ModuleOp module, llvm::StringRef function, const std::string& program,
+void warnOfMissedDots(const std::vector<transforms::MissedDots>& groups, const std::string& program,
                       bool fails) {
-  std::size_t dots = 0;
-  for (const transforms::MissedDots& missed : transforms::missedDots(module, function)) {
+  for (const transforms::MissedDots& missed : groups)
     fmt::print(stderr, "octavo: warning: {}\n",
                text::printable(fmt::format("{}: {}", program, missed.text())));
-    dots += missed.dots.size();
-  }
+  const std::size_t dots = transforms::countDots(groups);
   if (fails && dots > 0)
     throw CommandError(fmt::format("{}: {} dot{} wide values, though narrow ones are behind them",
                                    program, dots, dots == 1 ? " multiplies" : "s multiply"),
                        ExitCode::CheckFailed);
+}
+
+void warnOfMissedDots(mlir::ModuleOp module, llvm::StringRef function, const std::string& program,
+                      bool fails) {
+  warnOfMissedDots(transforms::missedDots(module, function), program, fails);
+}
+
+void addFailOnMissed(CLI::App& command, bool& fails) {
+  command.add_flag(
+      "--fail-on-missed", fails,
+      "Exit with 1, before anything is run or written, where a dot multiplies wide values "
+      "though narrow ones are behind them");
 }
 
 } // namespace octavo::tools

@@ -1,17 +1,29 @@
 // Warnings of dots that look narrow and are not.
 #pragma once
 
+#include "octavo/Transforms/MissedDots.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <CLI/CLI.hpp>
+
 #include <string>
+#include <vector>
 
 namespace octavo::tools {
 
-/// Prints a line on stderr for each reason for which dots of a function, or of all, multiply wide
-/// values though narrow ones are behind them. `program` stands for it in the lines. Throws
-/// CommandError (CheckFailed) after the lines, where there are any, if `fails`.
+/// Prints a line on stderr for each reason for which dots multiply wide values though narrow ones
+/// are behind them. `program` stands for it in the lines. Throws CommandError (CheckFailed) after
+/// the lines, where there are any, if `fails`.
+void warnOfMissedDots(const std::vector<transforms::MissedDots>& groups, const std::string& program,
+                      bool fails);
+
+/// The same of the dots of a function, or of all.
 void warnOfMissedDots(mlir::ModuleOp module, llvm::StringRef function, const std::string& program,
                       bool fails);
+
+/// Adds --fail-on-missed, which sets `fails`.
+void addFailOnMissed(CLI::App& command, bool& fails);
 
 } // namespace octavo::tools

@@ -4,8 +4,11 @@
 #include "tools/octavo/Commands.h"
 
 #include "octavo/Checkpoint/Files/OutputFile.h"
+#include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/VHLO/Artifact.h"
 #include "octavo/Runtime/Program.h"
+
+#include "mlir/IR/Verifier.h"
 
 #include <fmt/format.h>
 
@@ -76,6 +79,12 @@ std::string writeProgram(runtime::ProgramFile& file, const OutputFormFlags& flag
   if (form == ProgramForm::Text && !flags.target.empty())
     throw CommandError("--target is for artifacts; text has no version", ExitCode::BadUsage);
   const vhlo::Version target = chosenTarget(flags);
+  if (const Diagnostics heard(*file.program->getContext());
+      mlir::failed(mlir::verify(*file.program)))
+    throw CommandError(fmt::format("{}: not written: the program that octavo made is not valid, "
+                                   "which is a defect of octavo: {}",
+                                   path, heard.found()),
+                       ExitCode::BadInput);
   std::string bytes, what;
   if (form == ProgramForm::Text) {
     bytes = runtime::programText(*file.program);

@@ -35,6 +35,7 @@ struct QuantizeFlags {
   bool explains = false;
   bool isJson = false;
   bool inProgram = false;
+  bool failsOnMissed = false;
   DotFlags dots;
   OutputFormFlags form;
 };
@@ -175,7 +176,7 @@ void quantizeProgram(const QuantizeFlags& flags) {
   if (!report)
     throw CommandError(fmt::format("{}: {}", flags.program, llvm::toString(report.takeError())),
                        ExitCode::BadInput);
-  warnOfMissedDots(*file->program, "", flags.program, /*fails=*/false);
+  warnOfMissedDots(*file->program, "", flags.program, flags.failsOnMissed);
   if (!flags.output.empty()) {
     if (file->container)
       file->container->dropDerivatives();
@@ -211,6 +212,7 @@ void addQuantizeCommand(CLI::App& app) {
   command->add_flag("--json", flags->isJson, "Print that as JSON");
   command->add_flag("--in-program", flags->inProgram,
                     "Quantize weights by operations in the program, not once beforehand");
+  addFailOnMissed(*command, flags->failsOnMissed);
   addDotFlags(*command, flags->dots, format);
   command->footer(R"(Examples:
   octavo quantize model.mlir --format mxfp8_e4m3 --explain

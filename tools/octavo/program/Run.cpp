@@ -731,10 +731,7 @@ void addRunCommand(CLI::App& app) {
                     "Print what the program is compiled to, and what is not and why; run nothing");
   command->add_option("--repeat", options->repeat, "Run so many times more, and print the times")
       ->type_name("N");
-  command->add_flag(
-      "--fail-on-missed", options->failsOnMissed,
-      "Exit with 1, and run nothing, where a dot multiplies wide values though narrow "
-      "ones are behind them");
+  addFailOnMissed(*command, options->failsOnMissed);
   command->add_flag("--json", options->isJson, "Print JSON");
   command->add_option("--threads", options->threads, "Use at most this many threads")
       ->type_name("N");
