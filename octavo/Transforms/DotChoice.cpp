@@ -351,10 +351,11 @@ Dot DotChoice::describe(stablehlo::DotGeneralOp op) const {
     dot.record.weight = weight->trace.name;
   else
     for (const DotSide& side : dot.sides)
-      if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(side.trace.source))
-        if (auto owner = llvm::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
-            owner && owner.isPublic())
-          dot.record.arguments.push_back(argumentName(owner, argument.getArgNumber()));
+      for (mlir::Value source : side.trace.sources)
+        if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(source))
+          if (auto owner = llvm::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+              owner && owner.isPublic())
+            dot.record.arguments.push_back(argumentName(owner, argument.getArgNumber()));
   return dot;
 }
 

@@ -35,9 +35,9 @@ struct DotSide {
   bool isGradient; ///< computed by the derivative of the program, as its name says
   const format::ScaledFormat* format = nullptr; ///< what it is quantized to; null: it is not
   const DotFormats* settings = nullptr;         ///< whose rule or preset it is quantized with
-  std::optional<float> amax;                    ///< for a static scale of the tensor
+  std::optional<float> amax = {};               ///< for a static scale of the tensor
   /// Powers of two that are moved from activations to weights in the columns; null: none.
-  std::shared_ptr<const ColumnExponents> exponents;
+  std::shared_ptr<const ColumnExponents> exponents = {};
 
   mlir::Value value() const { return op->getOperand(index); }
   mlir::RankedTensorType type() const {
@@ -78,6 +78,9 @@ public:
   static llvm::Expected<DotChoice> make(const DotOptions& options);
   DotChoice(DotChoice&&) = default;
 
+  /// Where a value comes from.
+  WeightTrace trace(mlir::Value value) const;
+
   /// What there is to know of a dot before anything is decided.
   Dot describe(stablehlo::DotGeneralOp op) const;
 
@@ -98,7 +101,6 @@ private:
   explicit DotChoice(const DotOptions& options) : chosen(options) {}
 
   bool isParameter(mlir::BlockArgument argument, llvm::StringRef name) const;
-  WeightTrace trace(mlir::Value value) const;
   std::string reasonByName(const Dot& dot) const;
   bool takes(const DotRule& rule, std::size_t index, const Dot& dot) const;
   bool isWeightGradient(const Dot& dot) const;

@@ -34,7 +34,7 @@ bool areOneWeight(const WeightTrace& a, const WeightTrace& b) {
         bounds.insert(bounds.end(), {slice.getStartIndices(), slice.getLimitIndices()});
     return bounds;
   };
-  return a.source == b.source && slices(a) == slices(b);
+  return a.sources == b.sources && slices(a) == slices(b);
 }
 
 /// The dots with a weight of the forward pass, by their operations. Of a layer whose dot only the

@@ -182,7 +182,8 @@ private:
       if (mlir::failed(result))
         return mlir::failure();
       convert.getResult().replaceAllUsesWith(*result);
-    } else if (llvm::isa<func::ReturnOp>(op)) {
+    } else if (llvm::isa<func::ReturnOp>(op) ||
+               (llvm::isa<func::CallOp>(op) && llvm::none_of(op->getResultTypes(), isScaled))) {
       llvm::SmallVector<mlir::Value> operands;
       for (const mlir::Value operand : op->getOperands()) {
         if (!isScaled(operand.getType())) {

@@ -4,10 +4,13 @@
 #include "octavo/Dialect/Octavo/ArgumentExponents.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Transforms/CarriedUnchanged.h"
 #include "octavo/Transforms/DotChoice.h"
+#include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/RandomState.h"
 #include "octavo/Transforms/RecoverScaled.h"
@@ -57,7 +60,12 @@ private:
   ScaledSide scaled(const DotSide& side, mlir::Value signs);
   mlir::Value merge(const DotSide& side, const MergedAxes& merged);
   mlir::Value move(const DotSide& side);
+  mlir::Value multiplied(mlir::Value value, std::int64_t axis, const ColumnExponents* exponents,
+                         bool isWeight, mlir::Location location);
+  void giveScaled(mlir::BlockArgument argument, const AheadRoot& ahead);
   mlir::Value quantize(const DotSide& side, mlir::Value value, const MergedAxes& merged);
+  mlir::Value quantize(mlir::Value value, ir::ScaledType type, ir::QuantizationAttr quantization,
+                       mlir::Location location);
   mlir::Value quantizeDelayed(const DotSide& side, mlir::Value value, const MergedAxes& merged);
 
   const WeightPlan& plan;
@@ -91,32 +99,57 @@ void Rewriting::quantizeRoots() {
     inputs[index] = ahead.type;
     argument.setType(ahead.type);
     function.setType(mlir::FunctionType::get(root.getContext(), inputs, function.getResultTypes()));
+    roots[root] = argument;
+    if (function.isPrivate())
+      continue;
     function.setArgAttr(index, ir::OctavoDialect::kQuantize, ahead.quantization);
     if (ahead.exponents)
       function.setArgAttr(
           index, ir::kExponents,
           ir::exponentsAttribute(root.getContext(), {ahead.axis, *ahead.exponents}));
-    roots[root] = argument;
+  }
+  for (const auto& [root, ahead] : plan.roots())
+    if (privateFunctionOf(root))
+      giveScaled(llvm::cast<mlir::BlockArgument>(root), ahead);
+}
+
+/// Has the calls of a private function give its argument as it is taken.
+void Rewriting::giveScaled(mlir::BlockArgument argument, const AheadRoot& ahead) {
+  const unsigned place = argument.getArgNumber();
+  for (mlir::func::CallOp call : callsOf(privateFunctionOf(argument))) {
+    const mlir::Value given = call.getOperand(place);
+    mlir::Value scaled = roots.lookup(given);
+    if (!scaled)
+      scaled = quantize(
+          multiplied(given, ahead.axis, ahead.exponents.get(), /*isWeight=*/true, call.getLoc()),
+          ahead.type, ahead.quantization, call.getLoc());
+    call.setOperand(place, scaled);
   }
 }
 
-/// A side whose one contracted axis is its columns, with their powers of two moved.
-mlir::Value Rewriting::move(const DotSide& side) {
-  if (!side.exponents)
-    return side.value();
-  const std::int64_t axis = side.contracting.front();
-  mlir::Value& value = moved[{side.value(), axis, side.exponents.get()}];
+/// A tensor whose one contracted axis is its columns, with their powers of two moved.
+mlir::Value Rewriting::multiplied(mlir::Value given, std::int64_t axis,
+                                  const ColumnExponents* exponents, bool isWeight,
+                                  mlir::Location location) {
+  if (!exponents)
+    return given;
+  mlir::Value& value = moved[{given, axis, exponents}];
   if (!value) {
-    ColumnExponents exponents = *side.exponents;
-    if (!side.isWeight())
-      for (std::int8_t& exponent : exponents)
+    ColumnExponents own = *exponents;
+    if (!isWeight)
+      for (std::int8_t& exponent : own)
         exponent = static_cast<std::int8_t>(-exponent);
-    mlir::OpBuilder builder(side.value().getContext());
-    builder.setInsertionPointAfterValue(side.value());
-    stablehlo::DotGeneralOp op = side.op;
-    value = timesPowersOfTwo(builder, op.getLoc(), side.value(), axis, exponents);
+    mlir::OpBuilder builder(given.getContext());
+    builder.setInsertionPointAfterValue(given);
+    value = timesPowersOfTwo(builder, location, given, axis, own);
   }
   return value;
+}
+
+mlir::Value Rewriting::move(const DotSide& side) {
+  stablehlo::DotGeneralOp op = side.op;
+  return multiplied(side.value(), side.contracting.front(), side.exponents.get(), side.isWeight(),
+                    op.getLoc());
 }
 
 mlir::Value Rewriting::merge(const DotSide& side, const MergedAxes& merged) {
@@ -137,15 +170,31 @@ mlir::Value Rewriting::quantize(const DotSide& side, mlir::Value value, const Me
   const ir::ScaledType type =
       scaledType(value.getContext(), *side.format, merged.shape, merged.contracting);
   const ir::QuantizationAttr quantization = DotChoice::quantization(side, type);
+  stablehlo::DotGeneralOp op = side.op;
+  if (!side.isRoundedAtRandom())
+    return quantize(value, type, quantization, op.getLoc());
+  // What is drawn in a round or a branch is drawn there, wherever the value comes from.
+  const bool isBeside = value.getParentBlock() == op->getBlock();
+  mlir::Value own;
+  mlir::Value& quantized = isBeside ? inProgram[{value, type, quantization}] : own;
+  if (!quantized) {
+    mlir::OpBuilder builder(op);
+    if (isBeside)
+      builder.setInsertionPointAfterValue(value);
+    const mlir::Value bits = random.bits(builder, op.getLoc(), merged.shape);
+    quantized = ir::QuantizeOp::create(builder, op.getLoc(), type, value, bits, quantization);
+  }
+  return quantized;
+}
+
+/// Right after the value, so that one serves all who need it.
+mlir::Value Rewriting::quantize(mlir::Value value, ir::ScaledType type,
+                                ir::QuantizationAttr quantization, mlir::Location location) {
   mlir::Value& quantized = inProgram[{value, type, quantization}];
   if (!quantized) {
     mlir::OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
-    stablehlo::DotGeneralOp op = side.op;
-    mlir::Value bits;
-    if (side.isRoundedAtRandom())
-      bits = random.bits(builder, op.getLoc(), merged.shape);
-    quantized = ir::QuantizeOp::create(builder, op.getLoc(), type, value, bits, quantization);
+    quantized = ir::QuantizeOp::create(builder, location, type, value, mlir::Value(), quantization);
   }
   return quantized;
 }
@@ -251,10 +300,10 @@ std::string describeTime(const Dot& dot, const WeightPlan& plan) {
   const DotSide* weight = dot.weight();
   if (!weight)
     return "both sides quantized in the program";
-  if (plan.find(*weight))
+  const std::string reason = plan.reasonInProgram(*weight);
+  if (plan.find(*weight) && reason.empty())
     return weight->trace.origin == Origin::Constant ? "weight quantized ahead"
                                                     : "weight quantized when it is bound";
-  const std::string reason = plan.reasonInProgram(*weight);
   return "weight quantized in the program" + (reason.empty() ? "" : ": " + reason);
 }
 
@@ -295,12 +344,13 @@ void addWeights(DotReport& report, llvm::ArrayRef<Dot> dots, const WeightPlan& p
     for (const DotSide& side : dot.sides) {
       if (!side.isWeight())
         continue;
-      const auto type = llvm::cast<mlir::RankedTensorType>(side.trace.source.getType());
+      const mlir::Value source = side.trace.sources.front();
+      const auto type = llvm::cast<mlir::RankedTensorType>(source.getType());
       if (!type.hasStaticShape())
         continue;
       const std::size_t next = report.weights.size();
       const std::size_t at = side.trace.origin == Origin::Constant
-                                 ? constants.try_emplace(side.trace.source, next).first->second
+                                 ? constants.try_emplace(source, next).first->second
                                  : named.try_emplace(side.trace.name, next).first->second;
       record.weightRecords.push_back(at);
       if (at < next)
@@ -308,9 +358,9 @@ void addWeights(DotReport& report, llvm::ArrayRef<Dot> dots, const WeightPlan& p
       const std::int64_t bits =
           saturatingProduct(type.getNumElements(), stablehlo::bitWidth(type.getElementType()));
       const auto ahead = plan.roots().find(side.trace.root);
-      report.weights.push_back(
-          {side.trace.name, type.getNumElements(), bits,
-           ahead == plan.roots().end() ? bits : ahead->second.type.getStoredBits()});
+      const bool isAhead = ahead != plan.roots().end() && plan.reasonInProgram(side).empty();
+      report.weights.push_back({side.trace.name, type.getNumElements(), bits,
+                                isAhead ? ahead->second.type.getStoredBits() : bits});
     }
 }
 
@@ -385,6 +435,18 @@ static void readCodes(llvm::ArrayRef<Dot> dots, DotReport& report) {
   }
 }
 
+/// Has what is quantized, and no round of a loop changes, come from before the loop, where it is
+/// quantized once.
+static void takeFromBeforeLoops(const DotChoice& choice, std::vector<Dot>& dots) {
+  for (Dot& dot : dots)
+    for (DotSide& side : dot.sides)
+      if (side.format && !side.isRoundedAtRandom()) // each round draws numbers of its own
+        takeFromBeforeLoops(side.value());
+  for (Dot& dot : dots)
+    for (DotSide& side : dot.sides)
+      side.trace = choice.trace(side.value());
+}
+
 static std::vector<OtherProduct> otherProducts(mlir::ModuleOp module) {
   std::vector<OtherProduct> others;
   module.walk([&](mlir::Operation* op) {
@@ -431,6 +493,7 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
   if (llvm::Error error = setColumnExponents(dots))
     return std::move(error);
 
+  takeFromBeforeLoops(*choice, dots);
   llvm::Expected<WeightPlan> plan = WeightPlan::make(*choice, dots);
   if (!plan)
     return plan.takeError();
@@ -458,15 +521,20 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
 
 llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& options) {
   openWrappers(module);
-  if (options.caches.empty())
+  const bool hasLoops =
+      module.walk([](stablehlo::WhileOp) { return mlir::WalkResult::interrupt(); })
+          .wasInterrupted();
+  if (options.caches.empty() && !hasLoops)
     return quantizeWithin(module, options);
-  // Caches change the program before dots can be decided, and an error must leave it as it was.
+  // Caches and loops change before all is decided, and an error must leave the program as it was.
   mlir::OwningOpRef<mlir::ModuleOp> changed(module.clone());
   llvm::Expected<DotReport> report = quantizeWithin(*changed, options);
   if (report) {
-    mlir::IRRewriter rewriter(module.getContext());
-    mlir::DominanceInfo dominance;
-    mlir::eliminateCommonSubExpressions(rewriter, dominance, *changed);
+    if (!options.caches.empty()) {
+      mlir::IRRewriter rewriter(module.getContext());
+      mlir::DominanceInfo dominance;
+      mlir::eliminateCommonSubExpressions(rewriter, dominance, *changed);
+    }
     module.getBodyRegion().takeBody(changed->getBodyRegion());
   }
   return report;

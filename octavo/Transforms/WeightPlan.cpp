@@ -7,6 +7,8 @@
 #include "octavo/Numerics/ColumnExponents.h"
 #include "octavo/Reference/Constants.h"
 #include "octavo/Reference/Elements.h"
+#include "octavo/Transforms/FunctionCalls.h"
+#include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/SourceNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,10 +23,21 @@ namespace octavo::transforms {
 
 namespace {
 
-/// The sides that take one root, and all that lies between it and them.
+/// What takes a root: a side of a dot, or a call of a private function whose argument is scaled.
+struct Taker {
+  const DotSide* side; ///< of the call: one that the argument reaches
+  mlir::Operation* user;
+  unsigned index; ///< of its operand
+  /// Of a call: the side's axes in the root, which the argument has as it is.
+  std::optional<AheadSide> mapped = std::nullopt;
+};
+
+/// All of one root, and what lies between it and them.
 struct Takers {
-  std::vector<const DotSide*> sides;
+  std::vector<Taker> all;
   llvm::SmallPtrSet<mlir::Operation*, 8> movement;
+
+  const DotSide& first() const { return *all.front().side; }
 };
 
 /// The sides' own axes in the root, or why the root cannot take their place.
@@ -33,9 +46,14 @@ struct Mapping {
   std::string reason;
 };
 
-Mapping mapToRoot(mlir::Value root, llvm::ArrayRef<const DotSide*> sides) {
+Mapping mapToRoot(mlir::Value root, llvm::ArrayRef<Taker> takers) {
   Mapping mapping;
-  for (const DotSide* side : sides) {
+  for (const Taker& taker : takers) {
+    if (taker.mapped) {
+      mapping.sides.push_back(*taker.mapped);
+      continue;
+    }
+    const DotSide* side = taker.side;
     if (side->contracting.size() > 1) {
       mapping.reason = "its dot contracts several axes, which are merged";
       return mapping;
@@ -67,14 +85,34 @@ std::string reasonOfUse(mlir::Value value, const Takers& takers) {
         return reason;
       continue;
     }
-    const bool isTaker = llvm::any_of(takers.sides, [&](const DotSide* side) {
-      return side->op == user && side->index == use.getOperandNumber();
+    const bool isTaker = llvm::any_of(takers.all, [&](const Taker& taker) {
+      return taker.user == user && taker.index == use.getOperandNumber();
     });
     if (!isTaker)
       return "it is used by " + user->getName().getStringRef().str() + " as well" +
              (llvm::isa<stablehlo::DotGeneralOp>(user) ? ", in a dot that is left" : "");
   }
   return {};
+}
+
+/// How deep calls go from a function; nothing where they come to it again.
+std::optional<unsigned> depthOf(mlir::func::FuncOp function,
+                                llvm::SmallPtrSetImpl<mlir::Operation*>& inside) {
+  if (!inside.insert(function).second)
+    return std::nullopt;
+  std::optional<unsigned> depth = 0;
+  function.walk([&](mlir::func::CallOp call) {
+    mlir::func::FuncOp called = calledFunction(call);
+    const std::optional<unsigned> below = called ? depthOf(called, inside) : 0;
+    depth = depth && below ? std::optional(std::max(*depth, *below + 1)) : std::nullopt;
+  });
+  inside.erase(function);
+  return depth;
+}
+
+std::optional<unsigned> depthOf(mlir::func::FuncOp function) {
+  llvm::SmallPtrSet<mlir::Operation*, 8> inside;
+  return depthOf(function, inside);
 }
 
 /// Why an argument cannot become one of scaled type; empty if it can.
@@ -84,9 +122,11 @@ std::string reasonOfArgument(mlir::BlockArgument argument, const Takers& takers)
   if (!function)
     return "it is an argument of " + owner->getName().getStringRef().str();
   const std::string name = "@" + function.getName().str();
-  if (!function.isPublic())
-    return "it is an argument of " + name + ", which is private";
-  if (!mlir::SymbolTable::symbolKnownUseEmpty(function.getOperation(),
+  if (function.isPrivate() && (callsOf(function).empty() || !depthOf(function)))
+    return "it is an argument of " + name +
+           ", which is private and not only called, or calls itself";
+  if (function.isPublic() &&
+      !mlir::SymbolTable::symbolKnownUseEmpty(function.getOperation(),
                                               function->getParentOfType<mlir::ModuleOp>()))
     return "it is an argument of " + name + ", which the program itself calls";
   return reasonOfUse(argument, takers);
@@ -96,9 +136,9 @@ std::string reasonOfArgument(mlir::BlockArgument argument, const Takers& takers)
 ir::ScaledType commonType(mlir::Value root, const Takers& takers, const Mapping& mapping) {
   const auto shape = llvm::cast<mlir::RankedTensorType>(root.getType()).getShape();
   ir::ScaledType common;
-  for (auto [side, mapped] : llvm::zip_equal(takers.sides, mapping.sides)) {
+  for (auto [taker, mapped] : llvm::zip_equal(takers.all, mapping.sides)) {
     const ir::ScaledType type =
-        scaledType(root.getContext(), *side->format, shape, mapped.contracting.front());
+        scaledType(root.getContext(), *taker.side->format, shape, mapped.contracting.front());
     if (common && common != type)
       return {};
     common = type;
@@ -120,17 +160,18 @@ bool isWide(mlir::Value root) {
 
 /// Whether the sides, all of one type, want different scales.
 bool haveSeveralSettings(const Takers& takers, ir::ScaledType type) {
-  const ir::QuantizationAttr first = DotChoice::quantization(*takers.sides.front(), type);
-  return llvm::any_of(takers.sides, [&](const DotSide* side) {
-    return DotChoice::quantization(*side, type) != first;
+  const ir::QuantizationAttr first = DotChoice::quantization(takers.first(), type);
+  return llvm::any_of(takers.all, [&](const Taker& taker) {
+    return DotChoice::quantization(*taker.side, type) != first;
   });
 }
 
 /// Whether the sides have their columns multiplied by other powers of two, or along other axes.
 bool haveSeveralExponents(const Takers& takers, const Mapping& mapping) {
-  const DotSide& first = *takers.sides.front();
-  return llvm::any_of(llvm::zip_equal(takers.sides, mapping.sides), [&](const auto& each) {
-    const auto& [side, mapped] = each;
+  const DotSide& first = takers.first();
+  return llvm::any_of(llvm::zip_equal(takers.all, mapping.sides), [&](const auto& each) {
+    const auto& [taker, mapped] = each;
+    const DotSide* side = taker.side;
     if (!side->exponents || !first.exponents)
       return side->exponents != first.exponents;
     return *side->exponents != *first.exponents ||
@@ -154,15 +195,15 @@ std::string decide(mlir::Value root, const Takers& takers, Mapping& mapping, ir:
     return "it is not stored as f32, bf16 or f16";
   if (!llvm::cast<mlir::RankedTensorType>(root.getType()).hasStaticShape())
     return "its extents are not known before the program runs";
-  if (llvm::any_of(takers.sides, [](const DotSide* side) { return side->settings->delayed; }))
+  if (llvm::any_of(takers.all, [](const Taker& taker) { return taker.side->settings->delayed; }))
     return "its scale comes from earlier steps";
-  mapping = mapToRoot(root, takers.sides);
+  mapping = mapToRoot(root, takers.all);
   if (!mapping.reason.empty())
     return mapping.reason;
-  const auto takesOther = [&](const DotSide* side) {
-    return side->format != takers.sides.front()->format;
+  const auto takesOther = [&](const Taker& taker) {
+    return taker.side->format != takers.first().format;
   };
-  if (llvm::any_of(takers.sides, takesOther))
+  if (llvm::any_of(takers.all, takesOther))
     return "its dots need different formats";
   type = commonType(root, takers, mapping);
   if (!type)
@@ -192,30 +233,63 @@ ir::ScaledType scaledType(mlir::MLIRContext* context, const format::ScaledFormat
                              format.hasOuterScale);
 }
 
-llvm::Expected<WeightPlan> WeightPlan::make(const DotChoice& choice, llvm::ArrayRef<Dot> dots) {
-  WeightPlan plan;
-  if (choice.options().weightTime == WeightTime::InProgram)
-    return plan;
-  llvm::MapVector<mlir::Value, Takers> roots;
-  for (const Dot& dot : dots)
-    for (const DotSide& side : dot.sides)
-      if (side.format && side.isWeight()) {
-        Takers& takers = roots[side.trace.root];
-        takers.sides.push_back(&side);
-        takers.movement.insert(side.trace.movement.begin(), side.trace.movement.end());
-      }
+mlir::func::FuncOp privateFunctionOf(mlir::Value root) {
+  auto argument = llvm::dyn_cast<mlir::BlockArgument>(root);
+  auto function = argument ? llvm::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp())
+                           : mlir::func::FuncOp();
+  return function && function.isPrivate() ? function : mlir::func::FuncOp();
+}
 
-  for (const auto& [root, takers] : roots) {
+class Planner {
+public:
+  explicit Planner(llvm::ArrayRef<Dot> dots) {
+    for (const Dot& dot : dots)
+      for (const DotSide& side : dot.sides)
+        if (side.format && side.isWeight()) {
+          Takers& takers = roots[side.trace.root];
+          stablehlo::DotGeneralOp op = side.op;
+          takers.all.push_back({&side, op, side.index});
+          takers.movement.insert(side.trace.movement.begin(), side.trace.movement.end());
+        }
+  }
+
+  llvm::Expected<WeightPlan> run() {
+    // What a function takes decides what its calls give.
+    std::map<unsigned, llvm::SmallVector<mlir::func::FuncOp>> byDepth;
+    if (!roots.empty())
+      roots.front().second.all.front().user->getParentOfType<mlir::ModuleOp>().walk(
+          [&](mlir::func::FuncOp function) {
+            if (const auto depth = depthOf(function); depth && function.isPrivate())
+              byDepth[*depth].push_back(function);
+          });
+    for (const auto& [depth, functions] : byDepth)
+      for (mlir::func::FuncOp function : functions)
+        if (!function.isExternal())
+          for (mlir::BlockArgument argument : function.getArguments())
+            if (roots.contains(argument))
+              if (llvm::Error error = plan(argument))
+                return std::move(error);
+    for (std::size_t i = 0; i < roots.size(); ++i)
+      if (const mlir::Value root = (roots.begin() + static_cast<std::ptrdiff_t>(i))->first;
+          !made.ahead.contains(root) && !made.reasons.contains(root))
+        if (llvm::Error error = plan(root))
+          return std::move(error);
+    return std::move(made);
+  }
+
+private:
+  llvm::Error plan(mlir::Value root) {
+    const Takers takers = roots.find(root)->second;
     Mapping mapping;
     ir::ScaledType type;
     if (std::string reason = decide(root, takers, mapping, type); !reason.empty()) {
-      plan.reasons[root] = reason;
-      continue;
+      made.reasons[root] = reason;
+      return llvm::Error::success();
     }
-    const DotSide& first = *takers.sides.front();
+    const DotSide& first = takers.first();
     const ir::QuantizationAttr quantization = DotChoice::quantization(first, type);
-    AheadRoot ahead{type, quantization, std::nullopt, mapping.sides.front().contracting.front(),
-                    first.exponents};
+    const std::int64_t axis = mapping.sides.front().contracting.front();
+    AheadRoot ahead{type, quantization, std::nullopt, axis, first.exponents};
     if (auto op = root.getDefiningOp<stablehlo::ConstantOp>()) {
       llvm::Expected<numerics::Tensor> values = reference::constantTensor(op, op.getValue());
       if (!values)
@@ -232,13 +306,26 @@ llvm::Expected<WeightPlan> WeightPlan::make(const DotChoice& choice, llvm::Array
       }
       ahead.constant = std::move(*constant);
     }
-    plan.ahead.insert({root, ahead});
-    for (auto [side, mapped] : llvm::zip_equal(takers.sides, mapping.sides)) {
-      stablehlo::DotGeneralOp op = side->op;
-      plan.sides.insert({SideKey{op, side->index}, mapped});
+    made.ahead.insert({root, ahead});
+    for (auto [taker, mapped] : llvm::zip_equal(takers.all, mapping.sides))
+      if (!taker.mapped)
+        made.sides.insert({WeightPlan::SideKey{taker.user, taker.index}, mapped});
+    if (mlir::func::FuncOp function = privateFunctionOf(root)) {
+      const unsigned place = llvm::cast<mlir::BlockArgument>(root).getArgNumber();
+      for (mlir::func::CallOp call : callsOf(function)) {
+        const mlir::Value given = call.getOperand(place);
+        roots[given].all.push_back({&first, call, place, AheadSide{given, {}, {axis}}});
+      }
     }
+    return llvm::Error::success();
   }
-  return plan;
+
+  llvm::MapVector<mlir::Value, Takers> roots;
+  WeightPlan made;
+};
+
+llvm::Expected<WeightPlan> WeightPlan::make(const DotChoice& choice, llvm::ArrayRef<Dot> dots) {
+  return choice.options().weightTime == WeightTime::InProgram ? WeightPlan() : Planner(dots).run();
 }
 
 const AheadSide* WeightPlan::find(const DotSide& side) const {
@@ -248,7 +335,19 @@ const AheadSide* WeightPlan::find(const DotSide& side) const {
 }
 
 std::string WeightPlan::reasonInProgram(const DotSide& side) const {
-  return reasons.lookup(side.trace.root);
+  return reasonOf(side.trace.root);
+}
+
+std::string WeightPlan::reasonOf(mlir::Value root) const {
+  if (!ahead.contains(root))
+    return reasons.lookup(root);
+  if (mlir::func::FuncOp function = privateFunctionOf(root))
+    for (mlir::func::CallOp call : callsOf(function))
+      if (std::string reason =
+              reasonOf(call.getOperand(llvm::cast<mlir::BlockArgument>(root).getArgNumber()));
+          !reason.empty())
+        return reason;
+  return {};
 }
 
 } // namespace octavo::transforms

@@ -4,6 +4,7 @@
 #include "octavo/Transforms/ConstantQuantization.h"
 #include "octavo/Transforms/DotChoice.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -13,7 +14,8 @@
 
 namespace octavo::transforms {
 
-/// How a root, a constant or an argument, is quantized ahead.
+/// How a root, a constant or an argument, is quantized ahead. An argument of a private function is
+/// scaled where it is called: what calls give is quantized ahead, too, or by the caller.
 struct AheadRoot {
   ir::ScaledType type;
   ir::QuantizationAttr quantization;
@@ -37,7 +39,7 @@ public:
 
   const llvm::MapVector<mlir::Value, AheadRoot>& roots() const { return ahead; }
 
-  /// How a side takes its weight; null if the weight is quantized in the program.
+  /// How a side takes its weight; null if the weight is quantized at the dot.
   const AheadSide* find(const DotSide& side) const;
 
   /// Why a weight is quantized in the program; empty if it is not, or if that was asked for.
@@ -45,11 +47,17 @@ public:
 
 private:
   using SideKey = std::pair<mlir::Operation*, unsigned>;
+  friend class Planner;
+
+  std::string reasonOf(mlir::Value root) const;
 
   llvm::MapVector<mlir::Value, AheadRoot> ahead;
   llvm::DenseMap<mlir::Value, std::string> reasons;
   std::map<SideKey, AheadSide> sides;
 };
+
+/// The function of a root that is an argument of a private one; null of another.
+mlir::func::FuncOp privateFunctionOf(mlir::Value root);
 
 /// Scaled type of a tensor of `shape` whose axis `contracted` is blocked along.
 ir::ScaledType scaledType(mlir::MLIRContext* context, const format::ScaledFormat& format,

@@ -7,6 +7,7 @@
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
+#include "octavo/Transforms/CarriedUnchanged.h"
 #include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/Movement.h"
 #include "octavo/Transforms/SourceNames.h"
@@ -72,7 +73,8 @@ private:
       result.movement.push_back(op);
       value = from;
     }
-    result.root = result.source = value;
+    result.root = value;
+    result.sources = {value};
     if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value))
       traceArgument(argument, result);
     else if (auto loop = value.getDefiningOp<stablehlo::WhileOp>())
@@ -109,7 +111,7 @@ private:
   /// A parameter that a loop is given stays one, though a training step changes it; zeros do not.
   void traceLoop(stablehlo::WhileOp loop, unsigned index, WeightTrace& result) {
     const WeightTrace given = trace(loop->getOperand(index));
-    if (given.origin != Origin::Constant)
+    if (given.origin != Origin::Constant || isUnchanged(loop, index))
       take(result, given);
   }
 
@@ -131,23 +133,28 @@ private:
   }
 
   void traceCalls(mlir::func::FuncOp function, unsigned index, WeightTrace& result) {
-    std::optional<WeightTrace> first;
+    std::optional<WeightTrace> common;
     for (mlir::func::CallOp call : callsOf(function)) {
       const WeightTrace given = trace(call.getOperand(index));
+      if (!common) {
+        common = given;
+        continue;
+      }
       if (given.origin == Origin::Computed)
-        return;
-      if (!first)
-        first = given;
+        common->origin = Origin::Computed;
+      for (mlir::Value source : given.sources)
+        if (!llvm::is_contained(common->sources, source))
+          common->sources.push_back(source);
     }
-    if (first)
-      take(result, *first);
+    if (common)
+      take(result, *common);
   }
 
   /// The root of `result` is what `given` describes outside.
   static void take(WeightTrace& result, const WeightTrace& given) {
     result.origin = given.origin;
-    result.name = given.name;
-    result.source = given.source;
+    result.name = given.origin == Origin::Computed ? "" : given.name;
+    result.sources = given.sources;
   }
 
   const IsParameter& isParameter;

@@ -21,17 +21,17 @@ struct WeightTrace {
   Origin origin = Origin::Computed;
   std::string name; ///< of the argument or the resource, or "constant"
   mlir::Value root; ///< the value beside the operand that data movement starts from
-  /// The weight itself, or what is known of where a value comes from: the root, or what calls,
-  /// loops and computations of Shardy give as it.
-  mlir::Value source;
+  /// The weight itself, or what is known of where a value comes from: the root, or what loops,
+  /// computations of Shardy and calls give as it, each call its own.
+  llvm::SmallVector<mlir::Value> sources;
   llvm::SmallVector<mlir::Operation*> movement; ///< from the operand back to the root
 };
 
 /// Follows an operand back through what moves values (Movement.h), where a part that indices choose
 /// is still a matrix. Weights side by side are one. An argument of a private function that is only
 /// called is a weight if all calls give it one; so is, in a computation of Shardy, a part of one,
-/// and what a loop carries where it is given a parameter. `isParameter` says of a function's
-/// argument whether the caller calls it a weight.
+/// and what a loop carries where it is given a parameter, or a constant that it does not change.
+/// `isParameter` says of a function's argument whether the caller calls it a weight.
 WeightTrace
 traceWeight(mlir::Value operand,
             const std::function<bool(mlir::BlockArgument, llvm::StringRef name)>& isParameter);

@@ -45,15 +45,16 @@ func.func @extents(%x: !octavo.scaled<?x64xf8E4M3FN, scale f32, block [?, 64]>) 
 
 !mx = !octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
 
-func.func private @callee(%x: !mx) -> tensor<4x64xf32> {
-  %0 = octavo.dequantize %x : !mx -> tensor<4x64xf32>
-  return %0 : tensor<4x64xf32>
+func.func private @callee(%x: tensor<4x64xf32>) -> !mx {
+  %0 = octavo.quantize %x, rule = floor : tensor<4x64xf32> -> !mx
+  return %0 : !mx
 }
 
-func.func @caller(%x: !mx) -> tensor<4x64xf32> {
+func.func @caller(%x: tensor<4x64xf32>) -> tensor<4x64xf32> {
   // expected-error @below {{octavo-emit does not take scaled tensors through this operation; calls are opened by --inline}}
-  %0 = call @callee(%x) : (!mx) -> tensor<4x64xf32>
-  return %0 : tensor<4x64xf32>
+  %0 = call @callee(%x) : (tensor<4x64xf32>) -> !mx
+  %1 = octavo.dequantize %0 : !mx -> tensor<4x64xf32>
+  return %1 : tensor<4x64xf32>
 }
 
 // -----

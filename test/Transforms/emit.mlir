@@ -63,3 +63,17 @@ func.func @at_random(%x: tensor<4xf32>, %bits: tensor<4xui32>) -> tensor<4xf8E5M
   %0 = octavo.convert %x random(%bits : tensor<4xui32>), rounding = stochastic : tensor<4xf32> -> tensor<4xf8E5M2>
   return %0 : tensor<4xf8E5M2>
 }
+
+// A function that is called takes the parts.
+// CHECK-LABEL: func.func @calls
+// CHECK-SAME: (%[[E:.*]]: tensor<4x64xf8E4M3FN>, %[[S:.*]]: tensor<4x2xf8E8M0FNU>)
+// CHECK: call @called(%[[E]], %[[S]]) : (tensor<4x64xf8E4M3FN>, tensor<4x2xf8E8M0FNU>) -> tensor<4x64xf32>
+// CHECK: func.func private @called(%{{.*}}: tensor<4x64xf8E4M3FN>, %{{.*}}: tensor<4x2xf8E8M0FNU>)
+func.func @calls(%x: !octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>) -> tensor<4x64xf32> {
+  %0 = call @called(%x) : (!octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>) -> tensor<4x64xf32>
+  return %0 : tensor<4x64xf32>
+}
+func.func private @called(%x: !octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>) -> tensor<4x64xf32> {
+  %0 = octavo.dequantize %x : !octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]> -> tensor<4x64xf32>
+  return %0 : tensor<4x64xf32>
+}

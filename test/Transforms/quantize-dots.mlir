@@ -100,16 +100,20 @@ func.func @both_ways(%x: tensor<8x64xf32>, %w: tensor<64x64xf32> {octavo.paramet
   return %1 : tensor<8x64xf32>
 }
 
-// A weight of a private function is one if every call gives it one.
+// A weight of a private function is one if every call gives it one. Each is quantized where it comes from.
 // CHECK-LABEL: func.func public @caller
 // CHECK-SAME: %arg1: tensor<48x64xf32> {octavo.parameter}
+// CHECK-DAG: %[[W:.*]] = octavo.quantize %arg1
+// CHECK-DAG: %[[C:.*]] = octavo.pack
+// CHECK: call @dense(%arg0, %[[W]]) : (tensor<8x64xf32>, !octavo.scaled<48x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>)
+// CHECK: call @dense(%arg0, %[[C]])
 // CHECK-LABEL: func.func private @dense
-// CHECK: octavo.quantize %arg1
-// CHECK: octavo.dot_general
+// CHECK-SAME: %arg1: !octavo.scaled<48x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>)
+// CHECK: octavo.dot_general %{{.*}}, %arg1
 // CHECK-LABEL: func.func private @sometimes
 // CHECK-NOT: octavo.dot_general
 // CHECK: return
-// REMARK: in the program: it is an argument of @dense, which is private
+// REMARK: in the program: it is used by stablehlo.exponential as well
 // REMARK: left: both operands are activations
 func.func public @caller(%x: tensor<8x64xf32>, %w: tensor<48x64xf32> {octavo.parameter}) -> tensor<8x48xf32> {
   %c = stablehlo.constant dense<1.0> : tensor<48x64xf32>

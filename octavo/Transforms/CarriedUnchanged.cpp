@@ -1,0 +1,226 @@
+#include "octavo/Transforms/CarriedUnchanged.h"
+
+#include "octavo/Dialect/Sdy/Sdy.h"
+#include "octavo/Transforms/FunctionCalls.h"
+#include "octavo/Transforms/Movement.h"
+#include "octavo/Transforms/OpenedCalls.h"
+#include "octavo/Transforms/TakenRegions.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace octavo::transforms {
+
+namespace {
+
+using mlir::Value;
+using mlir::func::CallOp;
+using mlir::func::FuncOp;
+
+constexpr llvm::StringLiteral kShardings = "sdy.sharding"; // of each result
+
+unsigned placeOfResult(Value result) {
+  return llvm::cast<mlir::OpResult>(result).getResultNumber();
+}
+
+Value handedAt(mlir::Region& region, unsigned place) {
+  return region.front().getTerminator()->getOperand(place);
+}
+
+bool isBranch(mlir::Operation* op) { return llvm::isa<stablehlo::IfOp, stablehlo::CaseOp>(op); }
+
+/// Whether a value is there before an operation begins.
+bool standsBefore(Value value, mlir::Operation* op) {
+  return !op->isAncestor(value.getParentRegion()->getParentOp());
+}
+
+/// Goes from results back to what was handed in.
+class HandedOn {
+public:
+  /// The value that another is, the same at every place through which it was handed.
+  Value origin(Value value) {
+    while (Value before = step(value))
+      value = before;
+    return value;
+  }
+
+private:
+  /// What was handed to the operation that gives `value` as it is; null where it computes it.
+  Value step(Value value) {
+    mlir::Operation* op = value.getDefiningOp();
+    if (op == nullptr)
+      return {};
+    if (auto call = llvm::dyn_cast<CallOp>(op))
+      return throughCall(call, placeOfResult(value));
+    if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op)) {
+      const unsigned place = placeOfResult(value);
+      return origin(handedAt(loop.getBody(), place)) == loop.getBody().getArgument(place)
+                 ? loop->getOperand(place)
+                 : Value();
+    }
+    return isBranch(op) ? throughBranches(op, placeOfResult(value)) : Value();
+  }
+
+  Value throughCall(CallOp call, unsigned place) {
+    FuncOp function = calledFunction(call);
+    // A function that calls itself hands on nothing that can be known.
+    if (!function || !llvm::hasSingleElement(function.getBody()) || !inside.insert(function).second)
+      return {};
+    const auto given =
+        llvm::dyn_cast<mlir::BlockArgument>(origin(handedAt(function.getBody(), place)));
+    inside.erase(function);
+    return given && given.getOwner() == &function.getBody().front()
+               ? call.getOperand(given.getArgNumber())
+               : Value();
+  }
+
+  Value throughBranches(mlir::Operation* op, unsigned place) {
+    Value common;
+    for (mlir::Region& region : op->getRegions()) {
+      const Value given = origin(handedAt(region, place));
+      if ((common && given != common) || !standsBefore(given, op))
+        return {};
+      common = given;
+    }
+    return common;
+  }
+
+  llvm::DenseSet<mlir::Operation*> inside; ///< functions
+};
+
+/// An operation without one of its results, and without what is said of it.
+mlir::Operation* withoutResult(mlir::Operation* op, mlir::ValueRange operands, unsigned place) {
+  if (auto all = op->getAttrOfType<sdy::TensorShardingPerValueAttr>(kShardings)) {
+    llvm::SmallVector<sdy::TensorShardingAttr> kept(all.getShardings());
+    kept.erase(kept.begin() + place);
+    op->setAttr(kShardings, sdy::TensorShardingPerValueAttr::get(op->getContext(), kept));
+  }
+  if (auto call = llvm::dyn_cast<CallOp>(op); call && call.getResAttrsAttr()) {
+    llvm::SmallVector<mlir::Attribute> kept(call.getResAttrsAttr().getValue());
+    kept.erase(kept.begin() + place);
+    call.setResAttrsAttr(mlir::ArrayAttr::get(op->getContext(), kept));
+  }
+  llvm::SmallVector<mlir::Type> types(op->getResultTypes());
+  types.erase(types.begin() + place);
+  mlir::Operation* fewer = takeRegions(op, operands, types);
+  for (unsigned i = 0, j = 0; i < op->getNumResults(); ++i)
+    if (i != place)
+      op->getResult(i).replaceAllUsesWith(fewer->getResult(j++));
+  op->erase();
+  return fewer;
+}
+
+void handOnNoMore(mlir::Operation* end, unsigned place);
+
+/// Has the loop no longer carry what it does not change.
+void carryNoMore(stablehlo::WhileOp loop, unsigned place) {
+  handOnNoMore(loop.getBody().front().getTerminator(), place);
+  const Value given = loop->getOperand(place);
+  for (mlir::Region& region : loop->getRegions()) {
+    region.getArgument(place).replaceAllUsesWith(given);
+    region.eraseArgument(place);
+  }
+  loop->getResult(place).replaceAllUsesWith(given);
+  llvm::SmallVector<Value> operands(loop->getOperands());
+  operands.erase(operands.begin() + place);
+  withoutResult(loop, operands, place);
+}
+
+/// Has a private function no longer return an argument that it hands on.
+void returnNoMore(FuncOp function, unsigned place) {
+  mlir::Operation* end = function.getBody().front().getTerminator();
+  const auto given = llvm::cast<mlir::BlockArgument>(HandedOn().origin(end->getOperand(place)));
+  handOnNoMore(end, place);
+  for (CallOp call : callsOf(function)) {
+    call.getResult(place).replaceAllUsesWith(call.getOperand(given.getArgNumber()));
+    withoutResult(call, call->getOperands(), place);
+  }
+  static_cast<void>(function.eraseResult(place));
+}
+
+/// Takes an operand from the end of a region, and from what handed it to there.
+void handOnNoMore(mlir::Operation* end, unsigned place) {
+  Value value = end->getOperand(place);
+  const Value origin = HandedOn().origin(value);
+  end->eraseOperand(place);
+  if (origin == value)
+    return;
+  mlir::Operation* op = value.getDefiningOp();
+  const unsigned number = placeOfResult(value);
+  value.replaceAllUsesWith(origin);
+  if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op))
+    return carryNoMore(loop, number);
+  if (auto call = llvm::dyn_cast<CallOp>(op)) {
+    FuncOp function = calledFunction(call);
+    if (!callsOf(function).empty())
+      returnNoMore(function, number);
+    return;
+  }
+  for (mlir::Region& region : op->getRegions())
+    handOnNoMore(region.front().getTerminator(), number);
+  withoutResult(op, op->getOperands(), number);
+}
+
+/// Moves what moves a value about before the loops that it need not be in.
+void moveBeforeLoops(mlir::Operation* op) {
+  for (mlir::Operation* around = op->getParentOp();
+       op->getParentOfType<stablehlo::WhileOp>() &&
+       (llvm::isa<stablehlo::WhileOp>(around) || isBranch(around)) &&
+       llvm::all_of(op->getOperands(),
+                    [&](Value operand) { return standsBefore(operand, around); });
+       around = op->getParentOp())
+    op->moveBefore(around);
+}
+
+class Taking {
+public:
+  void take(Value value) {
+    llvm::SmallVector<mlir::Operation*> movement;
+    for (Value from = movedFrom(value); from; from = movedFrom(value)) {
+      movement.push_back(value.getDefiningOp());
+      value = from;
+    }
+    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value))
+      takeArgument(argument);
+    else if (auto loop = value.getDefiningOp<stablehlo::WhileOp>())
+      takeFromLoop(loop, placeOfResult(value));
+    for (mlir::Operation* op : llvm::reverse(movement))
+      moveBeforeLoops(op);
+  }
+
+private:
+  void takeFromLoop(stablehlo::WhileOp loop, unsigned place) {
+    if (!isUnchanged(loop, place))
+      return;
+    const Value given = loop->getOperand(place);
+    carryNoMore(loop, place);
+    take(given);
+  }
+
+  void takeArgument(mlir::BlockArgument argument) {
+    mlir::Operation* owner = argument.getOwner()->getParentOp();
+    const unsigned place = argument.getArgNumber();
+    if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(owner))
+      return takeFromLoop(loop, place);
+    auto function = llvm::dyn_cast<FuncOp>(owner);
+    // A program that calls itself around in a circle comes here again.
+    if (!function || !seen.insert(argument).second)
+      return;
+    // Calls may be others after each.
+    for (std::size_t i = 0; i < callsOf(function).size(); ++i)
+      take(callsOf(function)[i].getOperand(place));
+  }
+
+  llvm::DenseSet<Value> seen;
+};
+
+} // namespace
+
+bool isUnchanged(stablehlo::WhileOp loop, unsigned place) {
+  return HandedOn().origin(handedAt(loop.getBody(), place)) == loop.getBody().getArgument(place);
+}
+
+void takeFromBeforeLoops(Value value) { Taking().take(value); }
+
+} // namespace octavo::transforms
