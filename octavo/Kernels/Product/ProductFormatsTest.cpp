@@ -1,6 +1,7 @@
 // D6, and every pair of formats of the table, and f32 activations: a product within its stated
 // bound, or a refusal that is listed here.
 #include "octavo/Kernels/OnEachIsa.h"
+#include "octavo/Kernels/Product/ProductFloat.h"
 #include "octavo/Kernels/Product/ProductTestOperands.h"
 
 #include <gtest/gtest.h>
@@ -313,9 +314,10 @@ TEST_P(ProductFormats, OfFewRowsOfEightBitsHaveTheBitsOfEachRowAlone) {
   const std::int64_t n = 37, k = 300;
   for (const OperandFormat& format : {mx("e4m3fn"), mx("e5m2")}) {
     const auto plan = productPlan(format, format, k, GetParam()).value();
+    const std::int64_t most = floatKernels(plan).directRows;
     const PackedOperand right =
         pack(drawFinite(format, n, k, random), Side::Right, plan, execution());
-    const std::vector<float> x = normals(kMostDirectRows * k, 1, random);
+    const std::vector<float> x = normals(most * k, 1, random);
     auto ofRows = [&](std::int64_t first, std::int64_t rows) {
       std::vector<float> c(static_cast<std::size_t>(rows * n));
       const auto left =
@@ -324,9 +326,9 @@ TEST_P(ProductFormats, OfFewRowsOfEightBitsHaveTheBitsOfEachRowAlone) {
       return c;
     };
     std::vector<float> alone;
-    for (std::int64_t row = 0; row < kMostDirectRows; ++row)
+    for (std::int64_t row = 0; row < most; ++row)
       std::ranges::copy(ofRows(row, 1), std::back_inserter(alone));
-    for (std::int64_t rows = 2; rows <= kMostDirectRows; ++rows) {
+    for (std::int64_t rows = 2; rows <= most; ++rows) {
       const std::vector<float> first(alone.begin(), alone.begin() + rows * n);
       EXPECT_EQ(bitsOf(ofRows(0, rows)), bitsOf(first)) << format.element->name << ", " << rows;
     }
