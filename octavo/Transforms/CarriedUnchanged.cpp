@@ -14,24 +14,23 @@ namespace octavo::transforms {
 
 namespace {
 
-using mlir::Value;
 using mlir::func::CallOp;
 using mlir::func::FuncOp;
 
 constexpr llvm::StringLiteral kShardings = "sdy.sharding"; // of each result
 
-unsigned placeOfResult(Value result) {
+unsigned placeOfResult(mlir::Value result) {
   return llvm::cast<mlir::OpResult>(result).getResultNumber();
 }
 
-Value handedAt(mlir::Region& region, unsigned place) {
+mlir::Value handedAt(mlir::Region& region, unsigned place) {
   return region.front().getTerminator()->getOperand(place);
 }
 
 bool isBranch(mlir::Operation* op) { return llvm::isa<stablehlo::IfOp, stablehlo::CaseOp>(op); }
 
 /// Whether a value is there before an operation begins.
-bool standsBefore(Value value, mlir::Operation* op) {
+bool standsBefore(mlir::Value value, mlir::Operation* op) {
   return !op->isAncestor(value.getParentRegion()->getParentOp());
 }
 
@@ -39,15 +38,15 @@ bool standsBefore(Value value, mlir::Operation* op) {
 class HandedOn {
 public:
   /// The value that another is, the same at every place through which it was handed.
-  Value origin(Value value) {
-    while (Value before = step(value))
+  mlir::Value origin(mlir::Value value) {
+    while (mlir::Value before = step(value))
       value = before;
     return value;
   }
 
 private:
   /// What was handed to the operation that gives `value` as it is; null where it computes it.
-  Value step(Value value) {
+  mlir::Value step(mlir::Value value) {
     mlir::Operation* op = value.getDefiningOp();
     if (op == nullptr)
       return {};
@@ -57,12 +56,12 @@ private:
       const unsigned place = placeOfResult(value);
       return origin(handedAt(loop.getBody(), place)) == loop.getBody().getArgument(place)
                  ? loop->getOperand(place)
-                 : Value();
+                 : mlir::Value();
     }
-    return isBranch(op) ? throughBranches(op, placeOfResult(value)) : Value();
+    return isBranch(op) ? throughBranches(op, placeOfResult(value)) : mlir::Value();
   }
 
-  Value throughCall(CallOp call, unsigned place) {
+  mlir::Value throughCall(CallOp call, unsigned place) {
     FuncOp function = calledFunction(call);
     // A function that calls itself hands on nothing that can be known.
     if (!function || !llvm::hasSingleElement(function.getBody()) || !inside.insert(function).second)
@@ -72,13 +71,13 @@ private:
     inside.erase(function);
     return given && given.getOwner() == &function.getBody().front()
                ? call.getOperand(given.getArgNumber())
-               : Value();
+               : mlir::Value();
   }
 
-  Value throughBranches(mlir::Operation* op, unsigned place) {
-    Value common;
+  mlir::Value throughBranches(mlir::Operation* op, unsigned place) {
+    mlir::Value common;
     for (mlir::Region& region : op->getRegions()) {
-      const Value given = origin(handedAt(region, place));
+      const mlir::Value given = origin(handedAt(region, place));
       if ((common && given != common) || !standsBefore(given, op))
         return {};
       common = given;
@@ -116,13 +115,13 @@ void handOnNoMore(mlir::Operation* end, unsigned place);
 /// Has the loop no longer carry what it does not change.
 void carryNoMore(stablehlo::WhileOp loop, unsigned place) {
   handOnNoMore(loop.getBody().front().getTerminator(), place);
-  const Value given = loop->getOperand(place);
+  const mlir::Value given = loop->getOperand(place);
   for (mlir::Region& region : loop->getRegions()) {
     region.getArgument(place).replaceAllUsesWith(given);
     region.eraseArgument(place);
   }
   loop->getResult(place).replaceAllUsesWith(given);
-  llvm::SmallVector<Value> operands(loop->getOperands());
+  llvm::SmallVector<mlir::Value> operands(loop->getOperands());
   operands.erase(operands.begin() + place);
   withoutResult(loop, operands, place);
 }
@@ -141,8 +140,8 @@ void returnNoMore(FuncOp function, unsigned place) {
 
 /// Takes an operand from the end of a region, and from what handed it to there.
 void handOnNoMore(mlir::Operation* end, unsigned place) {
-  Value value = end->getOperand(place);
-  const Value origin = HandedOn().origin(value);
+  mlir::Value value = end->getOperand(place);
+  const mlir::Value origin = HandedOn().origin(value);
   end->eraseOperand(place);
   if (origin == value)
     return;
@@ -168,16 +167,16 @@ void moveBeforeLoops(mlir::Operation* op) {
        op->getParentOfType<stablehlo::WhileOp>() &&
        (llvm::isa<stablehlo::WhileOp>(around) || isBranch(around)) &&
        llvm::all_of(op->getOperands(),
-                    [&](Value operand) { return standsBefore(operand, around); });
+                    [&](mlir::Value operand) { return standsBefore(operand, around); });
        around = op->getParentOp())
     op->moveBefore(around);
 }
 
 class Taking {
 public:
-  void take(Value value) {
+  void take(mlir::Value value) {
     llvm::SmallVector<mlir::Operation*> movement;
-    for (Value from = movedFrom(value); from; from = movedFrom(value)) {
+    for (mlir::Value from = movedFrom(value); from; from = movedFrom(value)) {
       movement.push_back(value.getDefiningOp());
       value = from;
     }
@@ -193,7 +192,7 @@ private:
   void takeFromLoop(stablehlo::WhileOp loop, unsigned place) {
     if (!isUnchanged(loop, place))
       return;
-    const Value given = loop->getOperand(place);
+    const mlir::Value given = loop->getOperand(place);
     carryNoMore(loop, place);
     take(given);
   }
@@ -212,7 +211,7 @@ private:
       take(callsOf(function)[i].getOperand(place));
   }
 
-  llvm::DenseSet<Value> seen;
+  llvm::DenseSet<mlir::Value> seen;
 };
 
 } // namespace
@@ -221,6 +220,6 @@ bool isUnchanged(stablehlo::WhileOp loop, unsigned place) {
   return HandedOn().origin(handedAt(loop.getBody(), place)) == loop.getBody().getArgument(place);
 }
 
-void takeFromBeforeLoops(Value value) { Taking().take(value); }
+void takeFromBeforeLoops(mlir::Value value) { Taking().take(value); }
 
 } // namespace octavo::transforms

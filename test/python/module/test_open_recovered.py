@@ -282,7 +282,7 @@ FUSED = {
     "nvfp4": (lambda q, s, g, w, t, c: jnp.tanh(dot(f32(q) * blockwise(f32(s), q.shape) * g, f32(w) * jnp.repeat(f32(t), 16, 0) * g) + c),
               [("b, 64", F4), ("b, 4", F8), ((), F32), ((K, N), F4), ((4, N), F8), ((N,), F32)], "scale, bias, tanh"),
     "sequences, flat": (lambda x, w, c: jax.nn.silu((dot(by_row(x).reshape(-1, K), f32(w)) + c).reshape(-1, 5, N)), [("b, 5, 64", F32), W, ((N,), F32)],
-                        "bias, exponential"),
+                        "bias, silu"),
 }
 
 
