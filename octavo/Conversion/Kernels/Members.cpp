@@ -271,7 +271,7 @@ llvm::SmallVector<llvm::Value*> Combination::joined(Scalars& scalars,
   llvm::Value* zero = b.CreateBitCast(b.CreateAnd(parts[2], b.getInt32(0x80000000)), type);
   llvm::Value* isZero = b.CreateFCmpOEQ(parts[0], llvm::ConstantFP::get(type, 0));
   llvm::Value* isNaN = b.CreateICmpUGT(parts[1], b.getInt32(0x7F800000));
-  // Where there is a NaN, the first part is none of the values that it may be: it counts nowhere.
+  // With a NaN among the elements the first part is undefined; this selection does not use it then.
   return {b.CreateSelect(isNaN, llvm::ConstantFP::getNaN(type),
                          b.CreateSelect(isZero, zero, parts[0]))};
 }

@@ -46,39 +46,34 @@ public:
   Tiles& operator=(const Tiles&) = delete;
 };
 
-template <int kPanels, bool kIsTall> OCTAVO_INLINE void clear() {
-  _tile_zero(0);
+/// Calls f.template operator()<tile>(row, column) for each tile of C and where it begins.
+template <int kPanels, bool kIsTall, typename F> OCTAVO_INLINE void forSums(F f) {
+  f.template operator()<0>(0, 0);
   if constexpr (kIsTall)
-    _tile_zero(1);
+    f.template operator()<1>(kTileRowsOfOne, 0);
   if constexpr (kPanels == 2)
-    _tile_zero(2);
+    f.template operator()<2>(0, kPanelColumns);
   if constexpr (kPanels == 2 && kIsTall)
-    _tile_zero(3);
+    f.template operator()<3>(kTileRowsOfOne, kPanelColumns);
+}
+
+template <int kPanels, bool kIsTall> OCTAVO_INLINE void clear() {
+  forSums<kPanels, kIsTall>([]<int kTile>(int, int)
+                                __attribute__((always_inline)) { _tile_zero(kTile); });
 }
 
 template <int kPanels, bool kIsTall>
 OCTAVO_INLINE void loadSums(const float* c, std::ptrdiff_t stride) {
-  const auto bytes = static_cast<std::size_t>(stride) * sizeof(float);
-  const float* const upper = c + kTileRowsOfOne * stride;
-  _tile_loadd(0, c, bytes);
-  if constexpr (kIsTall)
-    _tile_loadd(1, upper, bytes);
-  if constexpr (kPanels == 2)
-    _tile_loadd(2, c + kPanelColumns, bytes);
-  if constexpr (kPanels == 2 && kIsTall)
-    _tile_loadd(3, upper + kPanelColumns, bytes);
+  forSums<kPanels, kIsTall>([&]<int kTile>(int row, int column) __attribute__((always_inline)) {
+    _tile_loadd(kTile, c + row * stride + column, static_cast<std::size_t>(stride) * sizeof(float));
+  });
 }
 
 template <int kPanels, bool kIsTall> OCTAVO_INLINE void storeSums(float* c, std::ptrdiff_t stride) {
-  const auto bytes = static_cast<std::size_t>(stride) * sizeof(float);
-  float* const upper = c + kTileRowsOfOne * stride;
-  _tile_stored(0, c, bytes);
-  if constexpr (kIsTall)
-    _tile_stored(1, upper, bytes);
-  if constexpr (kPanels == 2)
-    _tile_stored(2, c + kPanelColumns, bytes);
-  if constexpr (kPanels == 2 && kIsTall)
-    _tile_stored(3, upper + kPanelColumns, bytes);
+  forSums<kPanels, kIsTall>([&]<int kTile>(int row, int column) __attribute__((always_inline)) {
+    _tile_stored(kTile, c + row * stride + column,
+                 static_cast<std::size_t>(stride) * sizeof(float));
+  });
 }
 
 /// Adds the products of `groups` times 32 of K.

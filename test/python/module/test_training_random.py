@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from program_commands import octavo
+from rounding import blocks
 
 import octavo as module
 
@@ -58,31 +59,6 @@ def random_numbers(start, shape):
     """Philox of XLA, from that state on."""
     words = np.frombuffer(start.tobytes(), np.uint32)
     return np.asarray(jax.lax.rng_bit_generator(words, shape, jnp.uint32, jax.lax.RandomAlgorithm.RNG_PHILOX)[1])
-
-
-def stochastic(x, r, dtype):
-    """N5: the codes' values next to x, as ml_dtypes lists them; away from zero if r < 2^32 d."""
-    codes = np.arange(128, dtype=np.uint8).view(dtype).astype(np.float64)
-    grid = np.sort(codes[np.isfinite(codes)])
-    magnitude = np.minimum(np.abs(x.astype(np.float64)), grid[-1])
-    below = np.searchsorted(grid, magnitude, "right") - 1
-    low, high = grid[below], grid[np.minimum(below + 1, len(grid) - 1)]
-    with np.errstate(invalid="ignore"):
-        d = np.where(high > low, (magnitude - low) / (high - low), 0)
-    return np.copysign(np.where(r < d * 2.0 ** 32, high, low), x)
-
-
-def blocks(x, dtype, r=None):
-    """MXFP8 along the last axis, scales by OCP MX's rule (S3, floor); the values."""
-    shape = x.shape
-    x = x.reshape(*shape[:-1], -1, 32).astype(np.float64)
-    emax = math.frexp(float(ml_dtypes.finfo(dtype).max))[1] - 1
-    amax = np.abs(x).max(-1, keepdims=True)
-    scale = 2.0 ** (np.frexp(amax)[1] - 1 - emax)
-    most = float(ml_dtypes.finfo(dtype).max)
-    y = np.clip(x / scale, -most, most)
-    y = y.astype(dtype).astype(np.float64) if r is None else stochastic(y, r.reshape(x.shape), dtype)
-    return (y * scale).reshape(shape)
 
 
 @pytest.mark.parametrize("backend", ["compiled", "reference"])

@@ -3,7 +3,6 @@ random numbers (N5). Every product here is of few bits under powers of two, so t
 rounds and every bit follows from the rules, stated in NumPy with XLA's random numbers."""
 import itertools
 import json
-import math
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +12,7 @@ import octavo
 import pytest
 from octavo.training import ProgramState
 from program_commands import octavo as command
+from rounding import blocks, nearest, stochastic
 
 pytestmark = pytest.mark.mlir
 
@@ -83,37 +83,11 @@ def programs(lowered):
             for backend in ("compiled", "reference")}
 
 
-def stochastic(x, r, dtype):
-    """N5 among the values that ml_dtypes lists: away from zero if r < 2^32 d; beyond them the largest."""
-    codes = np.arange(128, dtype=np.uint8).view(dtype).astype(np.float64)
-    grid = np.sort(codes[np.isfinite(codes)])
-    magnitude = np.minimum(np.abs(x.astype(np.float64)), grid[-1])
-    below = np.searchsorted(grid, magnitude, "right") - 1
-    low, high = grid[below], grid[np.minimum(below + 1, len(grid) - 1)]
-    with np.errstate(invalid="ignore"):
-        d = np.where(high > low, (magnitude - low) / (high - low), 0)
-    return np.copysign(np.where(r < d * 2.0 ** 32, high, low), x)
-
-
-def nearest(x, r, dtype):
-    most = float(ml_dtypes.finfo(dtype).max)
-    return np.clip(x, -most, most).astype(dtype).astype(np.float64)
-
-
 def random_numbers(words, counter, shape):
     """Philox of XLA from that many counters after the state on."""
     state = words.view(np.uint64) + np.array([0, counter], np.uint64)
     return np.asarray(jax.lax.rng_bit_generator(state.view(np.uint32), shape, jnp.uint32,
                                                 jax.lax.RandomAlgorithm.RNG_PHILOX)[1])
-
-
-def blocks(x, dtype, r=None):
-    """MXFP8 along the last axis, scales by OCP MX's rule (S3, floor); the values."""
-    split = x.reshape(*x.shape[:-1], -1, 32)
-    emax = math.frexp(float(ml_dtypes.finfo(dtype).max))[1] - 1
-    scale = 2.0 ** (np.frexp(np.abs(split).max(-1, keepdims=True))[1] - 1 - emax)
-    codes = (nearest if r is None else stochastic)(split / scale, None if r is None else r.reshape(split.shape), dtype)
-    return (codes * scale).reshape(x.shape)
 
 
 class Rules:
