@@ -562,7 +562,7 @@ func.func @main(%x: tensor<4x4xf32>, %row: tensor<1x4xf32>) -> (tensor<4x4xf32>,
 
 
 def test_bits_are_what_they_are(tmp_path):
-    """bitcast_convert in kernels, and by the interpreter where the widths differ or a register has other bits."""
+    """bitcast_convert in kernels, of types that registers widen too, and by the interpreter where the widths differ."""
     program = tmp_path / "bits.mlir"
     program.write_text("""
 func.func @main(%x: tensor<6xf32>) -> (tensor<6xi32>, tensor<6xf32>, tensor<6x2xui16>, tensor<6xui16>) {

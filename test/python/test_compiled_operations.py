@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 
+import ml_dtypes
 import numpy as np
 import pytest
 from random_programs import tensor
@@ -127,6 +128,33 @@ def test_conversions_of_narrow_floats(element, tmp_path):
         given = function.argument(values, other)
         function.give(function.convert(given, values.shape, other, element), values.shape, element)
     function.assert_bits(tmp_path)
+
+
+@pytest.mark.parametrize("element", ["f16", "bf16"])
+def test_bits_of_floats_that_registers_widen(element, tmp_path):
+    """Every code as a float and back, as the other float, and the bits of a computed one."""
+    function = Function()
+    every, shape = np.arange(2**16, dtype=np.uint16), [2**16]
+    of = {name: tensor(shape, name) for name in ("ui16", "i16", "f16", "bf16")}
+
+    def bits(name, before, after):
+        return function.emit(f"stablehlo.bitcast_convert {name} : ({of[before]}) -> {of[after]}")
+    number = bits(function.argument(every, "ui16"), "ui16", element)
+    function.give(bits(number, element, "i16"), shape, "i16")
+    function.give(function.convert(number, shape, element, "f32"), shape, "f32")
+    other = "bf16" if element == "f16" else "f16"
+    function.give(function.convert(bits(number, element, other), shape, other, "f32"), shape, "f32")
+    kinds = {"f16": np.float16, "bf16": ml_dtypes.bfloat16}
+    numbers = every[(every & 0x7FFF) <= {"f16": 0x7C00, "bf16": 0x7F80}[element]]  # which NaN arithmetic gives is not told
+    few, of_few = tensor(numbers.shape, "ui16"), tensor(numbers.shape, element)
+    number = function.emit(f"stablehlo.bitcast_convert {function.argument(numbers, 'ui16')} : ({few}) -> {of_few}")
+    magnitude = function.emit(f"stablehlo.abs {number} : {of_few}")
+    function.give(function.emit(f"stablehlo.bitcast_convert {magnitude} : ({of_few}) -> {few}"), numbers.shape, "ui16")
+    found = function.assert_bits(tmp_path)
+    np.testing.assert_array_equal(found[0], every.view(np.int16))
+    np.testing.assert_array_equal(found[1], every.view(kinds[element]).astype(np.float32))
+    np.testing.assert_array_equal(found[2], every.view(kinds[other]).astype(np.float32))
+    np.testing.assert_array_equal(found[3], numbers & 0x7FFF)
 
 
 @pytest.mark.parametrize("element", NARROW)

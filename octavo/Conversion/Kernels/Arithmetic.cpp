@@ -235,8 +235,7 @@ llvm::Value* convert(const Context& c, Operands x) {
   return c.scalars.convert(c.type, mlir::getElementTypeOrSelf(c.op->getResult(0).getType()), x[0]);
 }
 llvm::Value* bitcastConvert(const Context& c, Operands x) {
-  return c.b.CreateBitCast(
-      x[0], c.scalars.registerType(mlir::getElementTypeOrSelf(c.op->getResult(0).getType())));
+  return c.scalars.bitcast(c.type, mlir::getElementTypeOrSelf(c.op->getResult(0).getType()), x[0]);
 }
 /// Rule N10, on the codes of the element's own type, whose subnormals are rounded as such.
 llvm::Value* reducePrecision(const Context& c, Operands x) {
@@ -419,7 +418,6 @@ bool isCompiledElementwise(mlir::Operation* op) {
   const Row* row = rowOf(op);
   if (row == nullptr)
     return false;
-  const auto isWiderInRegisters = [](mlir::Type type) { return type.isF16() || type.isBF16(); };
   // Zero and what is below it have no code in e8m0fnu, and products leave f32: kernels only
   // compare and convert it.
   const auto isScale = [](mlir::Type type) {
@@ -431,9 +429,8 @@ bool isCompiledElementwise(mlir::Operation* op) {
     return false;
   if (llvm::isa<stablehlo::ReducePrecisionOp>(op) && narrowFormat(from) != nullptr)
     return false;
-  // Registers have the bits of all other types.
   if (llvm::isa<stablehlo::BitcastConvertOp>(op) &&
-      (isWiderInRegisters(from) || isWiderInRegisters(to) || mlir::isa<mlir::ComplexType>(to) ||
+      (mlir::isa<mlir::ComplexType>(to) ||
        from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth() ||
        from.getIntOrFloatBitWidth() < 8))
     return false;

@@ -80,15 +80,8 @@ llvm::Value* Scalars::load(mlir::Type element, llvm::Value* base, llvm::Value* i
     return pair(real, load(part, base, b.CreateNSWAdd(first, b.getInt64(1))));
   }
   llvm::Type* type = memoryType(element);
-  llvm::Value* value = b.CreateAlignedLoad(type, b.CreateInBoundsGEP(type, base, index),
-                                           llvm::Align(containerBytes(element)));
-  if (element.isInteger() && element.getIntOrFloatBitWidth() < 8)
-    return b.CreateTrunc(value, registerType(element));
-  if (element.isF16())
-    return b.CreateFPExt(value, b.getFloatTy());
-  if (element.isBF16())
-    return b.CreateBitCast(b.CreateShl(b.CreateZExt(value, b.getInt32Ty()), 16), b.getFloatTy());
-  return value;
+  return fromMemory(element, b.CreateAlignedLoad(type, b.CreateInBoundsGEP(type, base, index),
+                                                 llvm::Align(containerBytes(element))));
 }
 
 void Scalars::store(mlir::Type element, llvm::Value* value, llvm::Value* base, llvm::Value* index) {
@@ -100,15 +93,34 @@ void Scalars::store(mlir::Type element, llvm::Value* value, llvm::Value* base, l
     store(part, both.imaginary, base, b.CreateNSWAdd(first, b.getInt64(1)));
     return;
   }
+  b.CreateAlignedStore(toMemory(element, value),
+                       b.CreateInBoundsGEP(memoryType(element), base, index),
+                       llvm::Align(containerBytes(element)));
+}
+
+llvm::Value* Scalars::fromMemory(mlir::Type element, llvm::Value* value) {
+  if (element.isInteger() && element.getIntOrFloatBitWidth() < 8)
+    return b.CreateTrunc(value, registerType(element));
+  if (element.isF16())
+    return b.CreateFPExt(value, b.getFloatTy());
+  if (element.isBF16())
+    return b.CreateBitCast(b.CreateShl(b.CreateZExt(value, b.getInt32Ty()), 16), b.getFloatTy());
+  return value;
+}
+
+llvm::Value* Scalars::toMemory(mlir::Type element, llvm::Value* value) {
   llvm::Type* type = memoryType(element);
   if (element.isInteger() && element.getIntOrFloatBitWidth() < 8)
-    value = b.CreateZExt(value, type);
-  else if (element.isF16())
-    value = b.CreateFPTrunc(value, type);
-  else if (element.isBF16())
-    value = b.CreateTrunc(b.CreateLShr(b.CreateBitCast(value, b.getInt32Ty()), 16), type);
-  b.CreateAlignedStore(value, b.CreateInBoundsGEP(type, base, index),
-                       llvm::Align(containerBytes(element)));
+    return b.CreateZExt(value, type);
+  if (element.isF16())
+    return b.CreateFPTrunc(value, type);
+  if (element.isBF16())
+    return b.CreateTrunc(b.CreateLShr(b.CreateBitCast(value, b.getInt32Ty()), 16), type);
+  return value;
+}
+
+llvm::Value* Scalars::bitcast(mlir::Type from, mlir::Type to, llvm::Value* value) {
+  return fromMemory(to, b.CreateBitCast(toMemory(from, value), memoryType(to)));
 }
 
 /// The machine's own conversion to bf16 flushes subnormals: it is done on integers.

@@ -60,6 +60,9 @@ public:
   /// stablehlo.convert between types that are compiled: rule I7.
   llvm::Value* convert(mlir::Type from, mlir::Type to, llvm::Value* value);
 
+  /// stablehlo.bitcast_convert between types of one width of at least 8 bits, none of them complex.
+  llvm::Value* bitcast(mlir::Type from, mlir::Type to, llvm::Value* value);
+
   /// The element of an attribute's value: APFloat's or APInt's bits.
   llvm::Value* constant(mlir::Type element, double value);
   llvm::Value* constant(mlir::Type element, const llvm::APInt& value);
@@ -70,6 +73,8 @@ public:
 
 private:
   llvm::Type* memoryType(mlir::Type element);
+  llvm::Value* fromMemory(mlir::Type element, llvm::Value* value);
+  llvm::Value* toMemory(mlir::Type element, llvm::Value* value);
   llvm::Value* bf16Bits(llvm::Value* value);
   llvm::Value* encodeScale(llvm::Value* value);
   /// A number as a float: where it is none, its neighbour with an odd last bit, which rounds to
