@@ -4,7 +4,9 @@
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Transforms/ColumnExponents.h"
+#include "octavo/Transforms/InlineFusedDots.h"
 #include "octavo/Transforms/Passes.h"
+#include "octavo/Transforms/RoundingArithmetic.h"
 #include "octavo/Transforms/ScaleArithmetic.h"
 #include "octavo/Transforms/ScaledCallForms.h"
 
@@ -21,17 +23,17 @@ namespace func = mlir::func;
 
 bool isScaled(mlir::Type type) { return llvm::isa<ir::ScaledType>(type); }
 
-/// The types of the parts of a scaled tensor; an error where a part has no type or no known
-/// extents.
+/// The types of the parts of a scaled tensor; an error where an extent is unknown.
 mlir::FailureOr<llvm::SmallVector<mlir::Type>> partTypes(mlir::Operation* at, ir::ScaledType type) {
   if (llvm::any_of(type.getShape(), mlir::ShapedType::isDynamic))
     return at->emitError() << "octavo-emit takes known extents; found " << type
                            << " (octavo-refine-shapes makes them known)";
-  llvm::SmallVector<mlir::Type> types = {type.getElementsType(), type.getScalesType()};
+  llvm::SmallVector<mlir::Type> types = {
+      mlir::RankedTensorType::get(type.getShape(),
+                                  typeOfCodes(type.getContext(), *type.getElement())),
+      type.getScalesType()};
   if (type.getHasOuterScale())
     types.push_back(type.getOuterType());
-  if (llvm::is_contained(types, mlir::Type()))
-    return at->emitError() << "StableHLO has no tensors of the parts of " << type;
   return types;
 }
 
@@ -96,11 +98,7 @@ private:
         mlir::Value values = function.getArgument(i + 1);
         if (!moved.exponents.empty())
           values = timesPowersOfTwo(builder, location, values, moved.axis, moved.exponents);
-        mlir::FailureOr<ScaledParts> result =
-            quantized(builder, location, values, type, quantization);
-        if (mlir::failed(result))
-          return mlir::failure();
-        parts[argument] = *result;
+        parts[argument] = quantized(builder, location, values, nullptr, type, quantization);
         ++i;
         continue;
       }
@@ -159,12 +157,9 @@ private:
     mlir::OpBuilder builder(op);
     const mlir::Location location = op->getLoc();
     if (auto quantize = llvm::dyn_cast<ir::QuantizeOp>(op)) {
-      mlir::FailureOr<ScaledParts> result =
-          quantized(builder, location, quantize.getOperand(),
+      parts[quantize.getResult()] =
+          quantized(builder, location, quantize.getOperand(), quantize.getRandomBits(),
                     llvm::cast<ir::ScaledType>(quantize.getType()), quantize.getQuantization());
-      if (mlir::failed(result))
-        return mlir::failure();
-      parts[quantize.getResult()] = *result;
     } else if (auto pack = llvm::dyn_cast<ir::PackOp>(op)) {
       parts[pack.getResult()] = {pack.getElements(), pack.getScales(), pack.getOuter()};
     } else if (auto unpack = llvm::dyn_cast<ir::UnpackOp>(op)) {
@@ -182,36 +177,67 @@ private:
       if (mlir::failed(result))
         return mlir::failure();
       convert.getResult().replaceAllUsesWith(*result);
-    } else if (llvm::isa<func::ReturnOp>(op) ||
-               (llvm::isa<func::CallOp>(op) && llvm::none_of(op->getResultTypes(), isScaled))) {
-      llvm::SmallVector<mlir::Value> operands;
-      for (const mlir::Value operand : op->getOperands()) {
-        if (!isScaled(operand.getType())) {
-          operands.push_back(operand);
-          continue;
-        }
-        const ScaledParts& taken = parts.at(operand);
-        operands.append({taken.elements, taken.scales});
-        if (taken.outer)
-          operands.push_back(taken.outer);
-      }
-      op->setOperands(operands);
+    } else if (llvm::isa<func::ReturnOp>(op)) {
+      op->setOperands(inParts(op->getOperands()));
       return mlir::success();
     } else {
-      if (llvm::any_of(op->getOperandTypes(), isScaled) ||
-          llvm::any_of(op->getResultTypes(), isScaled))
-        return op->emitError("octavo-emit does not take scaled tensors through this operation; "
-                             "calls are opened by --inline");
-      return mlir::success();
+      if (llvm::none_of(op->getOperandTypes(), isScaled) &&
+          llvm::none_of(op->getResultTypes(), isScaled))
+        return mlir::success();
+      auto call = llvm::dyn_cast<func::CallOp>(op);
+      if (!call)
+        return op->emitError("octavo-emit does not take scaled tensors through this operation");
+      emitCall(builder, call);
     }
     emitted.push_back(op);
     return mlir::success();
   }
 
+  /// Values with the parts of scaled tensors in their places.
+  llvm::SmallVector<mlir::Value> inParts(mlir::ValueRange values) {
+    llvm::SmallVector<mlir::Value> result;
+    for (const mlir::Value value : values) {
+      if (!isScaled(value.getType())) {
+        result.push_back(value);
+        continue;
+      }
+      const ScaledParts& taken = parts.at(value);
+      result.append({taken.elements, taken.scales});
+      if (taken.outer)
+        result.push_back(taken.outer);
+    }
+    return result;
+  }
+
+  void emitCall(mlir::OpBuilder& builder, func::CallOp call) {
+    llvm::SmallVector<mlir::Type> types;
+    for (const mlir::Type type : call.getResultTypes())
+      if (const auto scaled = llvm::dyn_cast<ir::ScaledType>(type))
+        types.append(*partTypes(call, scaled));
+      else
+        types.push_back(type);
+    auto made = func::CallOp::create(builder, call.getLoc(), call.getCallee(), types,
+                                     inParts(call.getOperands()));
+    made->setDiscardableAttrs(call->getDiscardableAttrDictionary());
+    auto next = made.result_begin();
+    for (mlir::Value result : call.getResults()) {
+      const auto scaled = llvm::dyn_cast<ir::ScaledType>(result.getType());
+      if (!scaled) {
+        result.replaceAllUsesWith(*next++);
+        continue;
+      }
+      ScaledParts& taken = parts[result];
+      taken.elements = *next++;
+      taken.scales = *next++;
+      if (scaled.getHasOuterScale())
+        taken.outer = *next++;
+    }
+  }
+
   /// By a call where XLA's gives the same, else as arithmetic and a remark of why.
-  mlir::FailureOr<ScaledParts> quantized(mlir::OpBuilder& builder, mlir::Location location,
-                                         mlir::Value operand, ir::ScaledType type,
-                                         ir::QuantizationAttr quantization) {
+  ScaledParts quantized(mlir::OpBuilder& builder, mlir::Location location, mlir::Value operand,
+                        mlir::Value random, ir::ScaledType type,
+                        ir::QuantizationAttr quantization) {
     if (form == Form::CustomCalls) {
       const auto written = writeQuantizeCall(builder, location, operand, type, quantization);
       if (const auto* call = std::get_if<ScaledParts>(&written))
@@ -219,7 +245,7 @@ private:
       mlir::emitRemark(location) << "this quantization is written as arithmetic: it "
                                  << std::get<std::string>(written);
     }
-    return emitQuantize(builder, location, operand, type, quantization);
+    return emitQuantize(builder, location, operand, random, type, quantization);
   }
 
   /// A side of a dot, or the operand of a dequantize, in f32.
@@ -266,6 +292,24 @@ private:
   llvm::SmallVector<mlir::Operation*> emitted;
 };
 
+/// Fails where a call gives a scaled tensor to an argument that becomes a wide one.
+mlir::LogicalResult checkCalls(mlir::ModuleOp module) {
+  const mlir::WalkResult result = module.walk([](func::CallOp call) {
+    auto callee =
+        mlir::SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    for (unsigned i = 0; callee && i < callee.getNumArguments(); ++i)
+      if (callee.getArgAttr(i, ir::OctavoDialect::kQuantize)) {
+        call.emitError()
+            << "octavo-emit makes argument " << i << " of @" << callee.getName()
+            << ", which has octavo.quantize, a wide tensor; found a call that gives it "
+            << callee.getArgumentTypes()[i] << " (--inline opens calls)";
+        return mlir::WalkResult::interrupt();
+      }
+    return mlir::WalkResult::advance();
+  });
+  return mlir::failure(result.wasInterrupted());
+}
+
 struct EmitStableHLO : impl::EmitStableHLOBase<EmitStableHLO> {
   using EmitStableHLOBase::EmitStableHLOBase;
 
@@ -278,6 +322,9 @@ struct EmitStableHLO : impl::EmitStableHLOBase<EmitStableHLO> {
     const Form form = xlaScaledDot     ? Form::ScaledDot
                       : xlaCustomCalls ? Form::CustomCalls
                                        : Form::Qdq;
+    if (mlir::failed(checkCalls(getOperation())))
+      return signalPassFailure();
+    inlineFusedDots(getOperation());
     ScaledDotComposites composites(getOperation());
     const llvm::SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions)

@@ -67,7 +67,7 @@ PartQuantization partQuantization(ir::ScaledType type, ir::QuantizationAttr quan
   part.needsAmax = (part.isBeyond || type.getHasOuterScale()) && !isGiven;
   if (!part.isBeyond && extent % block != 0)
     part.obstacle = llvm::formatv("parts of {0} cut its blocks of {1}", extent, block);
-  else if (part.needsAmax && !isArithmetic(type, quantization, element))
+  else if (part.needsAmax && !isOfAmaxAlone(type, quantization, element))
     part.obstacle = "with these settings the amax of all parts cannot be given";
   return part;
 }
@@ -355,7 +355,8 @@ struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
         whole.ofBlocks = maximum;
       else
         whole.ofTensor = maximum;
-      parts = *emitQuantize(builder, op.getLoc(), part, partType, op.getQuantization(), whole);
+      parts =
+          emitQuantize(builder, op.getLoc(), part, nullptr, partType, op.getQuantization(), whole);
     }
     // Scales of blocks beyond the parts are the same everywhere.
     llvm::SmallVector<mlir::Value> operands = {parts.elements};

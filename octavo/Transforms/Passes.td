@@ -61,28 +61,33 @@ def EmitStableHLO : Pass<"octavo-emit", "::mlir::ModuleOp"> {
     Codes, scales and dequantized values are those of the octavo program, on the interpreter bit for bit;
     sums of dots are rounded in the order of `dot_general`. A compiler that flushes subnormals, as XLA
     does on CPUs, takes f32 below 2^-126 for 0, scales of 2^-127 among them. A program cannot refuse
-    NaN and Inf: the quantizations are equal on finite values.
+    NaN and Inf: the quantizations whose policy is `error` are equal on finite values.
+
+    Every setting of a quantization is written, those of presets too, and every conversion. Roundings
+    other than ties to even, stochastic ones from the random bits of the operation, are integer
+    arithmetic on the bits of the quotient, and so are NaN and Inf that a policy lets pass. Elements
+    that MLIR has no type of (CFloat8) are codes in `ui8`, whose values are integer arithmetic, too.
+    Floats of 6 bits keep their types: XLA's CPU compiler fails at them ("Failed to translate module
+    to LLVM IR").
 
     An argument of scaled type with `octavo.quantize` becomes the f32 tensor that is bound to it,
     quantized in the program. Any other becomes two or three arguments, NAME, NAME.scales and NAME.outer,
-    and a result likewise two or three results. Scaled tensors through calls and control flow are errors
-    (`--inline` opens calls), and so are open extents.
-
-    Quantizations by all scale rules are written, of a given amax too, with all other settings at their
-    defaults; conversions that round ties to even. Others are errors that name them.
+    and a result likewise two or three results, of calls as well. An `octavo.fused_dot` is opened.
+    Scaled tensors through other operations of control flow are errors, and so are open extents.
 
     Other forms of dots are those by which XLA knows products of scaled tensors. A dot that the form
     does not say is written as explicit dequantization, with a remark of what it has:
 
     - `xla-scaled-dot`: `stablehlo.composite "xla.scaled_dot"`, as `jax.lax.scaled_dot` writes it, with
       a decomposition that computes in f32. Not said: several contracted or batch axes, short last
-      blocks, int8, outer scales, one scale for a tensor.
+      blocks, int8, CFloat8, outer scales, one scale for a tensor, and floats of 6 bits, which XLA has
+      no type of.
     - `xla-custom-calls`: `__op$block_scaled_dot` with its block size and, of outer scales, the global
       scale; `__op$dequantize`. Operands are transposed as the call wants them. Not said: blocks of
       several rows or of two sizes, other axes than one contracted, one free and one batch axis, short
-      last blocks, int8, an outer scale beside a side without scales. `__op$quantize` for the preset
-      xla, with equal values unless an amax is below 2^(emax - 126); other quantizations stay arithmetic, with a remark: XLA's call makes NaN of a
-      block of zeros.
+      last blocks, int8, CFloat8, floats of 6 bits, an outer scale beside a side without scales.
+      `__op$quantize` for the preset xla, with equal values unless an amax is below 2^(emax - 126);
+      other quantizations stay arithmetic, with a remark: XLA's call makes NaN of a block of zeros.
 
     `octavo-recover-scaled` makes the products of these forms again.
   }];

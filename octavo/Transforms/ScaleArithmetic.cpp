@@ -2,15 +2,12 @@
 
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
-#include "octavo/Dialect/StableHLO/ControlFlow.h"
-#include "octavo/Dialect/StableHLO/DataMovement.h"
-#include "octavo/Dialect/StableHLO/Elementwise.h"
-#include "octavo/Dialect/StableHLO/Reduction.h"
+#include "octavo/Numerics/Scaled.h"
+#include "octavo/Transforms/RoundingArithmetic.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Sequence.h"
-
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace octavo::transforms {
@@ -21,92 +18,11 @@ using format::ElementFormat;
 using format::ScaleRule;
 using mlir::RankedTensorType;
 using mlir::Value;
+using Writer = ArithmeticWriter;
+using Direction = stablehlo::ComparisonDirection;
 
 const ElementFormat& kE8m0 = format::element("e8m0fnu");
-
-/// Writes operations at one place.
-class Writer {
-public:
-  Writer(mlir::OpBuilder& builder, mlir::Location at) : builder(builder), at(at) {}
-
-  static RankedTensorType typeOf(Value value) {
-    return llvm::cast<RankedTensorType>(value.getType());
-  }
-
-  Value write(llvm::StringRef operation, mlir::ValueRange operands, mlir::Type type) {
-    mlir::OperationState state(at, ("stablehlo." + operation).str(), operands, type);
-    return builder.create(state)->getResult(0);
-  }
-  /// An operation whose result is of its operands' type.
-  Value write(llvm::StringRef operation, mlir::ValueRange operands) {
-    return write(operation, operands, operands.back().getType());
-  }
-
-  Value constant(double number, RankedTensorType type) {
-    return stablehlo::ConstantOp::create(
-        builder, at,
-        mlir::DenseElementsAttr::get(
-            type, mlir::Attribute(builder.getFloatAttr(type.getElementType(), number))));
-  }
-  /// A number in every place of a tensor like `like`.
-  Value number(double number, Value like) { return constant(number, typeOf(like)); }
-  Value integer(std::uint32_t number, Value like) {
-    const RankedTensorType type = typeOf(like);
-    return stablehlo::ConstantOp::create(
-        builder, at,
-        mlir::DenseElementsAttr::get(type, llvm::APInt(type.getElementTypeBitWidth(), number)));
-  }
-  /// As `number`, kept from simplifications that make a division by it a product.
-  Value divisor(double number, Value like) {
-    return write("optimization_barrier", this->number(number, like));
-  }
-
-  Value convert(Value value, mlir::Type element) {
-    const RankedTensorType type = typeOf(value).clone(element);
-    return type == value.getType()
-               ? value
-               : stablehlo::ConvertOp::create(builder, at, type, value).getResult();
-  }
-  Value bits(Value value, mlir::Type element) {
-    return write("bitcast_convert", value, typeOf(value).clone(element));
-  }
-  Value compare(stablehlo::ComparisonDirection direction, Value lhs, Value rhs) {
-    return stablehlo::CompareOp::create(builder, at, typeOf(lhs).clone(builder.getI1Type()), lhs,
-                                        rhs, direction, stablehlo::ComparisonTypeAttr());
-  }
-  Value reshape(Value value, llvm::ArrayRef<std::int64_t> shape) {
-    const RankedTensorType type = typeOf(value).clone(shape);
-    return type == value.getType()
-               ? value
-               : stablehlo::ReshapeOp::create(builder, at, type, value).getResult();
-  }
-  Value broadcast(Value value, llvm::ArrayRef<std::int64_t> axes,
-                  llvm::ArrayRef<std::int64_t> shape) {
-    return stablehlo::BroadcastInDimOp::create(builder, at, typeOf(value).clone(shape), value,
-                                               builder.getDenseI64ArrayAttr(axes));
-  }
-  /// The largest along axes of a tensor that is nowhere negative.
-  Value largest(Value value, llvm::ArrayRef<std::int64_t> axes) {
-    llvm::SmallVector<std::int64_t> kept;
-    for (const auto [axis, extent] : llvm::enumerate(typeOf(value).getShape()))
-      if (!llvm::is_contained(axes, static_cast<std::int64_t>(axis)))
-        kept.push_back(extent);
-    const auto scalar = RankedTensorType::get({}, typeOf(value).getElementType());
-    auto reduce = stablehlo::ReduceOp::create(
-        builder, at, mlir::TypeRange(typeOf(value).clone(kept)), mlir::ValueRange(value),
-        mlir::ValueRange(constant(0, scalar)), builder.getDenseI64ArrayAttr(axes));
-    mlir::Block& body = reduce.getBody().emplaceBlock();
-    body.addArguments({scalar, scalar}, {at, at});
-    mlir::OpBuilder inner = mlir::OpBuilder::atBlockBegin(&body);
-    const Value larger =
-        stablehlo::MaxOp::create(inner, at, scalar, body.getArgument(0), body.getArgument(1));
-    stablehlo::ReturnOp::create(inner, at, larger);
-    return reduce.getResult(0);
-  }
-
-  mlir::OpBuilder& builder;
-  const mlir::Location at;
-};
+constexpr float kLargest = std::numeric_limits<float>::max();
 
 /// A tensor in blocks: for each axis an axis of blocks and one of places within a block. The last
 /// block of an axis may be short.
@@ -160,64 +76,6 @@ struct Blocks {
   llvm::SmallVector<std::int64_t> grid, whole, split, outerAxes, innerAxes;
 };
 
-/// The exponent field, as ui32, of the power of two that a rule gives for amax: 0 to 254.
-Value scaleField(Writer& writer, ScaleRule rule, const ElementFormat& element, Value amax) {
-  using Direction = stablehlo::ComparisonDirection;
-  mlir::OpBuilder& b = writer.builder;
-  const mlir::Type ui32 = b.getIntegerType(32, false);
-  const int emax = element.emax();
-  Value number = amax;
-  if (rule == ScaleRule::RoundUp)
-    number = writer.write(
-        "multiply",
-        {amax, writer.number(1.0F / static_cast<float>(numerics::maxValue(element)), amax)});
-  const Value bits = writer.bits(number, ui32);
-  const Value field = writer.write("shift_right_logical", {bits, writer.integer(23, bits)});
-  const Value trailing = writer.write("and", {bits, writer.integer(0x7FFFFF, bits)});
-  const Value half = writer.integer(0x400000, bits);
-  const Value zero = writer.integer(0, bits);
-  const auto below = [&](Value value, int exponent) { // max(value - exponent, 0)
-    const Value offset = writer.integer(static_cast<std::uint32_t>(exponent), bits);
-    return writer.write("subtract", {writer.write("maximum", {value, offset}), offset});
-  };
-  const auto asNumber = [&](Value condition) { return writer.convert(condition, ui32); };
-  // A subnormal has the exponent field 0, and is above 2^-127 where its trailing bits are.
-  const Value subnormal = writer.compare(Direction::EQ, field, zero);
-  const Value aboveLeast = asNumber(writer.compare(Direction::GT, trailing, half));
-  const auto select = [&](Value condition, Value then, Value otherwise) {
-    return writer.write("select", {condition, then, otherwise});
-  };
-  Value result;
-  if (rule == ScaleRule::Floor)
-    return below(field, emax);
-  if (rule == ScaleRule::RoundUp) {
-    const Value up = asNumber(writer.compare(Direction::NE, trailing, zero));
-    result = select(subnormal, aboveLeast, writer.write("add", {field, up}));
-  } else if (rule == ScaleRule::Ceil || rule == ScaleRule::Even) {
-    // From m = 2 - 2^-(M + 1) on `even` goes up, from the next value after 1 on `ceil` (S3). Of
-    // subnormals those from 2^-127 on, whose m has a bit less, reach a scale above the least.
-    const int kept = element.trailingSignificandBits - (element.isInteger() ? 1 : 0);
-    const auto from = [&](int ownBits) {
-      return rule == ScaleRule::Ceil ? std::uint32_t{1} : 0x800000U - (1U << (ownBits - 1 - kept));
-    };
-    const auto isFrom = [&](std::uint32_t least) {
-      return asNumber(writer.compare(Direction::GE, trailing, writer.integer(least, trailing)));
-    };
-    const Value normal = below(writer.write("add", {field, isFrom(from(23))}), emax);
-    const Value least = rule == ScaleRule::Ceil ? aboveLeast : isFrom(from(22));
-    result = select(subnormal, emax == 0 ? least : zero, normal);
-  } else { // nearest: 1.5 goes up, and between the two smallest scales everything does (N7)
-    const Value least = writer.integer(static_cast<std::uint32_t>(emax), bits);
-    const Value up = asNumber(writer.compare(Direction::GE, trailing, half));
-    const Value any = asNumber(writer.compare(Direction::NE, trailing, zero));
-    const Value normal = select(writer.compare(Direction::GT, field, least),
-                                writer.write("add", {below(field, emax), up}),
-                                select(writer.compare(Direction::EQ, field, least), any, zero));
-    result = select(subnormal, emax == 0 ? aboveLeast : zero, normal);
-  }
-  return writer.write("minimum", {result, writer.integer(254, bits)});
-}
-
 /// 1 / 2^(field - 127) as a product of two f32 that are normal for every field.
 std::pair<Value, Value> inverseFactors(Writer& writer, Value field) {
   const mlir::Type f32 = writer.builder.getF32Type();
@@ -251,41 +109,444 @@ Value asElements(Writer& writer, Value quotient, const ElementFormat& element) {
   return writer.convert(clamped, mlirType(writer.builder.getContext(), element));
 }
 
-/// The rule of scales with a significand (S5), for amax of each block.
-Value significandScales(Writer& writer, const ElementFormat& element, const ElementFormat& scale,
-                        Value amax, Value outer) {
-  using Direction = stablehlo::ComparisonDirection;
-  Value ratio = writer.write("divide", {amax, writer.divisor(numerics::maxValue(element), amax)});
-  if (outer)
-    ratio = writer.write("divide",
-                         {ratio, writer.broadcast(outer, {}, Writer::typeOf(amax).getShape())});
-  ratio = writer.write("minimum", {ratio, writer.number(numerics::maxValue(scale), ratio)});
-  const mlir::Type type = mlirType(writer.builder.getContext(), scale);
-  const mlir::Type f32 = writer.builder.getF32Type();
-  const Value rounded = writer.convert(writer.convert(ratio, type), f32);
-  const Value zero = writer.number(0, amax);
-  const Value positive =
-      writer.write("select", {writer.compare(Direction::EQ, rounded, zero),
-                              writer.number(numerics::minPositive(scale), amax), rounded});
-  const Value result = writer.write(
-      "select", {writer.compare(Direction::EQ, amax, zero), writer.number(1, amax), positive});
-  return writer.convert(result, type);
+/// A float as its leading exponent and its 24 bits: 0 has an exponent below those of all others,
+/// Inf one above.
+struct Leading {
+  Leading(Writer& writer, Value value) {
+    const FloatParts parts = floatParts(writer, value);
+    exponent = parts.exponent;
+    significand = parts.significand;
+  }
+  Value exponent, significand;
+};
+constexpr std::int64_t kOne = std::int64_t{1} << 23; ///< of Leading::significand
+
+/// Scales, and what values are multiplied or divided by.
+class ScaleWriter {
+public:
+  ScaleWriter(Writer& writer, ir::ScaledType type, const numerics::QuantizeOptions& options,
+              const Blocks& blocks)
+      : writer(writer), kind(type.getKind()), options(options), blocks(blocks),
+        corners(numerics::cornerCodes(*kind.scale, options)),
+        max(static_cast<float>(numerics::maxValue(*kind.element))) {}
+
+  /// Fills the members below. `x` is f32.
+  void write(Value x, const AmaxOfWhole& whole) {
+    findFacts(x, whole);
+    if (kind.hasOuterScale)
+      writeOuter(whole);
+    const Value found = hasInf ? select(hasInf, number(kLargest), amax) : amax;
+    Value counts = options.amax && !kind.hasOuterScale ? number(*options.amax) : found;
+    if (options.leastAmax > 0)
+      counts = writer.write("maximum", {counts, number(options.leastAmax)});
+    codes = ruleCodes(counts);
+    if (hasInf && corners.infinite)
+      give(hasInf, *corners.infinite, counts);
+    if (hasNan && corners.nan && countsNan())
+      give(hasNan, *corners.nan, counts);
+    const auto nanCode = static_cast<std::int64_t>(*kind.scale->nanCode());
+    if (poisoned)
+      codes = select(poisoned, code(nanCode), codes);
+    const bool mayBeNan =
+        poisoned || llvm::is_contained({std::optional(corners.zero), corners.nan, corners.infinite,
+                                        corners.pastRange, std::optional(corners.underflow)},
+                                       std::optional(static_cast<std::uint32_t>(nanCode)));
+    if (mayBeNan)
+      isNan = writer.compare(Direction::EQ, codes, code(nanCode));
+    scales = asFormat(writer, codes, *kind.scale);
+    decisive = counts;
+  }
+
+  /// Values over their scales, in f32, where that is not exact.
+  Value quotient(Value x) {
+    const Value scale = writer.convert(scales, writer.builder.getF32Type());
+    const auto over = [&](Value factor) {
+      return inInput(writer.write("divide", {x, kept(blocks.spread(writer, factor))}));
+    };
+    const auto times = [&](Value factor) {
+      return inInput(writer.write("multiply", {x, blocks.spread(writer, factor)}));
+    };
+    switch (options.quotient) {
+    case numerics::QuotientForm::Divided:
+      break;
+    case numerics::QuotientForm::DividedByQuotient:
+      return over(divided(scale, onGrid(inverse)));
+    case numerics::QuotientForm::Successive: {
+      const Value first = outer ? divided(x, writer.broadcast(outer, {}, blocks.shape)) : x;
+      const Value second =
+          inInput(writer.write("divide", {first, kept(blocks.spread(writer, scale))}));
+      return select(writer.compare(Direction::EQ, first, writer.number(0, first)), first, second);
+    }
+    case numerics::QuotientForm::TimesInverse: {
+      const Value product = writer.write("multiply", {scale, divided(number(1), onGrid(inverse))});
+      return times(atMostLargest(divided(number(1), product)));
+    }
+    case numerics::QuotientForm::TimesQuotient:
+      return times(divided(divided(number(1), onGrid(outer)), scale));
+    case numerics::QuotientForm::TimesInverted:
+      return times(select(isZero(decisive), divided(number(1), scale),
+                          atMostLargest(divided(number(max), decisive))));
+    }
+    Value divisor = scale;
+    if (outer)
+      divisor = writer.write("multiply", {scale, onGrid(outer)});
+    // Below f32's range the product would be 0, and 0 / 0 no value of the tensor.
+    divisor = select(writer.compare(Direction::EQ, divisor, number(0)),
+                     number(numerics::minPositive(format::element("f32"))), divisor);
+    return over(divisor);
+  }
+
+  Value codes;  ///< of the scales, in i32
+  Value scales; ///< in their format
+  Value outer;  ///< a scalar; null where there is none
+  Value isNan;  ///< of scales; null where none can be
+
+private:
+  Value select(Value condition, Value then, Value otherwise) {
+    return writer.write("select", {condition, then, otherwise});
+  }
+  Value number(double value) { return writer.number(value, amax); }
+  Value code(std::int64_t value) {
+    return writer.constantOf(value, writer.builder.getI32Type(), blocks.grid);
+  }
+  Value kept(Value value) { return writer.write("optimization_barrier", value); }
+  /// A quotient, kept from what makes one of several.
+  Value divided(Value dividend, Value divisor) {
+    return kept(writer.write("divide", {dividend, kept(divisor)}));
+  }
+  Value atMostLargest(Value value) {
+    return writer.write("minimum", {value, writer.number(kLargest, value)});
+  }
+  Value inType(bool isComputedInIt, Value value) {
+    return isComputedInIt ? roundedTo(writer, value, *options.input) : value;
+  }
+  Value inInput(Value quotient) { return inType(options.inInputType.quotient, quotient); }
+  Value ratioInType(Value ratio) { return inType(options.inInputType.ratio, ratio); }
+  /// A number that is one of the tensor, 1 where there is none, for each block.
+  Value onGrid(Value scalar) {
+    return scalar ? writer.broadcast(scalar, {}, blocks.grid) : number(1);
+  }
+  bool countsNan() const { return options.nonFinite != numerics::NonFinite::SkipNan; }
+  /// On the bits: subnormals are not 0.
+  Value isZero(Value value) {
+    const Value bits = writer.bits(value, writer.builder.getI32Type());
+    return writer.compare(Direction::EQ, bits, writer.integer(0, bits));
+  }
+  Value asCode(Value condition) { return writer.convert(condition, writer.builder.getI32Type()); }
+
+  void give(Value condition, std::uint32_t given, Value& counts) {
+    codes = select(condition, code(given), codes);
+    counts = select(condition, number(0), counts);
+  }
+
+  /// BlockFacts, and whether they make the scale NaN.
+  void findFacts(Value x, const AmaxOfWhole& whole) {
+    Value magnitude = writer.write("abs", x);
+    const bool isGiven = options.amax && !kind.hasOuterScale;
+    if (options.nonFinite == numerics::NonFinite::Error) {
+      amax = isGiven
+                 ? writer.constant(*options.amax,
+                                   RankedTensorType::get(blocks.grid, writer.builder.getF32Type()))
+                 : blocks.largest(writer, magnitude);
+      if (whole.ofBlocks && !isGiven)
+        amax = whole.ofBlocks(amax);
+      return;
+    }
+    const Value inf = writer.number(std::numeric_limits<float>::infinity(), x);
+    const Value zero = writer.number(0, x);
+    const auto any = [&](Value condition) {
+      const Value some =
+          blocks.largest(writer, writer.convert(condition, writer.builder.getF32Type()));
+      return writer.compare(Direction::GT, some, writer.number(0, some));
+    };
+    const Value isFinite = writer.compare(Direction::LT, magnitude, inf);
+    amax = blocks.largest(writer, select(isFinite, magnitude, zero));
+    hasNan = any(writer.compare(Direction::NE, x, x));
+    hasInf = any(writer.compare(Direction::EQ, magnitude, inf));
+    if (countsNan() && !corners.nan)
+      poisoned = hasNan;
+    if (options.nonFinite == numerics::NonFinite::Propagate && !corners.infinite) {
+      const Value alone = countsNan() && corners.nan
+                              ? writer.write("and", {hasInf, writer.write("not", hasNan)})
+                              : hasInf;
+      poisoned = poisoned ? writer.write("or", {poisoned, alone}) : alone;
+    }
+  }
+
+  /// S6 and S15.
+  void writeOuter(const AmaxOfWhole& whole) {
+    const auto product =
+        static_cast<float>(numerics::maxValue(*kind.element) * numerics::maxValue(*kind.scale));
+    const auto scalar = RankedTensorType::get({}, writer.builder.getF32Type());
+    const auto one = [&] { return writer.constant(1, scalar); };
+    if (options.outer == numerics::OuterForm::One) {
+      outer = one();
+      return;
+    }
+    Value all;
+    if (options.amax) {
+      all = writer.constant(*options.amax, scalar);
+    } else {
+      Value counts = hasInf ? select(hasInf, number(kLargest), amax) : amax;
+      if (poisoned)
+        counts = select(poisoned, number(0), counts);
+      all = writer.largest(
+          counts, llvm::to_vector(llvm::seq<std::int64_t>(0, Writer::typeOf(amax).getRank())));
+      if (whole.ofTensor)
+        all = whole.ofTensor(all);
+    }
+    const auto rounded = [&](Value value) { return inType(options.inInputType.outer, value); };
+    const Value maximum = writer.constant(product, scalar);
+    if (options.outer == numerics::OuterForm::Quotient) {
+      const Value ratio = rounded(divided(all, maximum));
+      outer = select(isZero(ratio), one(), ratio);
+      return;
+    }
+    if (options.outer == numerics::OuterForm::Inverse) {
+      inverse = select(isZero(all), one(), atMostLargest(rounded(divided(maximum, all))));
+    } else {
+      const Value reciprocal = rounded(divided(one(), all));
+      inverse = rounded(writer.write("multiply", {reciprocal, maximum}));
+      const Value inf = writer.constant(std::numeric_limits<float>::infinity(), scalar);
+      inverse = select(writer.compare(Direction::EQ, inverse, inf), one(), inverse);
+    }
+    outer = divided(one(), inverse);
+  }
+
+  /// The codes that the rule gives, S12's of zero, underflow and range among them.
+  Value ruleCodes(Value counts) {
+    Value result;
+    if (*kind.scale == kE8m0 || options.scaleValues == numerics::ScaleValues::PowersOfTwo) {
+      const Value exponent =
+          writer.write("clamp", {code(kE8m0.emin()), scaleExponents(counts), code(kE8m0.emax())},
+                       code(0).getType());
+      result = writer.write("add", {exponent, code(kE8m0.bias)});
+      if (*kind.scale != kE8m0) { // f32, of which 2^-127 is a subnormal
+        const Value normal = writer.write("shift_left", {result, code(23)});
+        result = select(writer.compare(Direction::EQ, result, code(0)), code(kOne / 2), normal);
+      }
+      result = atLeast(result);
+      if (pastRange && corners.pastRange)
+        result = select(pastRange, code(*corners.pastRange), result);
+    } else {
+      const Value ratio =
+          writer.write("minimum", {scaleRatio(counts), number(numerics::maxValue(*kind.scale))});
+      const mlir::Type type = mlirType(writer.builder.getContext(), *kind.scale);
+      const mlir::Type bits =
+          writer.builder.getIntegerType(static_cast<unsigned>(kind.scale->width()), false);
+      const Value rounded = writer.convert(writer.bits(writer.convert(ratio, type), bits),
+                                           writer.builder.getI32Type());
+      result = select(writer.compare(Direction::EQ, rounded, code(0)), code(corners.underflow),
+                      atLeast(rounded));
+    }
+    return select(isZero(counts), code(corners.zero), result);
+  }
+
+  Value atLeast(Value result) {
+    return corners.least <= 1 && *kind.scale != kE8m0 ? result
+           : corners.least == 0 ? result
+                                : writer.write("maximum", {result, code(corners.least)});
+  }
+
+  /// The exponent of a power-of-two scale, before it is clamped (S3, S13, S14).
+  Value scaleExponents(Value counts) {
+    const ElementFormat& element = *kind.element;
+    const auto plus = [&](Value exponent, Value condition) {
+      return writer.write("add", {exponent, asCode(condition)});
+    };
+    const auto belowTop = [&](Value exponent) {
+      return writer.write("subtract", {exponent, code(element.emax())});
+    };
+    const auto isFrom = [&](const Leading& value, std::int64_t least) {
+      return writer.compare(Direction::GE, value.significand, code(least));
+    };
+    const bool isLog2 = options.exponent == numerics::ExponentForm::Log2;
+    switch (options.rule) {
+    case ScaleRule::Floor: {
+      const Leading value(writer, counts);
+      return belowTop(isLog2 ? plus(value.exponent, reachesNext(value, true)) : value.exponent);
+    }
+    case ScaleRule::Ceil: {
+      const Leading value(writer, counts);
+      return belowTop(
+          plus(value.exponent, isLog2 ? reachesNext(value, false) : isFrom(value, kOne + 1)));
+    }
+    case ScaleRule::Even: {
+      const Leading value(writer, counts);
+      const int own = element.trailingSignificandBits - (element.isInteger() ? 1 : 0);
+      const int kept = options.evenBits.value_or(static_cast<std::uint8_t>(own));
+      const Value rounded = plus(value.exponent, isFrom(value, 2 * kOne - (kOne >> (kept + 1))));
+      pastRange = writer.compare(Direction::GT, rounded, code(kE8m0.emax()));
+      return belowTop(rounded);
+    }
+    case ScaleRule::RoundUp: {
+      if (options.ratio == numerics::BlockRatio::Inverted) // 2^-e is max / amax rounded down
+        return writer.write(
+            "negate",
+            Leading(writer, ratioInType(atMostLargest(divided(number(max), counts)))).exponent);
+      const auto reciprocal = static_cast<float>(1.0 / numerics::maxValue(element));
+      const Leading ratio(
+          writer, ratioInType(options.ratio == numerics::BlockRatio::Quotient
+                                  ? divided(counts, number(max))
+                                  : writer.write("multiply", {counts, number(reciprocal)})));
+      return plus(ratio.exponent, isLog2 ? reachesNext(ratio, false) : isFrom(ratio, kOne + 1));
+    }
+    case ScaleRule::Nearest:
+      break;
+    }
+    const bool isQuotient = options.ratio == numerics::BlockRatio::Quotient;
+    const Leading value(writer, isQuotient ? ratioInType(divided(counts, number(max))) : counts);
+    const Value exponent = isQuotient ? value.exponent : belowTop(value.exponent);
+    // 1.5 goes up, and between the two smallest scales everything does (N7).
+    const Value isBetween = writer.compare(Direction::LT, exponent, code(kE8m0.emin() + 1));
+    return plus(exponent,
+                select(isBetween, isFrom(value, kOne + 1), isFrom(value, kOne + kOne / 2)));
+  }
+
+  /// Whether log2 of a value, rounded to f32 and to the input's type, is beyond its leading
+  /// exponent when rounded down, or up. From which significand on it is depends on the exponent
+  /// alone.
+  Value reachesNext(const Leading& value, bool isDown) {
+    const auto reaches = [&](int exponent, std::int64_t significand) {
+      const double x = std::ldexp(static_cast<double>(significand), exponent - 23);
+      auto log2 = static_cast<float>(std::log2(x));
+      if (options.inInputType.ratio)
+        log2 = static_cast<float>(numerics::round(*options.input, log2));
+      return (isDown ? std::floor(log2) : std::ceil(log2)) > static_cast<float>(exponent);
+    };
+    Value least;
+    std::int64_t last = -1;
+    for (int exponent = -149; exponent <= 127; ++exponent) {
+      std::int64_t low = kOne, high = 2 * kOne; // of the significands that reach it the first
+      while (low < high) {
+        const std::int64_t middle = low + (high - low) / 2;
+        if (reaches(exponent, middle))
+          high = middle;
+        else
+          low = middle + 1;
+      }
+      if (low == last)
+        continue;
+      last = low;
+      least = least ? select(writer.compare(Direction::GE, value.exponent, code(exponent)),
+                             code(low), least)
+                    : code(low);
+    }
+    return writer.compare(Direction::GE, value.significand, least);
+  }
+
+  /// S14, of scales with a significand.
+  Value scaleRatio(Value counts) {
+    const auto reciprocal = 1.0F / max;
+    switch (options.ratio) {
+    case numerics::BlockRatio::Standard:
+    case numerics::BlockRatio::Quotient:
+      break;
+    case numerics::BlockRatio::JointQuotient:
+      return divided(counts, writer.write("multiply", {number(max), onGrid(outer)}));
+    case numerics::BlockRatio::OuterFirst:
+      return divided(divided(counts, onGrid(outer)), number(max));
+    case numerics::BlockRatio::InverseLast:
+      return writer.write("multiply", {ratioInType(divided(counts, number(max))), onGrid(inverse)});
+    case numerics::BlockRatio::InverseFirst: {
+      const Value factor = kept(writer.write("multiply", {onGrid(inverse), number(reciprocal)}));
+      return atMostLargest(writer.write("multiply", {counts, factor}));
+    }
+    case numerics::BlockRatio::Inverted: {
+      const Value inverted = ratioInType(atMostLargest(divided(number(max), counts)));
+      return ratioInType(divided(number(1), inverted));
+    }
+    }
+    const Value ratio = ratioInType(divided(counts, number(max)));
+    return outer ? divided(ratio, onGrid(outer)) : ratio;
+  }
+
+  Writer& writer;
+  const numerics::ScaledType kind;
+  const numerics::QuantizeOptions& options;
+  const Blocks& blocks;
+  const numerics::CornerCodes corners;
+  const float max;
+  Value amax, hasNan, hasInf, poisoned; ///< of blocks
+  Value inverse;                        ///< g of OuterForm; null where it is 1
+  Value decisive;                       ///< the amax that the scale is of; 0 where it was given
+  Value pastRange;
+};
+
+/// Whether elements are clamped quotients that are converted.
+bool areConverted(const ElementFormat& element, const numerics::QuantizeOptions& options) {
+  const bool isAnyFinite = options.nonFinite == numerics::NonFinite::Error ||
+                           (options.nonFinite == numerics::NonFinite::Propagate &&
+                            !options.corners.nan && !options.corners.infinite);
+  return isAnyFinite && options.rounding == numerics::Rounding::TiesToEven &&
+         options.overflow == numerics::Overflow::Saturate &&
+         options.zeroSign == numerics::ZeroSign::Kept &&
+         options.int8 == numerics::Int8Range::Symmetric && !element.mlir.empty();
 }
 
-/// The outer scale (S6) from the amax of each block, or from one that is given.
-Value outerScale(Writer& writer, const ElementFormat& element, const ElementFormat& scale,
-                 Value amax, std::optional<float> given, const AmaxOfWhole& whole) {
-  const auto axes = llvm::to_vector(llvm::seq<std::int64_t>(0, Writer::typeOf(amax).getRank()));
-  Value all = given
-                  ? writer.constant(*given, RankedTensorType::get({}, writer.builder.getF32Type()))
-                  : writer.largest(amax, axes);
-  if (whole.ofTensor && !given)
-    all = whole.ofTensor(all);
-  const auto product = static_cast<float>(numerics::maxValue(element) * numerics::maxValue(scale));
-  const Value ratio = writer.write("divide", {all, writer.divisor(product, all)});
-  const Value isZero =
-      writer.compare(stablehlo::ComparisonDirection::EQ, ratio, writer.number(0, ratio));
-  return writer.write("select", {isZero, writer.number(1, ratio), ratio});
+/// A quotient that is 0 in f32 is 0 of that sign.
+void setZeroSign(Writer& writer, FloatParts& parts, numerics::ZeroSign sign) {
+  if (sign != numerics::ZeroSign::Positive && sign != numerics::ZeroSign::Negative)
+    return;
+  const auto number = [&](std::int64_t value) { return writer.integer(value, parts.exponent); };
+  // At most 2^-150 is 0 in f32.
+  const Value isTie = writer.write(
+      "and",
+      {writer.compare(Direction::EQ, parts.exponent, number(-150)),
+       writer.compare(Direction::EQ, parts.significand, number(std::int64_t{1} << parts.digits))});
+  Value isZero = writer.write(
+      "or",
+      {writer.compare(Direction::EQ, parts.significand, number(0)),
+       writer.write("or", {writer.compare(Direction::LT, parts.exponent, number(-150)), isTie})});
+  isZero = writer.write(
+      "and", {isZero, writer.write("not", writer.write("or", {parts.isNan, parts.isInf}))});
+  parts.significand = writer.write("select", {isZero, number(0), parts.significand});
+  parts.isNegative = sign == numerics::ZeroSign::Negative
+                         ? writer.write("or", {parts.isNegative, isZero})
+                         : writer.write("and", {parts.isNegative, writer.write("not", isZero)});
+}
+
+/// Elements by integer arithmetic, which takes every setting. `quotient` is f32, or null where x is
+/// divided by powers of two of the given codes, which is exact.
+Value roundedElements(Writer& writer, Value x, Value quotient, Value powers,
+                      const ElementFormat& element, const numerics::QuantizeOptions& options,
+                      Value random) {
+  if (quotient) {
+    const auto inf = writer.number(std::numeric_limits<float>::infinity(), x);
+    const auto isInf = [&](Value value) {
+      return writer.compare(Direction::EQ, writer.write("abs", value), inf);
+    };
+    const Value isInfinite = isInf(x);
+    const Value isNan = writer.compare(Direction::NE, quotient, quotient); // Inf * 0, Inf / Inf
+    // A NaN has the sign of the value, which a division need not keep.
+    const Value isOwn = writer.write(
+        "or", {writer.write("and", {isInfinite, isNan}), writer.compare(Direction::NE, x, x)});
+    quotient = writer.write("select", {isOwn, x, quotient});
+    // Of a finite value it overflows like one.
+    const Value isBeyond = writer.write("and", {isInf(quotient), writer.write("not", isInfinite)});
+    const Value largest = writer.number(kLargest, x);
+    quotient = writer.write(
+        "select",
+        {isBeyond,
+         writer.write("clamp", {writer.write("negate", largest), quotient, largest}, x.getType()),
+         quotient});
+  }
+  FloatParts parts = floatParts(writer, quotient ? quotient : x);
+  if (!quotient) {
+    const Value field = writer.convert(powers, Writer::typeOf(parts.exponent).getElementType());
+    parts.exponent = writer.write(
+        "subtract",
+        {parts.exponent, writer.write("subtract", {field, writer.integer(kE8m0.bias, field)})});
+  }
+  setZeroSign(writer, parts, options.zeroSign);
+  return roundedCodes(writer, parts, element,
+                      {.rounding = options.rounding,
+                       .overflow = options.overflow,
+                       .infinite = numerics::Overflow::Saturate,
+                       .nan = numerics::NanCode::Maximum,
+                       .int8 = options.int8,
+                       .isZeroPositive = options.zeroSign == numerics::ZeroSign::PositiveRounded},
+                      random);
 }
 
 } // namespace
@@ -294,81 +555,66 @@ Value emitWiden(mlir::OpBuilder& builder, mlir::Location location, Value value) 
   return Writer(builder, location).convert(value, builder.getF32Type());
 }
 
-/// The rule and a given amax, and all other settings at their defaults.
-static numerics::QuantizeOptions arithmeticOptions(const numerics::QuantizeOptions& options) {
-  return {.rule = options.rule, .amax = options.amax, .input = options.input};
-}
-
-bool isArithmetic(ir::ScaledType type, ir::QuantizationAttr quantization, mlir::Type input) {
+bool isOfAmaxAlone(ir::ScaledType type, ir::QuantizationAttr quantization, mlir::Type input) {
   const numerics::QuantizeOptions options = quantization.getOptions(type, *elementFormat(input));
-  return options == arithmeticOptions(options) &&
-         !(type.getHasOuterScale() && *type.getScale() == kE8m0);
+  return options.nonFinite == numerics::NonFinite::Error &&
+         options.rounding != numerics::Rounding::Stochastic;
 }
 
-mlir::FailureOr<ScaledParts> emitQuantize(mlir::OpBuilder& builder, mlir::Location location,
-                                          Value operand, ir::ScaledType type,
-                                          ir::QuantizationAttr quantization,
-                                          const AmaxOfWhole& whole) {
+ScaledParts emitQuantize(mlir::OpBuilder& builder, mlir::Location location, Value operand,
+                         Value random, ir::ScaledType type, ir::QuantizationAttr quantization,
+                         const AmaxOfWhole& whole) {
   Writer writer(builder, location);
   const ElementFormat& input = *elementFormat(Writer::typeOf(operand).getElementType());
   const numerics::QuantizeOptions options = quantization.getOptions(type, input);
-  if (options != arithmeticOptions(options))
-    return mlir::emitError(location)
-           << "octavo-emit writes the scale rules with all other settings at their defaults; found "
-           << quantization;
   const ElementFormat& element = *type.getElement();
-  const ElementFormat& scale = *type.getScale();
   const Blocks blocks(type);
-  const mlir::Type f32 = builder.getF32Type();
-  const Value x = writer.convert(operand, f32);
-  // That of the values decides block scales below an outer one, too.
-  const bool isGiven = options.amax && !type.getHasOuterScale();
-  Value amax = isGiven ? writer.constant(*options.amax, RankedTensorType::get(blocks.grid, f32))
-                       : blocks.largest(writer, writer.write("abs", x));
-  if (whole.ofBlocks && !isGiven)
-    amax = whole.ofBlocks(amax);
-
-  if (scale == kE8m0 && !type.getHasOuterScale()) {
-    const Value field = scaleField(writer, options.rule, element, amax);
-    const Value codes = writer.convert(field, builder.getIntegerType(8, false));
-    const auto [first, second] = inverseFactors(writer, field);
-    Value quotient = writer.write("multiply", {x, blocks.spread(writer, first)});
-    quotient = writer.write("multiply", {quotient, blocks.spread(writer, second)});
-    return ScaledParts{asElements(writer, quotient, element),
-                       writer.bits(codes, mlirType(builder.getContext(), scale)), nullptr};
+  const Value x = writer.convert(operand, builder.getF32Type());
+  ScaleWriter scales(writer, type, options, blocks);
+  scales.write(x, whole);
+  const bool isExact = numerics::quotientOf(type.getKind(), options) == numerics::Quotient::Exact;
+  const Value isNan = scales.isNan ? blocks.spread(writer, scales.isNan) : Value();
+  const auto zeroWhereNan = [&](Value values, Value zero) {
+    return isNan ? writer.write("select", {isNan, zero, values}) : values;
+  };
+  Value elements;
+  if (areConverted(element, options)) {
+    Value quotient;
+    if (isExact) {
+      const auto [first, second] = inverseFactors(writer, scales.codes);
+      quotient = writer.write("multiply", {x, blocks.spread(writer, first)});
+      quotient = writer.write("multiply", {quotient, blocks.spread(writer, second)});
+    } else {
+      quotient = scales.quotient(x);
+    }
+    elements = asElements(writer, zeroWhereNan(quotient, writer.number(0, quotient)), element);
+  } else {
+    const Value codes = roundedElements(writer, x, isExact ? Value() : scales.quotient(x),
+                                        isExact ? blocks.spread(writer, scales.codes) : Value(),
+                                        element, options, random);
+    elements = asFormat(writer, zeroWhereNan(codes, writer.integer(0, codes)), element);
   }
-  if (scale == kE8m0)
-    return mlir::emitError(location) << "octavo-emit does not write E8M0 scales below an outer one";
-  const Value outer = type.getHasOuterScale()
-                          ? outerScale(writer, element, scale, amax, options.amax, whole)
-                          : Value();
-  const Value scales = significandScales(writer, element, scale, amax, outer);
-  Value divisor = writer.convert(scales, f32);
-  if (outer)
-    divisor = writer.write("multiply", {divisor, writer.broadcast(outer, {}, blocks.grid)});
-  const Value isZero =
-      writer.compare(stablehlo::ComparisonDirection::EQ, divisor, writer.number(0, divisor));
-  divisor = writer.write(
-      "select",
-      {isZero, writer.number(numerics::minPositive(format::element("f32")), divisor), divisor});
-  const Value quotient = writer.write("divide", {x, blocks.spread(writer, divisor)});
-  return ScaledParts{asElements(writer, quotient, element), scales, outer};
+  return {elements, scales.scales, scales.outer};
 }
 
 Value emitDequantize(mlir::OpBuilder& builder, mlir::Location location, const ScaledParts& parts,
                      ir::ScaledType type) {
   Writer writer(builder, location);
-  const mlir::Type f32 = builder.getF32Type();
-  Value elements = writer.convert(parts.elements, f32);
+  Value elements = valuesOf(writer, parts.elements, *type.getElement());
+  // E8M0 below an outer scale goes beyond f32 where the value does not: one rounding, from f64.
+  const bool isWide = parts.outer && *type.getScale() == kE8m0;
+  const mlir::Type wide = isWide ? mlir::Type(builder.getF64Type()) : builder.getF32Type();
+  elements = writer.convert(elements, wide);
   if (type.getElement()->isInteger())
     elements = writer.write(
         "multiply", {elements, writer.number(std::ldexp(1.0, -type.getElement()->bias), elements)});
   const Blocks blocks(type);
-  Value result = writer.write("multiply",
-                              {elements, blocks.spread(writer, writer.convert(parts.scales, f32))});
+  Value result = writer.write(
+      "multiply", {elements, blocks.spread(writer, writer.convert(parts.scales, wide))});
   if (parts.outer)
-    result = writer.write("multiply", {result, writer.broadcast(parts.outer, {}, type.getShape())});
-  return result;
+    result = writer.write("multiply", {result, writer.broadcast(writer.convert(parts.outer, wide),
+                                                                {}, type.getShape())});
+  return writer.convert(result, builder.getF32Type());
 }
 
 Value emitDot(mlir::OpBuilder& builder, mlir::Location location, Value lhs, Value rhs,
@@ -377,76 +623,6 @@ Value emitDot(mlir::OpBuilder& builder, mlir::Location location, Value lhs, Valu
       builder, location, result.clone(builder.getF32Type()), lhs, rhs, dimensions,
       mlir::ArrayAttr(), stablehlo::DotAlgorithmAttr());
   return Writer(builder, location).convert(dot, result.getElementType());
-}
-
-namespace {
-
-/// What rule N5 rounds f32 values to, overflow apart, for a format whose values f32 has.
-Value roundAtRandom(Writer& writer, Value value, Value random, const ElementFormat& format) {
-  const mlir::Type f32 = writer.builder.getF32Type();
-  const Value code = writer.bits(value, Writer::typeOf(random).getElementType());
-  const Value exponent = writer.write("and", {code, writer.integer(0x7F800000, code)});
-  Value power = writer.bits(exponent, f32);
-  power = writer.write("maximum", {power, writer.number(std::ldexp(1.0, format.emin()), power)});
-  power = writer.write("minimum", {power, writer.number(std::ldexp(1.0, format.emax()), power)});
-  // Powers of two, and what is left of a number: all of it is exact.
-  const Value unit = writer.write(
-      "multiply", {power, writer.number(std::ldexp(1.0, -format.trailingSignificandBits), power)});
-  const Value units = writer.write("divide", {writer.write("abs", value), unit});
-  const Value low = writer.write("floor", units);
-  const Value fraction = writer.write("subtract", {units, low});
-  const Value limit = writer.write(
-      "ceil", writer.write("multiply", {fraction, writer.number(std::ldexp(1.0, 32), fraction)}));
-  const Value isAway =
-      writer.compare(stablehlo::ComparisonDirection::LT, random,
-                     writer.convert(limit, Writer::typeOf(random).getElementType()));
-  const Value high = writer.write("add", {low, writer.number(1, low)});
-  const Value rounded =
-      writer.write("multiply", {writer.write("select", {isAway, high, low}), unit});
-  const Value sign = writer.write("and", {code, writer.integer(0x80000000, code)});
-  return writer.bits(
-      writer.write("or", {writer.bits(rounded, Writer::typeOf(code).getElementType()), sign}), f32);
-}
-
-} // namespace
-
-mlir::FailureOr<Value> emitConvert(mlir::OpBuilder& builder, ir::ConvertOp op) {
-  if (op.getOperand().getType() == op.getResult().getType())
-    return op.getOperand(); // codes stay, beyond the limits too
-  Writer writer(builder, op.getLoc());
-  const numerics::Conversion conversion = op.getConversion().getConversion();
-  const bool isRandom = conversion.rounding == numerics::Rounding::Stochastic;
-  if ((!isRandom && conversion.rounding != numerics::Rounding::TiesToEven) ||
-      conversion.nan != numerics::NanCode::NegativeZero)
-    return op.emitError()
-           << "octavo-emit writes conversions that round ties to even or "
-              "stochastically and give NaN the code of -0 where there is none; found "
-           << op.getConversion();
-  if (!Writer::typeOf(op.getOperand()).hasStaticShape())
-    return op.emitError() << "octavo-emit takes known extents; found " << op.getOperand().getType()
-                          << " (octavo-refine-shapes makes them known)";
-  const mlir::Type to = Writer::typeOf(op.getResult()).getElementType();
-  const ElementFormat& format = *elementFormat(to);
-  const unsigned width = elementFormat(Writer::typeOf(op.getOperand()).getElementType())->width();
-  if (isRandom && (width > 32 || format.width() > 16 || !format.hasZero()))
-    return op.emitError() << "octavo-emit rounds f32 and narrower floats stochastically, to floats "
-                             "of at most 16 bits that have a zero; found "
-                          << op.getOperand().getType() << " and " << op.getResult().getType();
-  Value value = op.getOperand();
-  // f32 holds the limits of all formats but f64, and what stochastic rounding computes with.
-  if (width < 32 && (isRandom || conversion.overflow == numerics::Overflow::Saturate))
-    value = writer.convert(value, builder.getF32Type());
-  if (conversion.overflow == numerics::Overflow::Saturate) {
-    const double max = numerics::maxValue(format);
-    if (format == format::element("f64"))
-      return op.emitError("octavo-emit does not write conversions to f64 that saturate");
-    value = writer.write("minimum", {value, writer.number(max, value)});
-    if (format.isSigned())
-      value = writer.write("maximum", {value, writer.number(-max, value)});
-  }
-  if (isRandom)
-    value = roundAtRandom(writer, value, op.getRandomBits(), format);
-  return writer.convert(value, to);
 }
 
 } // namespace octavo::transforms

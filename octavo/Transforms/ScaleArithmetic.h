@@ -10,9 +10,8 @@ struct ScaledParts {
   mlir::Value elements, scales, outer;
 };
 
-/// Whether emitQuantize writes it: any rule, amax of the values or given, all other settings at
-/// their defaults.
-bool isArithmetic(ir::ScaledType type, ir::QuantizationAttr quantization, mlir::Type input);
+/// Whether the codes of a part of a tensor need nothing of the rest of it but its amax.
+bool isOfAmaxAlone(ir::ScaledType type, ir::QuantizationAttr quantization, mlir::Type input);
 
 /// What makes the amax of a part of a tensor that of the whole: of each block, where blocks go
 /// beyond the part, and of the part itself for an outer scale.
@@ -20,12 +19,12 @@ struct AmaxOfWhole {
   llvm::function_ref<mlir::Value(mlir::Value)> ofBlocks = nullptr, ofTensor = nullptr;
 };
 
-/// The codes that octavo.quantize gives of finite values. Fails, with an error that names it, where
-/// it is not isArithmetic. Extents are known.
-mlir::FailureOr<ScaledParts> emitQuantize(mlir::OpBuilder& builder, mlir::Location location,
-                                          mlir::Value operand, ir::ScaledType type,
-                                          ir::QuantizationAttr quantization,
-                                          const AmaxOfWhole& whole = {});
+/// The codes that octavo.quantize gives, where the policy is `error` of finite values. `random` is
+/// there where the rounding is stochastic; `whole` is used where isOfAmaxAlone. Extents are known.
+/// Elements that MLIR has no type of are codes in ui8.
+ScaledParts emitQuantize(mlir::OpBuilder& builder, mlir::Location location, mlir::Value operand,
+                         mlir::Value random, ir::ScaledType type, ir::QuantizationAttr quantization,
+                         const AmaxOfWhole& whole = {});
 
 /// The f32 values that octavo.dequantize gives.
 mlir::Value emitDequantize(mlir::OpBuilder& builder, mlir::Location location,

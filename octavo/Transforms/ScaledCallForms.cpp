@@ -24,12 +24,23 @@ bool hasEqualBlocks(ir::ScaledType type) {
       [](std::int64_t extent, std::int64_t block) { return extent > 0 && extent % block == 0; });
 }
 
-/// What keeps a side from being elements and scales of any of XLA's forms; empty if nothing does.
+/// What keeps elements from being those of any of XLA's forms; empty if nothing does.
+std::string misfit(const format::ElementFormat& element) {
+  if (element.isInteger())
+    return "has elements of int8";
+  if (element.mlir.empty())
+    return "has elements that StableHLO has no type of";
+  if (element.width() == 6)
+    return "has elements of 6 bits, which XLA has no type of";
+  return {};
+}
+
+/// The same of a side.
 std::string misfit(const ScaledProduct::Side& side) {
   if (side.plain)
     return {};
-  if (side.scaled.getElement()->isInteger())
-    return "has elements of int8";
+  if (std::string reason = misfit(*side.scaled.getElement()); !reason.empty())
+    return reason;
   if (!hasEqualBlocks(side.scaled))
     return "has a short last block";
   return {};
@@ -265,8 +276,8 @@ FormOfProduct writeBlockScaledDot(mlir::OpBuilder& builder, mlir::Location locat
 /// What keeps XLA's quantization from being one; empty if nothing does.
 static std::string quantizeMisfit(ir::ScaledType type, const numerics::QuantizeOptions& options) {
   const format::ElementFormat& element = *type.getElement();
-  if (element.isInteger())
-    return "has elements of int8";
+  if (std::string reason = misfit(element); !reason.empty())
+    return reason;
   if (type.getHasOuterScale())
     return "has an outer scale";
   if (type.getScale()->trailingSignificandBits > 0) {
@@ -324,7 +335,7 @@ std::variant<ScaledParts, std::string> writeQuantizeCall(mlir::OpBuilder& builde
 
 mlir::Value writeDequantizeCall(mlir::OpBuilder& builder, mlir::Location location,
                                 const ScaledParts& parts, ir::ScaledType type) {
-  if (type.getShape().empty() || type.getElement()->isInteger() || !hasEqualBlocks(type))
+  if (type.getShape().empty() || !misfit(*type.getElement()).empty() || !hasEqualBlocks(type))
     return {};
   for (auto [extent, block] :
        llvm::zip_equal(type.getShape().drop_back(), type.getBlock().drop_back()))
