@@ -48,17 +48,7 @@ Outcome UpdateStep::run(Frame& frame) const {
     std::memmove(target, frame.at(operand), static_cast<std::size_t>(bytes));
   std::int64_t offset = 0, stride = elementBytes;
   for (std::size_t axis = shape.size(); axis-- > 0; stride *= shape[axis]) {
-    const Start& given = starts[axis];
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, frame.at(given.slot), static_cast<std::size_t>(given.bytes));
-    const std::int64_t last = shape[axis] - updateShape[axis];
-    const int unused = 64 - 8 * given.bytes;
-    const std::int64_t start =
-        given.isUnsigned
-            ? static_cast<std::int64_t>(std::min(bits, static_cast<std::uint64_t>(last)))
-            : std::clamp<std::int64_t>(static_cast<std::int64_t>(bits << unused) >> unused, 0,
-                                       last);
-    offset += start * stride;
+    offset += starts[axis].of(frame, shape[axis] - updateShape[axis]) * stride;
   }
   if (bytes != 0)
     copyBox(0, bytes, source, target + offset);

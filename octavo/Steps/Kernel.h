@@ -3,6 +3,7 @@
 
 #include "octavo/Steps/Chain.h"
 #include "octavo/Steps/KernelFunction.h"
+#include "octavo/Steps/StartIndex.h"
 
 namespace octavo::steps {
 
@@ -46,15 +47,10 @@ private:
 class UpdateStep : public Step {
 public:
   explicit UpdateStep(OperationTextPtr op) : Step(std::move(op)) {}
-  struct Start {
-    Slot slot;
-    int bytes;
-    bool isUnsigned;
-  };
   /// `operand` may be `result`: it is then written in place.
-  UpdateStep(OperationTextPtr op, Slot operand, Slot update, Slot result, std::vector<Start> starts,
-             std::vector<std::int64_t> shape, std::vector<std::int64_t> updateShape,
-             std::int64_t elementBytes)
+  UpdateStep(OperationTextPtr op, Slot operand, Slot update, Slot result,
+             std::vector<StartIndex> starts, std::vector<std::int64_t> shape,
+             std::vector<std::int64_t> updateShape, std::int64_t elementBytes)
       : Step(std::move(op)), operand(operand), update(update), result(result),
         starts(std::move(starts)), shape(std::move(shape)), updateShape(std::move(updateShape)),
         elementBytes(elementBytes) {
@@ -75,7 +71,7 @@ private:
                std::byte* target) const;
 
   Slot operand, update, result;
-  std::vector<Start> starts;
+  std::vector<StartIndex> starts;
   std::vector<std::int64_t> shape, updateShape;
   std::int64_t elementBytes = 1;
   std::size_t runAxes = 0; ///< those behind them the update spans

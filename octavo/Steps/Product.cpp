@@ -378,10 +378,15 @@ kernels::PackedOperand ScaledProductStep::pack(const kernels::ScaledView& matrix
 }
 
 ScaledProductStep::Packed ScaledProductStep::pack(const kernels::ScaledView& first,
+                                                  std::int64_t slice, std::int64_t slices,
                                                   std::int64_t products, std::int64_t count) const {
+  const std::optional<MovedParts> parts =
+      moved ? std::optional<MovedParts>(std::in_place, *moved, first) : std::nullopt;
   Packed all;
-  for (std::int64_t i = 0; i < products; ++i)
-    all.push_back(pack(matrices.at(first, i), count, {}, {}));
+  for (std::int64_t i = slice; i < slice + slices; ++i)
+    for (std::int64_t product = 0; product < products; ++product)
+      all.push_back(
+          pack(matrices.at(parts ? parts->first(first, i) : first, product), count, {}, {}));
   return all;
 }
 
@@ -389,12 +394,14 @@ tl::expected<std::shared_ptr<const ScaledProductStep::Packed>, std::string>
 ScaledProductStep::formOf(const Value& value, std::int64_t products, std::int64_t count) const {
   // A plan is made of its operands' formats and the depth alone.
   execution::Forms::Key key{plan.depth, isTransposed ? 1 : 0, count > kFewRows ? 1 : 0, products};
+  if (moved)
+    moved->addTo(key);
   for (const kernels::OperandFormat* operand : {&plan.left, &plan.right})
     key.insert(key.end(),
                {reinterpret_cast<std::intptr_t>(operand->element),
                 reinterpret_cast<std::intptr_t>(operand->scale), operand->across, operand->along});
   return value.forms().of<Packed>(key, [&]() -> tl::expected<Packed, std::string> {
-    return pack(first(value.scaled()), products, count);
+    return pack(first(value.scaled()), 0, slices(), products, count);
   });
 }
 
@@ -420,11 +427,14 @@ Outcome ScaledProductStep::prepare(Frame& frame) const {
       });
     return {};
   }
-  const auto made = [&] { return pack(first(frame), products, count); };
+  const auto made = [&] { return pack(first(frame), 0, slices(), products, count); };
   // What does not come again is packed where its products are, or, of one, for all threads.
   const auto makeOwn = [&] {
     right.owner = Value();
-    right.form = matrices.isOne() ? std::make_shared<const Packed>(made()) : nullptr;
+    right.form = matrices.isOne() || moved
+                     ? std::make_shared<const Packed>(
+                           pack(first(frame), moved ? moved->slice(frame) : 0, 1, products, count))
+                     : nullptr;
   };
   if (const auto* const parts = std::get_if<PartSlots>(&weight)) {
     std::vector<const Value*> owners;
@@ -464,6 +474,11 @@ Outcome ScaledProductStep::multiply(const Frame& frame, Worker& worker, RowRange
   const auto* const kept = static_cast<const Packed*>(rightOf(frame, number).form.get());
   const Packed& left = worker.packed[static_cast<std::size_t>(packed)];
   const std::int64_t count = rows.of(frame);
+  // What is packed is all slices, or that of this run.
+  const auto products = static_cast<std::size_t>(matrices.count.of(frame));
+  const std::size_t before = kept != nullptr && kept->size() > products
+                                 ? static_cast<std::size_t>(moved->slice(frame)) * products
+                                 : 0;
   const auto size = static_cast<std::size_t>(own.rows * columns);
   float* const c = worker.at<float>(result) + (own.first * count + own.begin) * columns;
   kernels::forRanges(left.size(), 1, execution, [&](std::size_t begin, std::size_t end) {
@@ -473,7 +488,7 @@ Outcome ScaledProductStep::multiply(const Frame& frame, Worker& worker, RowRange
       if (kept == nullptr)
         made = pack(matrices.at(first(frame), static_cast<std::int64_t>(product)), count, execution,
                     std::move(made));
-      kernels::multiply(plan, left[i], kept != nullptr ? (*kept)[product] : made,
+      kernels::multiply(plan, left[i], kept != nullptr ? (*kept)[before + product] : made,
                         std::span(c + i * size, size), execution);
     }
   });
@@ -565,6 +580,7 @@ StepFacts ScaledProductStep::productFacts() const {
   const PartSlots* const parts = std::get_if<PartSlots>(&weight);
   const std::int64_t products = matrices.count.count;
   const double weightBytes = bytesOf(plan.right, products * columns, plan.depth);
+  const double packedBytes = static_cast<double>(slices()) * weightBytes;
   const double results = static_cast<double>(products * rows.count) * static_cast<double>(columns);
   return {.kind = StepFacts::Kind::Product,
           .detail = fmt::format("{} x {}{}, in {}", formatName(plan.left, plan.depth),
@@ -576,8 +592,8 @@ StepFacts ScaledProductStep::productFacts() const {
           .arithmetic = 2 * results * static_cast<double>(plan.depth),
           .multiplied = multipliedOf(plan),
           .weight = parts
-                        ? StepFacts::Weight{.slot = parts->elements.number, .bytes = weightBytes}
-                        : StepFacts::Weight{.value = std::get<int>(weight), .bytes = weightBytes}};
+                        ? StepFacts::Weight{.slot = parts->elements.number, .bytes = packedBytes}
+                        : StepFacts::Weight{.value = std::get<int>(weight), .bytes = packedBytes}};
 }
 
 } // namespace octavo::steps

@@ -5,6 +5,7 @@
 #include "octavo/Kernels/Product/Product.h"
 #include "octavo/Numerics/QuantizeOptions.h"
 #include "octavo/Steps/Kernel.h"
+#include "octavo/Steps/MovedWeight.h"
 #include "octavo/Steps/ScaledParts.h"
 
 #include <algorithm>
@@ -213,14 +214,14 @@ public:
   explicit ScaledProductStep(OperationTextPtr op) : ProductStep(std::move(op)) {}
   /// A number among the values, or what lies in slots.
   using Weight = std::variant<int, PartSlots>;
-  /// `packed` is of Worker::packed, each matrix of the weight [columns, depth] or transposed,
-  /// `number` of Frame::rights.
+  /// `packed` is of Worker::packed, each matrix of the weight, once it is moved, [columns, depth]
+  /// or transposed, `number` of Frame::rights.
   ScaledProductStep(OperationTextPtr op, kernels::ProductPlan plan, int packed, Weight weight,
-                    Matrices matrices, bool isTransposed, Slot result, Rows rows,
-                    std::int64_t columns, int number)
+                    std::optional<MovedWeight> moved, Matrices matrices, bool isTransposed,
+                    Slot result, Rows rows, std::int64_t columns, int number)
       : ProductStep(std::move(op)), plan(std::move(plan)), packed(packed), weight(weight),
-        matrices(matrices), isTransposed(isTransposed), result(result), rows(rows),
-        columns(columns), number(number) {}
+        moved(std::move(moved)), matrices(matrices), isTransposed(isTransposed), result(result),
+        rows(rows), columns(columns), number(number) {}
   Outcome bind(const Binding& binding) const override;
   Outcome prepare(Frame& frame) const override;
   StepType type() const override { return StepType::ScaledProduct; }
@@ -233,7 +234,8 @@ private:
   void productFields(ProgramFields& fields) override;
   void packedAhead(ProgramFields& fields);
 
-  using Packed = std::vector<kernels::PackedOperand>; ///< each matrix of a weight
+  /// Each matrix of a weight; of one with slices, those of the first come first.
+  using Packed = std::vector<kernels::PackedOperand>;
   /// The first matrix as it lies.
   kernels::ScaledView first(const numerics::ScaledTensor& tensor) const;
   kernels::ScaledView first(const Frame& frame) const;
@@ -241,13 +243,17 @@ private:
   kernels::PackedOperand pack(const kernels::ScaledView& matrix, std::int64_t count,
                               const kernels::Execution& execution,
                               kernels::PackedOperand&& old) const;
-  Packed pack(const kernels::ScaledView& first, std::int64_t products, std::int64_t count) const;
+  /// Those of `slices` slices from one on.
+  Packed pack(const kernels::ScaledView& first, std::int64_t slice, std::int64_t slices,
+              std::int64_t products, std::int64_t count) const;
+  std::int64_t slices() const { return moved ? moved->slices : 1; }
   tl::expected<std::shared_ptr<const Packed>, std::string>
   formOf(const Value& value, std::int64_t products, std::int64_t count) const;
 
   kernels::ProductPlan plan = {};
   int packed = 0;
   Weight weight;
+  std::optional<MovedWeight> moved;
   Matrices matrices;
   bool isTransposed = false;
   Slot result;

@@ -245,24 +245,30 @@ public:
   static constexpr std::int64_t kRows = 40, kDepth = 32, kColumns = 3;
 
   /// Steps that pack so many rows to number `number` and multiply them.
-  std::vector<std::unique_ptr<RowStep>> links(int number, std::int64_t rows = kRows) {
+  std::vector<std::unique_ptr<RowStep>> links(int number, std::int64_t rows,
+                                              ScaledProductStep::Weight weight,
+                                              std::optional<MovedWeight> moved) {
     std::vector<std::unique_ptr<RowStep>> links;
     links.push_back(
         std::make_unique<PackStep>(op(), plan, std::nullopt, x, Matrices(), Rows{rows}, number));
-    links.push_back(std::make_unique<ScaledProductStep>(
-        op(), plan, number, PartSlots{elements, scales, std::nullopt}, Matrices(), false, y,
-        Rows{rows}, kColumns, number));
+    links.push_back(std::make_unique<ScaledProductStep>(op(), plan, number, weight,
+                                                        std::move(moved), Matrices(), false, y,
+                                                        Rows{rows}, kColumns, number));
     program.packedCount = program.rightCount = number + 1;
     return links;
+  }
+  std::vector<std::unique_ptr<RowStep>> links(int number, std::int64_t rows = kRows) {
+    return links(number, rows, PartSlots{elements, scales, std::nullopt}, std::nullopt);
   }
   void chain(int number) {
     step<ChainStep>(links(number), std::vector<ChainStep::RangeSlot>(), kSlotAlignment, Rows{kRows},
                     false);
   }
-  void alone(int number, std::int64_t rows = kRows) {
-    for (std::unique_ptr<RowStep>& link : links(number, rows))
+  void alone(std::vector<std::unique_ptr<RowStep>> links) {
+    for (std::unique_ptr<RowStep>& link : links)
       program.steps.add(std::move(link));
   }
+  void alone(int number, std::int64_t rows = kRows) { alone(links(number, rows)); }
   /// The file whose product has other numbers of its left and its right side.
   static Bytes product(const Bytes& file, Words from, Words to) {
     from.insert(from.begin(), {kColumns, 0});
@@ -314,6 +320,30 @@ TEST(ProgramFile, numbersOfSidesAreOfOneThing) {
                          {ScaledPrograms::kRows / 2, 0, x, 0})),
             "a left side that is packed for products of two forms");
   EXPECT_EQ(refusal(ScaledPrograms::product(file, {1, 1}, {1, 0})), "a right side of two products");
+}
+
+TEST(ProgramFile, weightsAreGatheredFromWhatTheyAre) {
+  // Of two slices, of which an index chooses one, each of three columns that lie one after the
+  // other.
+  constexpr std::int64_t kSlices = 2;
+  ScaledPrograms made;
+  const Slot index = made.argument({1}, "f32");
+  constexpr std::int64_t kAll = kSlices * ScaledPrograms::kColumns;
+  const Slot codes = made.argument({kAll, ScaledPrograms::kDepth}, "e4m3fn"),
+             scales = made.argument({kAll, 1}, "e4m3fn");
+  const Gathered elements{0, {{kAll * ScaledPrograms::kDepth, 1}}}, ofScales{0, {{kAll, 1}}};
+  made.alone(made.links(0, ScaledPrograms::kRows, PartSlots{codes, scales, std::nullopt},
+                        MovedWeight{elements, ofScales, kSlices, StartIndex{index, 4, false}}));
+  const Bytes file = made.written();
+  EXPECT_EQ(refusal(file), "");
+  // Codes that begin later, scales of fewer slices, and slices that nothing chooses among.
+  constexpr auto kCodes = static_cast<std::uint64_t>(kAll * ScaledPrograms::kDepth);
+  EXPECT_NE(refusal(with(file, {0, 1, kCodes, 1}, {1, 1, kCodes, 1})).find("bytes"),
+            std::string::npos);
+  EXPECT_EQ(refusal(with(file, {0, 1, kAll, 1}, {0, 1, kAll - 1, 1})),
+            "a weight that is gathered in another form");
+  EXPECT_EQ(refusal(with(file, {kSlices, 1, 4, 0}, {kSlices, 0, 4, 0})),
+            "a weight of several slices that nothing chooses among");
 }
 
 TEST(ProgramFile, slotsThatChangePlacesHaveTheSameOfItems) {

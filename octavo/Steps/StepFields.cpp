@@ -204,7 +204,7 @@ void UpdateStep::fields(ProgramFields& fields) {
   bool fits = shape.size() == updateShape.size();
   for (std::size_t axis = 0; fits && axis < shape.size(); ++axis)
     fits = updateShape[axis] <= shape[axis];
-  fields.list(starts, static_cast<std::int64_t>(shape.size()), [&](Start& start) {
+  fields.list(starts, static_cast<std::int64_t>(shape.size()), [&](StartIndex& start) {
     fields.number(start.bytes, 1, 8);
     fields.truth(start.isUnsigned);
     fields.slot(start.slot, static_cast<std::uint64_t>(start.bytes), Access::Read);
@@ -376,15 +376,17 @@ static void partsOf(ProgramFields& fields, ScaledParts& parts, Access access) {
           *parts.type.scale, access);
 }
 
-/// Whether a scaled tensor is the matrices of a product's side, as they lie or turned.
-static bool isSideOf(const kernels::OperandFormat& side, const SideSizes& sizes,
+/// Whether a scaled tensor is the matrices of a product's side, as they lie or turned, or, where
+/// they are gathered from it, has all of them.
+static bool isSideOf(const kernels::OperandFormat& side, const SideSizes& sizes, bool isGathered,
                      const ProgramFields::Scaled& tensor) {
-  const auto count = [](const std::vector<std::int64_t>& shape) {
-    return static_cast<std::uint64_t>(numerics::elementCount(shape));
+  const auto fits = [&](const std::vector<std::int64_t>& shape, const Bytes& size) {
+    const auto count = static_cast<std::uint64_t>(numerics::elementCount(shape));
+    return isGathered ? size.withOne <= count : size.withOne == count;
   };
   return tensor.type.element == side.element && tensor.type.scale == side.scale &&
-         !sizes.elements.isOpen && count(tensor.shape) == sizes.elements.withOne &&
-         count(format::scaleShape(tensor.shape, tensor.type.block)) == sizes.scales.withOne;
+         !sizes.elements.isOpen && fits(tensor.shape, sizes.elements) &&
+         fits(format::scaleShape(tensor.shape, tensor.type.block), sizes.scales);
 }
 
 void ScaledProductStep::productFields(ProgramFields& fields) {
@@ -414,7 +416,14 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
   fields.truth(isAhead);
   if (fields.failed())
     return;
-  const SideSizes sizes = sizesOf(fields, plan.right, matrices, {.count = columns}, plan.depth);
+  SideSizes sizes = sizesOf(fields, plan.right, matrices, {.count = columns}, plan.depth);
+  fields.maybe(moved, [&](MovedWeight& weight) {
+    const MovedWeight::Reach reach =
+        weight.fields(fields, {sizes.elements.withOne, sizes.scales.withOne});
+    if (sizes.elements.isOpen)
+      fields.fail("a weight of items that is moved");
+    sizes = {reach.elements, reach.scales};
+  });
   if (parts != nullptr)
     partsOf(fields, *parts, sizes, *plan.right.scale,
             isAhead ? std::nullopt : std::optional(Access::Read));
@@ -437,7 +446,7 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
   const ProgramFields::Scaled* made = fields.made(std::get<int>(weight));
   if (made == nullptr)
     return fields.fail("a product with a weight that nothing makes");
-  if (!isSideOf(plan.right, sizes, *made))
+  if (!isSideOf(plan.right, sizes, moved.has_value(), *made))
     fields.fail("a product with a weight of another form");
 }
 
@@ -460,7 +469,9 @@ static void packedAll(ProgramFields& fields, std::shared_ptr<const std::vector<O
 }
 
 void ScaledProductStep::packedAhead(ProgramFields& fields) {
-  packedAll(fields, ahead, matrices.count.count, "a product with packed weights of another batch",
+  packedAll(fields, ahead,
+            static_cast<std::int64_t>(fields.bytes({slices(), matrices.count.count})),
+            "a product with packed weights of another batch",
             [&](std::shared_ptr<const kernels::PackedOperand>& operand) {
               fields.operand(operand, plan, columns);
             });
@@ -705,7 +716,7 @@ void PackStoredStep::fields(ProgramFields& fields) {
   if (fields.failed())
     return;
   if (plan.left.scale == nullptr ||
-      !isSideOf(plan.left, sizesOf(fields, plan.left, matrices, {.count = rows}, plan.depth),
+      !isSideOf(plan.left, sizesOf(fields, plan.left, matrices, {.count = rows}, plan.depth), false,
                 *made))
     return fields.fail("a product of a scaled tensor of another form");
   fields.packs(packed, plan, matrices.count, {.count = rows});

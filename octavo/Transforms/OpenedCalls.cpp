@@ -5,6 +5,7 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
 #include "octavo/Dialect/WrappedCall.h"
+#include "octavo/Transforms/Movement.h"
 #include "octavo/Transforms/ScaledOrigin.h"
 #include "octavo/Transforms/TensorFacts.h"
 
@@ -114,6 +115,27 @@ void openWrappers(mlir::ModuleOp module) {
       if (!openCall(call))
         break;
     }
+}
+
+void openMovement(mlir::ModuleOp module) {
+  llvm::SmallVector<mlir::func::CallOp> calls;
+  module.walk([&](mlir::func::CallOp call) {
+    FuncOp function = calledFunction(call);
+    if (function && function.isPrivate() && call.getNumResults() == 1 &&
+        handedThrough(call.getResult(0), [](mlir::Operation*) { return true; }) &&
+        !function
+             .walk([](mlir::Operation* op) {
+               const bool isMore =
+                   llvm::isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp, mlir::func::CallOp>(
+                       op) ||
+                   (op->getNumRegions() != 0 && !llvm::isa<FuncOp>(op));
+               return isMore ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+             })
+             .wasInterrupted())
+      calls.push_back(call);
+  });
+  for (mlir::func::CallOp call : calls)
+    openCall(call);
 }
 
 void openCalls(mlir::ModuleOp module) {

@@ -15,6 +15,10 @@ void openCalls(mlir::ModuleOp module);
 /// names that it has for them.
 void openWrappers(mlir::ModuleOp module);
 
+/// Puts the bodies of functions that do nothing but move values about, by indices perhaps that they
+/// compute, in the place of their calls.
+void openMovement(mlir::ModuleOp module);
+
 /// The function that a call, or a composite but xla.scaled_dot, means; null where it has no body,
 /// or the operation is neither.
 mlir::func::FuncOp calledFunction(mlir::Operation* op);

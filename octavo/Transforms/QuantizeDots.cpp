@@ -11,6 +11,7 @@
 #include "octavo/Transforms/CarriedUnchanged.h"
 #include "octavo/Transforms/DotChoice.h"
 #include "octavo/Transforms/FunctionCalls.h"
+#include "octavo/Transforms/MovedWeights.h"
 #include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/RandomState.h"
 #include "octavo/Transforms/RecoverScaled.h"
@@ -56,6 +57,7 @@ private:
     llvm::SmallVector<std::int64_t> batching;
     llvm::SmallVector<std::int64_t> contracting;
   };
+  mlir::Value taken(const AheadSide& ahead, mlir::Operation* user, const MergedAxes* merged);
   /// `signs` of a Hadamard transform, of the contracted axis; null: there is none.
   ScaledSide scaled(const DotSide& side, mlir::Value signs);
   mlir::Value merge(const DotSide& side, const MergedAxes& merged);
@@ -70,6 +72,7 @@ private:
 
   const WeightPlan& plan;
   llvm::DenseMap<mlir::Value, mlir::Value> roots;
+  MovedWeights weights;
   /// One merge, and one quantization, of a value serves all dots that need the same one.
   std::map<std::pair<const void*, std::vector<std::int64_t>>, mlir::Value> merges;
   llvm::DenseMap<std::tuple<mlir::Value, mlir::Type, mlir::Attribute>, mlir::Value> inProgram;
@@ -118,13 +121,24 @@ void Rewriting::giveScaled(mlir::BlockArgument argument, const AheadRoot& ahead)
   const unsigned place = argument.getArgNumber();
   for (mlir::func::CallOp call : callsOf(privateFunctionOf(argument))) {
     const mlir::Value given = call.getOperand(place);
-    mlir::Value scaled = roots.lookup(given);
-    if (!scaled)
-      scaled = quantize(
-          multiplied(given, ahead.axis, ahead.exponents.get(), /*isWeight=*/true, call.getLoc()),
-          ahead.type, ahead.quantization, call.getLoc());
-    call.setOperand(place, scaled);
+    const AheadSide* own = plan.find(call, place);
+    call.setOperand(place, own ? taken(*own, call, nullptr)
+                               : quantize(multiplied(given, ahead.axis, ahead.exponents.get(),
+                                                     /*isWeight=*/true, call.getLoc()),
+                                          ahead.type, ahead.quantization, call.getLoc()));
   }
+}
+
+/// What a side takes of a root that is quantized ahead; its contracted axes are then `merged`.
+mlir::Value Rewriting::taken(const AheadSide& ahead, mlir::Operation* user,
+                             const MergedAxes* merged) {
+  const mlir::Value scaled = roots.lookup(ahead.root);
+  maybeUnused.insert(ahead.movement.begin(), ahead.movement.end());
+  if (!ahead.moved)
+    return scaled;
+  mlir::OpBuilder builder(user);
+  return weights.at(builder, user->getLoc(), ahead.root, scaled, ahead.movement, merged,
+                    ahead.moved);
 }
 
 /// A tensor whose one contracted axis is its columns, with their powers of two moved.
@@ -244,11 +258,13 @@ void Rewriting::finishState(DotReport& report) {
 }
 
 Rewriting::ScaledSide Rewriting::scaled(const DotSide& side, mlir::Value signs) {
-  if (const AheadSide* ahead = plan.find(side)) {
-    maybeUnused.insert(side.trace.movement.begin(), side.trace.movement.end());
-    return {roots.lookup(ahead->root), ahead->batching, ahead->contracting};
-  }
   MergedAxes merged = side.merged();
+  if (const AheadSide* ahead = plan.find(side)) {
+    stablehlo::DotGeneralOp op = side.op;
+    maybeUnused.insert(side.trace.movement.begin(), side.trace.movement.end());
+    return {taken(*ahead, op, side.contracting.size() > 1 ? &merged : nullptr), ahead->batching,
+            ahead->contracting};
+  }
   const bool isDelayed = side.format && side.settings->delayed;
   mlir::Value value = isDelayed && !signs ? side.value() : merge(side, merged);
   if (signs) {
@@ -282,13 +298,38 @@ void Rewriting::replace(const Dot& dot) {
   op.erase();
 }
 
+bool hasUnusedResult(stablehlo::OptimizationBarrierOp barrier) {
+  return llvm::any_of(barrier->getResults(), [](mlir::Value each) { return each.use_empty(); });
+}
+
+/// A barrier before what else stands behind one, in whose place it comes.
+mlir::Operation* withUsedResults(stablehlo::OptimizationBarrierOp barrier) {
+  llvm::SmallVector<mlir::Value> operands, results;
+  for (auto [operand, result] : llvm::zip_equal(barrier->getOperands(), barrier->getResults()))
+    if (!result.use_empty()) {
+      operands.push_back(operand);
+      results.push_back(result);
+    }
+  mlir::OpBuilder builder(barrier);
+  auto fewer = stablehlo::OptimizationBarrierOp::create(
+      builder, barrier.getLoc(), mlir::ValueRange(operands).getTypes(), operands);
+  for (auto [before, result] : llvm::zip_equal(results, fewer->getResults()))
+    before.replaceAllUsesWith(result);
+  return fewer;
+}
+
 void Rewriting::eraseUnused() {
+  weights.finish();
   for (bool hasErased = true; hasErased;) {
     hasErased = false;
     for (mlir::Operation* op : llvm::to_vector(maybeUnused)) {
-      if (!op->use_empty())
+      auto barrier = llvm::dyn_cast<stablehlo::OptimizationBarrierOp>(op);
+      const bool isUnused = op->use_empty();
+      if (!isUnused && !(barrier && hasUnusedResult(barrier)))
         continue;
       maybeUnused.remove(op);
+      if (!isUnused)
+        maybeUnused.insert(withUsedResults(barrier));
       op->erase();
       hasErased = true;
     }
@@ -357,7 +398,7 @@ void addWeights(DotReport& report, llvm::ArrayRef<Dot> dots, const WeightPlan& p
         continue;
       const std::int64_t bits =
           saturatingProduct(type.getNumElements(), stablehlo::bitWidth(type.getElementType()));
-      const auto ahead = plan.roots().find(side.trace.root);
+      const auto ahead = plan.roots().find(source);
       const bool isAhead = ahead != plan.roots().end() && plan.reasonInProgram(side).empty();
       report.weights.push_back({side.trace.name, type.getNumElements(), bits,
                                 isAhead ? ahead->second.type.getStoredBits() : bits});
@@ -521,6 +562,7 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
 
 llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& options) {
   openWrappers(module);
+  openMovement(module);
   const bool hasLoops =
       module.walk([](stablehlo::WhileOp) { return mlir::WalkResult::interrupt(); })
           .wasInterrupted();

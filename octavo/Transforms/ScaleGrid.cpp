@@ -16,14 +16,13 @@
 
 namespace octavo::transforms {
 
-namespace {
+/// Whether blocks that end within an axis begin anew at each index of others before it, from
+/// `first` on.
+static bool repeats(llvm::ArrayRef<std::int64_t> shape, std::size_t first, std::size_t axis) {
+  return llvm::any_of(shape.slice(first, axis - first),
+                      [](std::int64_t each) { return each != 1; });
+}
 
-using mlir::ShapedType;
-
-/// Blocks of a reshape's result, from those of its operand, both of known extents. Axes of both
-/// shapes fall into groups of equal size. In a group the leading axes have a scale for each index,
-/// the trailing ones one for all, and the one between them whatever it has. False where blocks do
-/// not stay whole.
 bool reshapeBlocks(llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_t> fromBlock,
                    llvm::ArrayRef<std::int64_t> to, Extents& blocks) {
   if (llvm::is_contained(from, 0) || llvm::is_contained(to, 0))
@@ -49,7 +48,7 @@ bool reshapeBlocks(llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_
       if (isInner) {
         run *= block;
         isInner = block == from[axis];
-        if (!isInner && from[axis] % block != 0 && axis != begin)
+        if (!isInner && from[axis] % block != 0 && repeats(from, begin, axis))
           return false;
       } else if (block != 1 && from[axis] != 1) {
         return false;
@@ -59,7 +58,8 @@ bool reshapeBlocks(llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_
     llvm::SmallVector<std::int64_t> groupBlocks;
     for (std::size_t axis = j; axis-- > target;) {
       const std::int64_t block = std::min(rest, to[axis]);
-      if (rest > to[axis] ? rest % to[axis] != 0 : to[axis] % block != 0 && axis != target)
+      if (rest > to[axis] ? rest % to[axis] != 0
+                          : to[axis] % block != 0 && repeats(to, target, axis))
         return false;
       groupBlocks.push_back(block);
       rest = rest > to[axis] ? rest / to[axis] : 1;
@@ -68,6 +68,10 @@ bool reshapeBlocks(llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_
   }
   return true;
 }
+
+namespace {
+
+using mlir::ShapedType;
 
 /// How many of the first axes of both shapes are known and have as many elements on either side, at
 /// most.

@@ -56,6 +56,13 @@ bool areSame(mlir::Value a, mlir::Value b);
 /// Whether every element of a tensor in such blocks has a scale of its own.
 bool isForEach(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> block);
 
+/// Blocks of a reshape's result, from those of its operand, both of known extents. Axes of both
+/// shapes fall into groups of equal size. In a group the leading axes have a scale for each index,
+/// the trailing ones one for all, and the one between them whatever it has. False where blocks do
+/// not stay whole.
+bool reshapeBlocks(llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_t> fromBlock,
+                   llvm::ArrayRef<std::int64_t> to, Extents& blocks);
+
 /// The scaled tensor of these parts, packed at a place where they are known.
 mlir::Value packed(mlir::OpBuilder& builder, mlir::Location location, const Dequantized& parts);
 
@@ -69,6 +76,8 @@ public:
   ~ScaledOrigins();
 
   ScaledOrigin of(mlir::Value value);
+  /// Has a value be of these parts, without a look at what computes it.
+  void take(mlir::Value value, Dequantized parts) { known[value] = std::move(parts); }
 
   bool comesFromNarrow(mlir::Value value) { return reach.covers(value); }
 

@@ -8,6 +8,7 @@
 #include "octavo/Reference/Constants.h"
 #include "octavo/Reference/Elements.h"
 #include "octavo/Transforms/FunctionCalls.h"
+#include "octavo/Transforms/MovedWeights.h"
 #include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/SourceNames.h"
 
@@ -18,18 +19,24 @@
 #include "llvm/ADT/SmallPtrSet.h"
 
 #include <algorithm>
+#include <tl/expected.hpp>
 
 namespace octavo::transforms {
 
 namespace {
+
+constexpr const char* kNoTypes =
+    "its elements or scales have no MLIR type, so their tensors cannot be expressed";
 
 /// What takes a root: a side of a dot, or a call of a private function whose argument is scaled.
 struct Taker {
   const DotSide* side; ///< of the call: one that the argument reaches
   mlir::Operation* user;
   unsigned index; ///< of its operand
-  /// Of a call: the side's axes in the root, which the argument has as it is.
-  std::optional<AheadSide> mapped = std::nullopt;
+  llvm::SmallVector<mlir::Operation*> movement;
+  /// Of a call: the argument, and the axis of its columns.
+  ir::ScaledType argument = {};
+  std::int64_t axis = 0;
 };
 
 /// All of one root, and what lies between it and them.
@@ -40,40 +47,64 @@ struct Takers {
   const DotSide& first() const { return *all.front().side; }
 };
 
-/// The sides' own axes in the root, or why the root cannot take their place.
-struct Mapping {
-  std::vector<AheadSide> sides;
-  std::string reason;
+/// How a taker takes a root, and the type that it needs of it.
+struct Mapped {
+  AheadSide side;
+  ir::ScaledType root;
 };
 
-Mapping mapToRoot(mlir::Value root, llvm::ArrayRef<Taker> takers) {
-  Mapping mapping;
-  for (const Taker& taker : takers) {
-    if (taker.mapped) {
-      mapping.sides.push_back(*taker.mapped);
-      continue;
-    }
-    const DotSide* side = taker.side;
-    if (side->contracting.size() > 1) {
-      mapping.reason = "its dot contracts several axes, which are merged";
-      return mapping;
-    }
-    const MovementSummary summary = summarizeMovement(side->trace, side->type().getRank());
-    if (!summary.permuted) {
-      mapping.reason = "it is reached through " + summary.obstacle->getName().getStringRef().str();
-      return mapping;
-    }
-    const auto toRoot = [&](llvm::ArrayRef<std::int64_t> axes) {
-      return llvm::map_to_vector(axes, [&](std::int64_t i) { return summary.permuted->axes[i]; });
-    };
-    // The result has the free axes in the order of the operand's.
-    if (!llvm::is_sorted(toRoot(side->freeAxes()))) {
-      mapping.reason = "its transposition orders the axes of the result";
-      return mapping;
-    }
-    mapping.sides.push_back({root, toRoot(side->batching), toRoot(side->contracting)});
+/// A side whose axes are axes of the root; nothing where its movement is more than that.
+std::optional<AheadSide> asItIs(mlir::Value root, const DotSide& side) {
+  const std::optional<PermutedRoot> permuted = permutedRoot(side.trace, side.type().getRank());
+  if (side.contracting.size() != 1 || !permuted)
+    return std::nullopt;
+  const auto toRoot = [&](llvm::ArrayRef<std::int64_t> axes) {
+    return llvm::map_to_vector(axes, [&](std::int64_t i) { return permuted->axes[i]; });
+  };
+  // The result has the free axes in the order of the operand's.
+  if (!llvm::is_sorted(toRoot(side.freeAxes())))
+    return std::nullopt;
+  return AheadSide{root, toRoot(side.batching), toRoot(side.contracting)};
+}
+
+/// Or why the root cannot take its place.
+tl::expected<Mapped, std::string> mapToRoot(mlir::Value root, const Taker& taker) {
+  const auto moved = [&](AheadSide side,
+                         ir::ScaledType apart) -> tl::expected<Mapped, std::string> {
+    if (!apart.getElementsType() || !apart.getScalesType())
+      return tl::make_unexpected(kNoTypes);
+    if (taker.side->exponents)
+      return tl::make_unexpected("it is moved, and powers of two to its columns");
+    return typeBefore(taker.movement, apart).map([&](ir::ScaledType type) {
+      return Mapped{std::move(side), type};
+    });
+  };
+  if (taker.argument) {
+    AheadSide side{root, {}, {taker.axis}};
+    if (taker.movement.empty())
+      return Mapped{side, taker.argument};
+    side.moved = taker.argument;
+    side.movement = taker.movement;
+    return moved(std::move(side), taker.argument);
   }
-  return mapping;
+  const DotSide& side = *taker.side;
+  const auto shape = llvm::cast<mlir::RankedTensorType>(root.getType()).getShape();
+  if (std::optional<AheadSide> own = asItIs(root, side)) {
+    const std::int64_t axis = own->contracting.front();
+    return Mapped{std::move(*own), scaledType(root.getContext(), *side.format, shape, axis)};
+  }
+  if (!side.type().hasStaticShape())
+    return tl::make_unexpected("its extents are not known before the program runs");
+  const MergedAxes merged = side.merged();
+  AheadSide taken{root,
+                  merged.batching,
+                  {merged.contracting},
+                  scaledType(root.getContext(), *side.format, merged.shape, merged.contracting),
+                  taker.movement};
+  if (side.contracting.size() == 1)
+    return moved(taken, taken.moved);
+  return typeBefore(merged, side.type().getShape(), taken.moved)
+      .and_then([&](ir::ScaledType apart) { return moved(taken, apart); });
 }
 
 /// Why a value that would become scaled must stay as it is; empty if it need not.
@@ -81,7 +112,8 @@ std::string reasonOfUse(mlir::Value value, const Takers& takers) {
   for (mlir::OpOperand& use : value.getUses()) {
     mlir::Operation* user = use.getOwner();
     if (takers.movement.contains(user)) {
-      if (std::string reason = reasonOfUse(user->getResult(0), takers); !reason.empty())
+      const unsigned result = user->getNumResults() > 1 ? use.getOperandNumber() : 0;
+      if (std::string reason = reasonOfUse(user->getResult(result), takers); !reason.empty())
         return reason;
       continue;
     }
@@ -132,20 +164,6 @@ std::string reasonOfArgument(mlir::BlockArgument argument, const Takers& takers)
   return reasonOfUse(argument, takers);
 }
 
-/// The one type of all sides in the root; null if they need several.
-ir::ScaledType commonType(mlir::Value root, const Takers& takers, const Mapping& mapping) {
-  const auto shape = llvm::cast<mlir::RankedTensorType>(root.getType()).getShape();
-  ir::ScaledType common;
-  for (auto [taker, mapped] : llvm::zip_equal(takers.all, mapping.sides)) {
-    const ir::ScaledType type =
-        scaledType(root.getContext(), *taker.side->format, shape, mapped.contracting.front());
-    if (common && common != type)
-      return {};
-    common = type;
-  }
-  return common;
-}
-
 /// Whether the values of a constant root are in the program, and not in a file beside it.
 bool hasValues(stablehlo::ConstantOp root) {
   if (auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(root.getValue()))
@@ -167,15 +185,15 @@ bool haveSeveralSettings(const Takers& takers, ir::ScaledType type) {
 }
 
 /// Whether the sides have their columns multiplied by other powers of two, or along other axes.
-bool haveSeveralExponents(const Takers& takers, const Mapping& mapping) {
+bool haveSeveralExponents(const Takers& takers, llvm::ArrayRef<AheadSide> sides) {
   const DotSide& first = takers.first();
-  return llvm::any_of(llvm::zip_equal(takers.all, mapping.sides), [&](const auto& each) {
+  return llvm::any_of(llvm::zip_equal(takers.all, sides), [&](const auto& each) {
     const auto& [taker, mapped] = each;
     const DotSide* side = taker.side;
     if (!side->exponents || !first.exponents)
       return side->exponents != first.exponents;
     return *side->exponents != *first.exponents ||
-           mapped.contracting.front() != mapping.sides.front().contracting.front();
+           mapped.contracting.front() != sides.front().contracting.front();
   });
 }
 
@@ -189,28 +207,32 @@ numerics::Tensor withColumnsMultiplied(const numerics::Tensor& values, std::int6
   return result;
 }
 
-/// Why a root is not quantized ahead, and in `mapping` and `type` what it needs if it is.
-std::string decide(mlir::Value root, const Takers& takers, Mapping& mapping, ir::ScaledType& type) {
+/// Why a root is not quantized ahead, and in `sides` and `type` what it needs if it is.
+std::string decide(mlir::Value root, const Takers& takers, std::vector<AheadSide>& sides,
+                   ir::ScaledType& type) {
   if (!isWide(root))
     return "it is not stored as f32, bf16 or f16";
   if (!llvm::cast<mlir::RankedTensorType>(root.getType()).hasStaticShape())
     return "its extents are not known before the program runs";
   if (llvm::any_of(takers.all, [](const Taker& taker) { return taker.side->settings->delayed; }))
     return "its scale comes from earlier steps";
-  mapping = mapToRoot(root, takers.all);
-  if (!mapping.reason.empty())
-    return mapping.reason;
   const auto takesOther = [&](const Taker& taker) {
     return taker.side->format != takers.first().format;
   };
   if (llvm::any_of(takers.all, takesOther))
     return "its dots need different formats";
-  type = commonType(root, takers, mapping);
-  if (!type)
-    return "its dots need different blocks";
+  for (const Taker& taker : takers.all) {
+    tl::expected<Mapped, std::string> mapped = mapToRoot(root, taker);
+    if (!mapped)
+      return std::move(mapped.error());
+    if (type && type != mapped->root)
+      return "its dots need different blocks";
+    type = mapped->root;
+    sides.push_back(std::move(mapped->side));
+  }
   if (haveSeveralSettings(takers, type))
     return "its dots need different scale rules, presets or policies";
-  if (haveSeveralExponents(takers, mapping))
+  if (haveSeveralExponents(takers, sides))
     return "its dots move other powers of two to its columns";
   if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(root))
     return reasonOfArgument(argument, takers);
@@ -220,7 +242,7 @@ std::string decide(mlir::Value root, const Takers& takers, Mapping& mapping, ir:
   if (!hasValues(constant))
     return "its values are not in the text of the program";
   if (!type.getElementsType() || !type.getScalesType())
-    return "its elements or scales have no MLIR type, so their tensors cannot be expressed";
+    return kNoTypes;
   return {};
 }
 
@@ -242,14 +264,12 @@ mlir::func::FuncOp privateFunctionOf(mlir::Value root) {
 
 class Planner {
 public:
-  explicit Planner(llvm::ArrayRef<Dot> dots) {
+  Planner(const DotChoice& choice, llvm::ArrayRef<Dot> dots) : choice(choice) {
     for (const Dot& dot : dots)
       for (const DotSide& side : dot.sides)
         if (side.format && side.isWeight()) {
-          Takers& takers = roots[side.trace.root];
           stablehlo::DotGeneralOp op = side.op;
-          takers.all.push_back({&side, op, side.index});
-          takers.movement.insert(side.trace.movement.begin(), side.trace.movement.end());
+          take(side.trace.root, {&side, op, side.index, side.trace.movement});
         }
   }
 
@@ -278,17 +298,23 @@ public:
   }
 
 private:
+  void take(mlir::Value root, Taker taker) {
+    Takers& takers = roots[root];
+    takers.movement.insert(taker.movement.begin(), taker.movement.end());
+    takers.all.push_back(std::move(taker));
+  }
+
   llvm::Error plan(mlir::Value root) {
     const Takers takers = roots.find(root)->second;
-    Mapping mapping;
+    std::vector<AheadSide> sides;
     ir::ScaledType type;
-    if (std::string reason = decide(root, takers, mapping, type); !reason.empty()) {
+    if (std::string reason = decide(root, takers, sides, type); !reason.empty()) {
       made.reasons[root] = reason;
       return llvm::Error::success();
     }
     const DotSide& first = takers.first();
     const ir::QuantizationAttr quantization = DotChoice::quantization(first, type);
-    const std::int64_t axis = mapping.sides.front().contracting.front();
+    const std::int64_t axis = sides.front().contracting.front();
     AheadRoot ahead{type, quantization, std::nullopt, axis, first.exponents};
     if (auto op = root.getDefiningOp<stablehlo::ConstantOp>()) {
       llvm::Expected<numerics::Tensor> values = reference::constantTensor(op, op.getValue());
@@ -307,30 +333,32 @@ private:
       ahead.constant = std::move(*constant);
     }
     made.ahead.insert({root, ahead});
-    for (auto [taker, mapped] : llvm::zip_equal(takers.all, mapping.sides))
-      if (!taker.mapped)
-        made.sides.insert({WeightPlan::SideKey{taker.user, taker.index}, mapped});
+    for (auto [taker, side] : llvm::zip_equal(takers.all, sides))
+      made.sides.insert({WeightPlan::SideKey{taker.user, taker.index}, side});
     if (mlir::func::FuncOp function = privateFunctionOf(root)) {
       const unsigned place = llvm::cast<mlir::BlockArgument>(root).getArgNumber();
       for (mlir::func::CallOp call : callsOf(function)) {
         const mlir::Value given = call.getOperand(place);
-        roots[given].all.push_back({&first, call, place, AheadSide{given, {}, {axis}}});
+        const WeightTrace trace = choice.trace(given);
+        made.rootsOfGiven[given] = trace.root;
+        take(trace.root, {&first, call, place, trace.movement, type, axis});
       }
     }
     return llvm::Error::success();
   }
 
+  const DotChoice& choice;
   llvm::MapVector<mlir::Value, Takers> roots;
   WeightPlan made;
 };
 
 llvm::Expected<WeightPlan> WeightPlan::make(const DotChoice& choice, llvm::ArrayRef<Dot> dots) {
-  return choice.options().weightTime == WeightTime::InProgram ? WeightPlan() : Planner(dots).run();
+  return choice.options().weightTime == WeightTime::InProgram ? WeightPlan()
+                                                              : Planner(choice, dots).run();
 }
 
-const AheadSide* WeightPlan::find(const DotSide& side) const {
-  stablehlo::DotGeneralOp op = side.op;
-  const auto found = sides.find({op, side.index});
+const AheadSide* WeightPlan::find(mlir::Operation* user, unsigned index) const {
+  const auto found = sides.find({user, index});
   return found == sides.end() ? nullptr : &found->second;
 }
 
@@ -343,8 +371,8 @@ std::string WeightPlan::reasonOf(mlir::Value root) const {
     return reasons.lookup(root);
   if (mlir::func::FuncOp function = privateFunctionOf(root))
     for (mlir::func::CallOp call : callsOf(function))
-      if (std::string reason =
-              reasonOf(call.getOperand(llvm::cast<mlir::BlockArgument>(root).getArgNumber()));
+      if (std::string reason = reasonOf(rootsOfGiven.lookup(
+              call.getOperand(llvm::cast<mlir::BlockArgument>(root).getArgNumber())));
           !reason.empty())
         return reason;
   return {};

@@ -24,11 +24,14 @@ struct AheadRoot {
   std::shared_ptr<const ColumnExponents> exponents = nullptr; ///< its columns are multiplied first
 };
 
-/// How a side of a dot takes a root that is quantized ahead: its axes in the root.
+/// How a side of a dot, or an operand of a call, takes a root that is quantized ahead.
 struct AheadSide {
   mlir::Value root;
-  llvm::SmallVector<std::int64_t> batching;
-  llvm::SmallVector<std::int64_t> contracting;
+  llvm::SmallVector<std::int64_t> batching, contracting; ///< axes in the root
+  /// What is done to the codes and scales of the root, which then have the type `moved`, and the
+  /// axes are those of that. Null: the root is taken as it is.
+  ir::ScaledType moved = {};
+  llvm::SmallVector<mlir::Operation*> movement = {}; ///< from the operand back to the root
 };
 
 class WeightPlan {
@@ -39,8 +42,12 @@ public:
 
   const llvm::MapVector<mlir::Value, AheadRoot>& roots() const { return ahead; }
 
-  /// How a side takes its weight; null if the weight is quantized at the dot.
-  const AheadSide* find(const DotSide& side) const;
+  /// How an operand of a dot or of a call takes its weight; null if the weight is quantized there.
+  const AheadSide* find(mlir::Operation* user, unsigned index) const;
+  const AheadSide* find(const DotSide& side) const {
+    stablehlo::DotGeneralOp op = side.op;
+    return find(op, side.index);
+  }
 
   /// Why a weight is quantized in the program; empty if it is not, or if that was asked for.
   std::string reasonInProgram(const DotSide& side) const;
@@ -53,6 +60,7 @@ private:
 
   llvm::MapVector<mlir::Value, AheadRoot> ahead;
   llvm::DenseMap<mlir::Value, std::string> reasons;
+  llvm::DenseMap<mlir::Value, mlir::Value> rootsOfGiven; ///< of what calls give
   std::map<SideKey, AheadSide> sides;
 };
 

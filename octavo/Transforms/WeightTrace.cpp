@@ -171,12 +171,12 @@ bool holdsAll(mlir::Type wide, mlir::Type narrow) {
                          to->trailingSignificandBits >= from->trailingSignificandBits));
 }
 
+} // namespace
+
 bool losesNothing(stablehlo::ConvertOp convert) {
   return holdsAll(mlir::getElementTypeOrSelf(convert.getResult().getType()),
                   mlir::getElementTypeOrSelf(convert.getOperand().getType()));
 }
-
-} // namespace
 
 WeightTrace
 traceWeight(mlir::Value operand,
@@ -184,7 +184,7 @@ traceWeight(mlir::Value operand,
   return Tracer(isParameter).trace(operand);
 }
 
-MovementSummary summarizeMovement(const WeightTrace& trace, std::int64_t rank) {
+std::optional<PermutedRoot> permutedRoot(const WeightTrace& trace, std::int64_t rank) {
   PermutedRoot permuted;
   permuted.axes = llvm::to_vector(llvm::seq<std::int64_t>(0, rank));
   for (mlir::Operation* op : trace.movement) {
@@ -197,9 +197,9 @@ MovementSummary summarizeMovement(const WeightTrace& trace, std::int64_t rank) {
       continue;
     auto convert = llvm::dyn_cast<stablehlo::ConvertOp>(op);
     if (!convert || !losesNothing(convert))
-      return {std::nullopt, op};
+      return std::nullopt;
   }
-  return {permuted, nullptr};
+  return permuted;
 }
 
 } // namespace octavo::transforms

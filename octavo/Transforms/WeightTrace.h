@@ -1,6 +1,8 @@
 // Where an operand comes from: a weight, moved about, or something that the program computes.
 #pragma once
 
+#include "octavo/Dialect/StableHLO/Elementwise.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/SmallVector.h"
@@ -36,17 +38,15 @@ WeightTrace
 traceWeight(mlir::Value operand,
             const std::function<bool(mlir::BlockArgument, llvm::StringRef name)>& isParameter);
 
+/// Whether it gives the values as they are.
+bool losesNothing(stablehlo::ConvertOp convert);
+
 /// The same values under permuted axes: axis i of an operand is axis `axes[i]` of its root.
 struct PermutedRoot {
   llvm::SmallVector<std::int64_t> axes;
 };
 
-/// What a trace's movement amounts to if it is only transposes and conversions that lose nothing;
-/// else the operation that is more.
-struct MovementSummary {
-  std::optional<PermutedRoot> permuted;
-  mlir::Operation* obstacle = nullptr;
-};
-MovementSummary summarizeMovement(const WeightTrace& trace, std::int64_t rank);
+/// What a trace's movement amounts to if it is only transposes and conversions that lose nothing.
+std::optional<PermutedRoot> permutedRoot(const WeightTrace& trace, std::int64_t rank);
 
 } // namespace octavo::transforms

@@ -59,11 +59,13 @@ func.func @transposed(%x: tensor<8x64xf32>, %w: tensor<48x64xbf16> {octavo.param
   return %2 : tensor<8x48xf32>
 }
 
-// The free axes of the result would change their order: quantized in the program.
+// The free axes of the result would change their order: codes and scales are transposed.
 // CHECK-LABEL: func.func @reordered
-// CHECK: %[[T:.*]] = stablehlo.transpose
-// CHECK-NEXT: octavo.quantize %[[T]], rule = floor : tensor<6x4x32xf32> -> !octavo.scaled<6x4x32xf8E4M3FN, scale f8E8M0FNU, block [1, 1, 32]>
-// REMARK: in the program: its transposition orders the axes of the result
+// CHECK-SAME: %arg1: !octavo.scaled<4x6x32xf8E4M3FN, scale f8E8M0FNU, block [1, 1, 32]>
+// CHECK: %[[E:.*]], %[[S:.*]] = octavo.unpack %arg1
+// CHECK-DAG: %[[TE:.*]] = stablehlo.transpose %[[E]]
+// CHECK-DAG: %[[TS:.*]] = stablehlo.transpose %[[S]], dims = [1, 0, 2] : (tensor<4x6x1xf8E8M0FNU>) -> tensor<6x4x1xf8E8M0FNU>
+// CHECK: octavo.pack %[[TE]], %[[TS]] : {{.*}} -> !octavo.scaled<6x4x32xf8E4M3FN, scale f8E8M0FNU, block [1, 1, 32]>
 func.func @reordered(%x: tensor<8x32xf32>, %w: tensor<4x6x32xf32> {octavo.parameter}) -> tensor<8x6x4xf32> {
   %0 = stablehlo.transpose %w, dims = [1, 0, 2] : (tensor<4x6x32xf32>) -> tensor<6x4x32xf32>
   %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [2] : (tensor<8x32xf32>, tensor<6x4x32xf32>) -> tensor<8x6x4xf32>
@@ -71,9 +73,8 @@ func.func @reordered(%x: tensor<8x32xf32>, %w: tensor<4x6x32xf32> {octavo.parame
 }
 
 // CHECK-LABEL: func.func @reshaped
-// CHECK: %[[R:.*]] = stablehlo.reshape %arg1
-// CHECK-NEXT: octavo.quantize %[[R]]
-// REMARK: in the program: it is reached through stablehlo.reshape
+// CHECK-SAME: %arg1: !octavo.scaled<32x2x3xf8E4M3FN, scale f8E8M0FNU, block [32, 1, 1]>
+// CHECK: octavo.pack {{.*}} -> !octavo.scaled<32x6xf8E4M3FN, scale f8E8M0FNU, block [32, 1]>
 func.func @reshaped(%x: tensor<8x32xf32>, %w: tensor<32x2x3xf32> {octavo.parameter}) -> tensor<8x6xf32> {
   %0 = stablehlo.reshape %w : (tensor<32x2x3xf32>) -> tensor<32x6xf32>
   %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0] : (tensor<8x32xf32>, tensor<32x6xf32>) -> tensor<8x6xf32>

@@ -78,6 +78,7 @@ private:
   llvm::Expected<std::vector<Place>> used(mlir::ValueRange values);
   llvm::Expected<Slot> usedSlot(mlir::Value value);
   llvm::Expected<std::vector<Slot>> usedSlots(mlir::ValueRange values);
+  llvm::Expected<steps::StartIndex> startIndex(mlir::Value index);
   SlotUse& slot(Slot number) { return program.slots[static_cast<std::size_t>(number.number)]; }
   SlotUse& slot(const Place& place) { return slot(Slot{place.number}); }
   void keep(const Place& place) {

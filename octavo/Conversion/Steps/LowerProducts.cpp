@@ -107,9 +107,9 @@ llvm::Error FunctionLowering::stored(ir::DotGeneralOp op, Sequence& sequence) {
       std::make_unique<steps::PackStoredStep>(text(op), product->plan, (*sides)[0].number,
                                               leftOf(product->batch), product->rows, left));
   add(sequence, std::make_unique<steps::ScaledProductStep>(
-                    text(op), product->plan, left, (*sides)[1].number, rightOf(product->batch),
-                    product->isTransposed, *result, steps::Rows{product->rows}, product->columns,
-                    program.rightCount++));
+                    text(op), product->plan, left, (*sides)[1].number, std::nullopt,
+                    rightOf(product->batch), product->isTransposed, *result,
+                    steps::Rows{product->rows}, product->columns, program.rightCount++));
   return llvm::Error::success();
 }
 
@@ -212,13 +212,25 @@ llvm::Expected<FunctionLowering::ProductStepPtr>
 FunctionLowering::scaled(mlir::Operation* op, const ScaledProduct& product,
                          std::vector<RowStepPtr>& steps) {
   steps::ScaledProductStep::Weight weight;
-  if (product.rightParts) {
-    llvm::Expected<steps::PartSlots> right = partSlots(product.rightParts->getOperands());
+  std::optional<steps::MovedWeight> moved;
+  if (product.moved) {
+    moved = {product.moved->elements, product.moved->scales, product.moved->slices, std::nullopt};
+    if (mlir::Value index = product.moved->index) {
+      llvm::Expected<steps::StartIndex> start = startIndex(index);
+      if (!start)
+        return start.takeError();
+      moved->index = *start;
+    }
+  }
+  if (product.rightParts && !(moved && product.moved->whole)) {
+    llvm::Expected<steps::PartSlots> right =
+        partSlots(moved ? mlir::ValueRange(product.moved->parts)
+                        : mlir::ValueRange(product.rightParts->getOperands()));
     if (!right)
       return right.takeError();
     weight = *right;
   } else {
-    llvm::Expected<Place> place = used(product.weight);
+    llvm::Expected<Place> place = used(moved ? product.moved->whole : product.weight);
     if (!place)
       return place.takeError();
     weight = place->number;
@@ -237,8 +249,9 @@ FunctionLowering::scaled(mlir::Operation* op, const ScaledProduct& product,
   if (!result)
     return result.takeError();
   return std::make_unique<steps::ScaledProductStep>(
-      text(op), product.plan, left, weight, rightOf(product.batch), product.isTransposed, *result,
-      steps::Rows{product.rows}, product.columns, program.rightCount++);
+      text(op), product.plan, left, weight, std::move(moved), rightOf(product.batch),
+      product.isTransposed, *result, steps::Rows{product.rows}, product.columns,
+      program.rightCount++);
 }
 
 /// The quantization that one of its products packs.

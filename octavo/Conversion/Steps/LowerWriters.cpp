@@ -10,6 +10,15 @@
 
 namespace octavo::conversion {
 
+llvm::Expected<steps::StartIndex> FunctionLowering::startIndex(mlir::Value index) {
+  llvm::Expected<Slot> slot = usedSlot(index);
+  if (!slot)
+    return slot.takeError();
+  const mlir::Type element = mlir::getElementTypeOrSelf(index.getType());
+  return steps::StartIndex{*slot, static_cast<int>(containerBytes(element)),
+                           element.isUnsignedInteger()};
+}
+
 llvm::Error FunctionLowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence) {
   llvm::Expected<Place> operand = used(op.getOperand());
   if (!operand)
@@ -19,14 +28,12 @@ llvm::Error FunctionLowering::update(stablehlo::DynamicUpdateSliceOp op, Sequenc
   llvm::Expected<Slot> update = usedSlot(op.getUpdate());
   if (!update)
     return update.takeError();
-  llvm::Expected<std::vector<Slot>> indices = usedSlots(op.getStartIndices());
-  if (!indices)
-    return indices.takeError();
-  std::vector<steps::UpdateStep::Start> starts;
-  for (const auto [index, slot] : llvm::zip_equal(op.getStartIndices(), *indices)) {
-    const mlir::Type element = mlir::getElementTypeOrSelf(index.getType());
-    starts.push_back(
-        {slot, static_cast<int>(containerBytes(element)), element.isUnsignedInteger()});
+  std::vector<steps::StartIndex> starts;
+  for (mlir::Value index : op.getStartIndices()) {
+    llvm::Expected<steps::StartIndex> start = startIndex(index);
+    if (!start)
+      return start.takeError();
+    starts.push_back(*start);
   }
   if (canBeOverwritten(op.getOperand(), op, *operand))
     places[op.getResult()] = *operand;

@@ -385,6 +385,7 @@ llvm::Expected<Lowered> FunctionLowering::lower() {
     use.kind = SlotUse::Kind::Donated;
     use.result = static_cast<int>(result);
   }
+  bringMovement(function);
   if (llvm::Error error = block(body, program.steps))
     return std::move(error);
   if (llvm::Error error = results())

@@ -358,7 +358,7 @@ void Builder::connect() {
 llvm::Expected<std::vector<Node>> Builder::build() {
   for (mlir::Operation& op : block.without_terminator()) {
     auto pack = llvm::dyn_cast<ir::PackOp>(op);
-    if (!isInlined(&op) && !isConstant(&op) && !(pack && isTakenInParts(pack)))
+    if (!isInlined(&op) && !isConstant(&op) && !(pack && isTakenInParts(pack)) && !isOnlyMoved(&op))
       place(&op);
   }
   connect();

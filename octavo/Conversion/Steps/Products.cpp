@@ -463,11 +463,14 @@ Form<ScaledProduct> scaledForm(ir::DotGeneralOp dot) {
                         .quantize = {},
                         .leftParts = {},
                         .rightParts = packedBeside(dot, dot.getRhs()),
+                        .moved = std::nullopt,
                         .activations = dot.getLhs(),
                         .weight = dot.getRhs(),
                         .isTransposed = right->isTransposed,
                         .rows = 0,
                         .columns = right->rows};
+  if (product.rightParts)
+    product.moved = movedSide(product.rightParts);
   kernels::OperandFormat format = kernels::floatOperand();
   if (mlir::isa<ir::ScaledType>(dot.getLhs().getType())) {
     product.leftParts = packedBeside(dot, dot.getLhs());
@@ -541,6 +544,14 @@ llvm::SmallVector<mlir::Value> ScaledProduct::leftReads() const {
 }
 
 llvm::SmallVector<mlir::Value> ScaledProduct::rightReads() const {
+  if (moved) {
+    llvm::SmallVector<mlir::Value> reads(moved->parts);
+    if (moved->whole)
+      reads.push_back(moved->whole);
+    if (moved->index)
+      reads.push_back(moved->index);
+    return reads;
+  }
   return rightParts ? llvm::SmallVector<mlir::Value>(rightParts->getOperands())
                     : llvm::SmallVector<mlir::Value>{weight};
 }

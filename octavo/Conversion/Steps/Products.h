@@ -1,6 +1,7 @@
 // Dots as products of matrices that lie in memory with strides, as the kernels take them.
 #pragma once
 
+#include "octavo/Conversion/Steps/MovedSides.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
@@ -72,6 +73,7 @@ struct ScaledProduct {
   ScaledBatch batch;
   ir::QuantizeOp quantize;          ///< of the left side; null: as it is
   ir::PackOp leftParts, rightParts; ///< null where a side is not in parts
+  std::optional<MovedSide> moved;   ///< where the right parts come from, if they need not be made
   mlir::Value activations;          ///< [rows, depth] each, f32, or elements
   mlir::Value weight;               ///< [columns, depth] each, scaled
   bool isTransposed;                ///< the weight is [depth, columns] each

@@ -85,9 +85,7 @@ def turned(weights, xs):
     return jax.lax.scan(one, (other, begin()), xs)[0][1][0]
 
 
-LOOPS = [scanned, counted, until, nested]
-# Where they are turned within the loop they are quantized by the program, once.
-TEXTS = [*LOOPS, turned]
+LOOPS = [scanned, counted, until, nested, turned]
 
 
 def lowered(function, *arguments):
@@ -119,7 +117,7 @@ def weights_quantized_in(text):
 
 @BACKENDS
 @pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxint8", "fp8_tensor"])
-@pytest.mark.parametrize("function", TEXTS)
+@pytest.mark.parametrize("function", LOOPS)
 def test_values_are_those_of_the_steps_written_out(function, format, backend):
     weights, xs = arrays()
     options = {"quantize": format, "parameters": "^weights", "backend": backend}
@@ -135,13 +133,6 @@ def test_bound_weights_are_quantized_when_they_are_bound(function, tmp_path):
     scaled = rf"!octavo\.scaled<{WIDTH}x{4 * WIDTH}xf8E4M3FN, [^>]*> \{{[^}}]*octavo\.quantize ="
     assert len(re.findall(scaled, re.search(r"func\.func public @main\(.*", text)[0])) == 2
     assert report["weight_bytes_after"] * 3 < report["weight_bytes_before"]
-
-
-def test_weights_that_are_turned_in_the_loop_are_quantized_before_it(tmp_path):
-    text, report, _ = quantized(turned, tmp_path, "--parameters", "^weights")
-    reasons = [dot["reason"] for dot in report["dots"]]
-    assert reasons.count("weight quantized when it is bound") == 1
-    assert weights_quantized_in(text) == [("main", 0)]
 
 
 @BACKENDS
@@ -196,7 +187,7 @@ def test_a_hint_names_weights_that_reach_dots_through_loops_and_calls(function, 
     assert "--parameters REGEX makes those that it finds weights" in told
 
 
-@pytest.mark.parametrize("function", TEXTS)
+@pytest.mark.parametrize("function", LOOPS)
 def test_such_programs_are_emitted_for_xla(function, tmp_path):
     """Codes and scales go into loops and calls; XLA's sums are in another order."""
     from jax._src.interpreters import mlir

@@ -1,0 +1,118 @@
+"""Weights that are sliced, reshaped, transposed or contracted along several axes on their way to a dot are quantized once,
+as they lie: programs beside the same ones that are given each part as a weight of its own."""
+import jax
+import jax.numpy as jnp
+import numpy as np
+import octavo
+import pytest
+
+pytestmark = pytest.mark.mlir
+
+BACKENDS = pytest.mark.parametrize("backend", ["compiled", "reference"])
+BATCH, WIDTH, HEADS, DEPTH = 8, 64, 3, 32
+FORMATS = ["mxfp8_e4m3", "mxfp4", "mxint8", "fp8_tensor", "fp8_row", "fp8_block", "nvfp4"]
+
+
+def normal(*shape, seed=11):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def thirds(w, x):
+    """Query, key and value are columns of one matrix."""
+    return [x @ part for part in jnp.split(w, 3, axis=1)]
+
+
+def last_layers(w, x):
+    """Layers of a stack that the program takes one by one."""
+    return jnp.tanh(x @ w[1]) @ w[2]
+
+
+def with_heads(w, x):
+    return x @ w.reshape(WIDTH, HEADS * DEPTH)
+
+
+def from_heads(w, x):
+    """Two axes are contracted as one."""
+    return jax.lax.dot_general(x, w, (((1, 2), (0, 1)), ((), ())))
+
+
+def from_depths(w, x):
+    """Two axes that do not lie together are."""
+    return jax.lax.dot_general(x, w, (((1, 2), (0, 2)), ((), ())))
+
+
+def heads_last(w, x):
+    """The free axes change their order."""
+    return x @ jnp.transpose(w, (1, 0, 2)).reshape(WIDTH, HEADS * DEPTH)
+
+
+def squeezed(w, x):
+    return x @ jax.lax.optimization_barrier(w)[0, :, :]
+
+
+def array_of(function):
+    shape = {thirds: (WIDTH, 3 * WIDTH), last_layers: (3, WIDTH, WIDTH), with_heads: (WIDTH, HEADS, DEPTH),
+             from_heads: (HEADS, DEPTH, WIDTH), from_depths: (HEADS, WIDTH, DEPTH), heads_last: (HEADS, WIDTH, DEPTH),
+             squeezed: (1, WIDTH, WIDTH)}[function]
+    # Each part is of another magnitude, so that it has scales of its own.
+    return normal(*shape) / 9 * (1 + 3 * np.arange(shape[-1], dtype=np.float32) // (shape[-1] / 3))
+
+
+# The parts, and the program that is given them.
+PARTS = {
+    thirds: (lambda w: np.split(w, 3, axis=1), lambda parts, x: [x @ part for part in parts]),
+    last_layers: (lambda w: [w[1], w[2]], lambda parts, x: jnp.tanh(x @ parts[0]) @ parts[1]),
+    with_heads: (lambda w: [w.reshape(WIDTH, -1)], lambda parts, x: x @ parts[0]),
+    from_heads: (lambda w: [w.reshape(-1, WIDTH)], lambda parts, x: x.reshape(BATCH, -1) @ parts[0]),
+    from_depths: (lambda w: [w.transpose(1, 0, 2).reshape(WIDTH, -1)], lambda parts, x: x.reshape(BATCH, -1) @ parts[0].T),
+    heads_last: (lambda w: [w.transpose(1, 0, 2).reshape(WIDTH, -1)], lambda parts, x: x @ parts[0]),
+    squeezed: (lambda w: [w[0]], lambda parts, x: x @ parts[0]),
+}
+
+
+def input_of(function):
+    return normal(BATCH, HEADS, DEPTH, seed=3) if function in (from_heads, from_depths) else normal(BATCH, WIDTH, seed=3)
+
+
+def lowered(function, *arguments):
+    return jax.jit(function).lower(*arguments)
+
+
+# NVFP4 has an outer scale of each part.
+def is_ahead(function, format):
+    return format != "nvfp4" or function not in (thirds, last_layers)
+
+
+@BACKENDS
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("function", PARTS)
+def test_values_are_those_of_parts_that_are_given(function, format, backend):
+    w, x = array_of(function), input_of(function)
+    options = {"quantize": format, "parameters": "^(w|parts)", "backend": backend}
+    made = octavo.compile(lowered(function, w, x), **options)
+    reasons = {dot.reason for dot in made.dots}
+    assert (reasons == {"weight quantized when it is bound"}) == is_ahead(function, format), reasons
+    cut, given = PARTS[function]
+    expected = octavo.compile(lowered(given, cut(w), x), **options)(cut(w), x)
+    jax.tree.map(np.testing.assert_array_equal, made(w, x), expected)
+
+
+@BACKENDS
+@pytest.mark.parametrize("function", PARTS)
+def test_constants_are_quantized_ahead(function, backend):
+    w, x = array_of(function), input_of(function)
+    made = octavo.compile(lowered(lambda x: function(w, x), x), quantize="mxfp8_e4m3", backend=backend)
+    assert {dot.reason for dot in made.dots} == {"weight quantized ahead"}
+    cut, given = PARTS[function]
+    parts = cut(w)
+    expected = octavo.compile(lowered(lambda x: given(parts, x), x), quantize="mxfp8_e4m3", backend=backend)(x)
+    jax.tree.map(np.testing.assert_array_equal, made(x), expected)
+
+
+def test_what_cuts_blocks_is_told():
+    w, x = normal(96, WIDTH), normal(BATCH, 64)
+    made = octavo.compile(lowered(lambda w, x: x @ w[16:80], w, x), quantize="mxfp8_e4m3", parameters="^w")
+    assert [dot.reason for dot in made.dots] == [
+        "weight quantized in the program: it is reached through stablehlo.slice, which cuts blocks or takes parts of them"]
+    expected = octavo.compile(lowered(lambda w, x: x @ w, w[16:80], x), quantize="mxfp8_e4m3", parameters="^w")
+    np.testing.assert_array_equal(made(w, x), expected(w[16:80], x))

@@ -1,0 +1,223 @@
+"""Weights of a stack of layers that a loop goes through (jax.lax.scan over stacked parameters) are quantized once, as a
+whole: programs beside the same layers written out, each with a weight of its own."""
+import json
+import re
+import subprocess
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import octavo
+import pytest
+from program_commands import OCTAVO
+from program_commands import octavo as command
+from safetensors.numpy import save_file
+
+pytestmark = pytest.mark.mlir
+
+LAYERS, BATCH, WIDTH, HIDDEN = 3, 8, 64, 96
+BACKENDS = pytest.mark.parametrize("backend", ["compiled", "reference"])
+
+
+def arrays(layers=LAYERS, width=WIDTH, hidden=HIDDEN):
+    rng = np.random.default_rng(7)
+    # Each layer is of another magnitude, so that scales of a layer are not those of the stack.
+    sizes = np.float32(2.0) ** np.arange(layers, dtype=np.float32)[:, None, None]
+    normal = lambda *shape: rng.standard_normal(shape).astype(np.float32)
+    weights = {"up": normal(layers, width, hidden) / 9 * sizes, "down": normal(layers, hidden, width) / 11 / sizes}
+    return weights, normal(BATCH, width)
+
+
+def layer(h, up, down):
+    return h + jnp.tanh(h @ up) @ down
+
+
+def written_out(weights, x):
+    for up, down in zip(weights["up"], weights["down"], strict=True):
+        x = layer(x, up, down)
+    return x
+
+
+def scanned(weights, x):
+    return jax.lax.scan(lambda h, w: (layer(h, w["up"], w["down"]), None), x, weights)[0]
+
+
+def indexed(weights, x):
+    return jax.lax.fori_loop(0, LAYERS, lambda i, h: layer(h, weights["up"][i], weights["down"][i]), x)
+
+
+def rematerialized(weights, x):
+    """A barrier stands between the slice and the dot."""
+    one = jax.checkpoint(lambda h, w: layer(h, w["up"], w["down"]), prevent_cse=True)
+    return jax.lax.scan(lambda h, w: (one(h, w), None), x, weights)[0]
+
+
+def of_turned(weights, x):
+    """The stack is of transposed matrices."""
+    turned = {name: jnp.swapaxes(w, 1, 2) for name, w in weights.items()}
+    return jax.lax.scan(lambda h, w: (layer(h, w["up"].T, w["down"].T), None), x, turned)[0]
+
+
+def by_columns(weights, x):
+    """The layers are the last axis of the stack."""
+    stack = {name: jnp.moveaxis(w, 0, 2) for name, w in weights.items()}
+    return jax.lax.fori_loop(0, LAYERS, lambda i, h: layer(h, stack["up"][:, :, i], stack["down"][:, :, i]), x)
+
+
+def twice(weights, x):
+    """A loop around the loop over the layers."""
+    return jax.lax.fori_loop(0, 2, lambda _, h: scanned(weights, h), x)
+
+
+LOOPS = [scanned, indexed, rematerialized, of_turned, by_columns]
+
+
+def lowered(function, *arguments):
+    return jax.jit(function).lower(*arguments)
+
+
+def apart(weights):
+    return {name: list(stack) for name, stack in weights.items()}
+
+
+def expected(weights, x, **options):
+    return octavo.compile(lowered(written_out, apart(weights), x), **options)(apart(weights), x)
+
+
+FORMATS = ["mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e3m2", "mxfp4", "mxint8", "nvfp4", "fp8_tensor", "fp8_row", "fp8_block", "cfloat8_1_4_3_tensor"]
+
+
+@BACKENDS
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("function", LOOPS)
+def test_values_are_those_of_the_layers_written_out(function, format, backend):
+    weights, x = arrays()
+    options = {"quantize": format, "parameters": "^weights", "backend": backend}
+    made = octavo.compile(lowered(function, weights, x), **options)
+    np.testing.assert_array_equal(made(weights, x), expected(weights, x, **options))
+
+
+@BACKENDS
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "fp8_row", "nvfp4"])
+def test_loops_around_the_loop(format, backend):
+    weights, x = arrays()
+    options = {"quantize": format, "parameters": "^weights", "backend": backend}
+    again = expected(weights, expected(weights, x, **options), **options)
+    np.testing.assert_array_equal(octavo.compile(lowered(twice, weights, x), **options)(weights, x), again)
+
+
+@BACKENDS
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxint8", "fp8_tensor", "nvfp4"])
+def test_short_last_blocks(format, backend):
+    weights, x = arrays(width=40, hidden=72)
+    options = {"quantize": format, "parameters": "^weights", "backend": backend}
+    made = octavo.compile(lowered(scanned, weights, x), **options)
+    np.testing.assert_array_equal(made(weights, x), expected(weights, x, **options))
+
+
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxfp4", "mxint8", "fp8_tensor", "fp8_row", "fp8_block"])
+@pytest.mark.parametrize("function", LOOPS)
+def test_stacks_are_quantized_when_they_are_bound(function, format):
+    weights, x = arrays()
+    made = octavo.compile(lowered(function, weights, x), quantize=format, parameters="^weights")
+    assert {dot.reason for dot in made.dots} == {"weight quantized when it is bound"}
+    types = [argument.type for argument in made.arguments]
+    assert all("scaled by" in each for each in types[:2]) and not any("scaled" in each for each in types[2:])
+
+
+def test_an_outer_scale_is_one_of_each_layer():
+    weights, x = arrays()
+    made = octavo.compile(lowered(scanned, weights, x), quantize="nvfp4", parameters="^weights")
+    assert {dot.reason for dot in made.dots} == {
+        "weight quantized in the program: it is reached through stablehlo.dynamic_slice, and what that takes has an outer scale of its own"}
+
+
+@BACKENDS
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxint8", "fp8_tensor"])
+def test_constants_are_quantized_ahead(format, backend):
+    weights, x = arrays()
+    made = octavo.compile(lowered(lambda x: scanned(weights, x), x), quantize=format, backend=backend)
+    assert {dot.reason for dot in made.dots} == {"weight quantized ahead"}
+    closed = octavo.compile(lowered(lambda x: written_out(weights, x), x), quantize=format, backend=backend)
+    np.testing.assert_array_equal(made(x), closed(x))
+
+
+@BACKENDS
+def test_stacks_of_bf16(backend):
+    weights, x = arrays()
+    weights = {name: w.astype(ml_dtypes.bfloat16) for name, w in weights.items()}
+
+    def widened(weights, x):
+        wide = lambda w: w.astype(jnp.float32)
+        return jax.lax.scan(lambda h, w: (layer(h, wide(w["up"]), wide(w["down"])), None), x, weights)[0]
+
+    options = {"quantize": "mxfp8_e4m3", "parameters": "^weights", "backend": backend}
+    made = octavo.compile(lowered(widened, weights, x), **options)
+    assert {dot.reason for dot in made.dots} == {"weight quantized when it is bound"}
+    wide = {name: w.astype(np.float32) for name, w in weights.items()}
+    np.testing.assert_array_equal(made(weights, x), expected(wide, x, **options))
+
+
+@BACKENDS
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "fp8_row", "fp8_tensor"])
+def test_stacks_of_experts(format, backend):
+    """Each round multiplies by a batch of matrices."""
+    rng = np.random.default_rng(3)
+    stack = rng.standard_normal((LAYERS, 2, WIDTH, WIDTH)).astype(np.float32) / 8
+    x = rng.standard_normal((2, BATCH, WIDTH)).astype(np.float32)
+    one = lambda h, w: jnp.tanh(jnp.einsum("ebk,ekn->ebn", h, w))
+
+    def experts(weights, x):
+        return jax.lax.scan(lambda h, w: (one(h, w), None), x, weights)[0]
+
+    def each(weights, x):
+        for w in weights:
+            x = one(x, w)
+        return x
+
+    options = {"quantize": format, "parameters": "^weights", "backend": backend}
+    made = octavo.compile(lowered(experts, stack, x), **options)
+    assert {dot.reason for dot in made.dots} == {"weight quantized when it is bound"}
+    np.testing.assert_array_equal(made(stack, x), octavo.compile(lowered(each, list(stack), x), **options)(list(stack), x))
+
+
+@pytest.mark.parametrize("format", ["mxfp4", "fp8_row"])
+def test_a_compiled_folder_has_its_stacks_packed(format, tmp_path):
+    weights, x = arrays()
+    (tmp_path / "program.mlir").write_text(lowered(scanned, weights, x).as_text(debug_info=True))
+    save_file({f"weights['{name}']": w for name, w in weights.items()}, tmp_path / "weights.safetensors")
+    np.save(tmp_path / "x.npy", x)
+    command("compile", tmp_path / "program.mlir", "--quantize", format, "--parameters", "^weights", "--weights", tmp_path / "weights.safetensors", "-o", tmp_path / "folder")
+    command("run", tmp_path / "folder", "--input", f"x={tmp_path / 'x.npy'}", "--output", tmp_path / "y.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), expected(weights, x, quantize=format, parameters="^weights"))
+
+
+def test_no_run_moves_codes(tmp_path):
+    weights, x = arrays()
+    (tmp_path / "program.mlir").write_text(lowered(scanned, weights, x).as_text(debug_info=True))
+    told = command("run", tmp_path / "program.mlir", "--quantize", "mxfp8_e4m3", "--parameters", "^weights", "--explain-compile")
+    assert not re.search("unpack|dynamic_slice|quantize ", told), told
+
+
+@pytest.mark.parametrize("function", LOOPS)
+def test_such_programs_are_emitted_for_xla(function, tmp_path):
+    """Codes and scales are sliced there; XLA's sums are in another order."""
+    from jax._src.interpreters import mlir
+    from jaxlib import xla_client
+    from jaxlib.mlir import ir
+
+    weights, x = arrays()
+    (tmp_path / "program.mlir").write_text(lowered(function, weights, x).as_text(debug_info=True))
+    command("quantize", tmp_path / "program.mlir", "--format", "mxfp8_e4m3", "--parameters", "^weights", "-o", tmp_path / "q.mlir")
+    done = subprocess.run([OCTAVO.parent / "octavo-opt", tmp_path / "q.mlir", "--octavo-emit"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with mlir.make_ir_context(), ir.Location.unknown():
+        text = str(ir.Module.parse(done.stdout))
+    device = jax.devices("cpu")[0]
+    executable = device.client.compile_and_load(text.encode(), xla_client.DeviceList((device,)), xla_client.CompileOptions())
+    given = [jax.device_put(array, device) for array in (*jax.tree.leaves(weights), x)]
+    found = np.asarray(executable.execute(given)[0])
+    values = expected(weights, x, quantize="mxfp8_e4m3", parameters="^weights")
+    # A code of an activation that falls to the other side is 2^-4 of it.
+    assert np.linalg.norm(found - values) < 1e-2 * np.linalg.norm(values)
