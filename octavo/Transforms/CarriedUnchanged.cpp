@@ -19,75 +19,6 @@ using mlir::func::FuncOp;
 
 constexpr llvm::StringLiteral kShardings = "sdy.sharding"; // of each result
 
-unsigned placeOfResult(mlir::Value result) {
-  return llvm::cast<mlir::OpResult>(result).getResultNumber();
-}
-
-mlir::Value handedAt(mlir::Region& region, unsigned place) {
-  return region.front().getTerminator()->getOperand(place);
-}
-
-bool isBranch(mlir::Operation* op) { return llvm::isa<stablehlo::IfOp, stablehlo::CaseOp>(op); }
-
-/// Whether a value is there before an operation begins.
-bool standsBefore(mlir::Value value, mlir::Operation* op) {
-  return !op->isAncestor(value.getParentRegion()->getParentOp());
-}
-
-/// Goes from results back to what was handed in.
-class HandedOn {
-public:
-  /// The value that another is, the same at every place through which it was handed.
-  mlir::Value origin(mlir::Value value) {
-    while (mlir::Value before = step(value))
-      value = before;
-    return value;
-  }
-
-private:
-  /// What was handed to the operation that gives `value` as it is; null where it computes it.
-  mlir::Value step(mlir::Value value) {
-    mlir::Operation* op = value.getDefiningOp();
-    if (op == nullptr)
-      return {};
-    if (auto call = llvm::dyn_cast<CallOp>(op))
-      return throughCall(call, placeOfResult(value));
-    if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op)) {
-      const unsigned place = placeOfResult(value);
-      return origin(handedAt(loop.getBody(), place)) == loop.getBody().getArgument(place)
-                 ? loop->getOperand(place)
-                 : mlir::Value();
-    }
-    return isBranch(op) ? throughBranches(op, placeOfResult(value)) : mlir::Value();
-  }
-
-  mlir::Value throughCall(CallOp call, unsigned place) {
-    FuncOp function = calledFunction(call);
-    // A function that calls itself hands on nothing that can be known.
-    if (!function || !llvm::hasSingleElement(function.getBody()) || !inside.insert(function).second)
-      return {};
-    const auto given =
-        llvm::dyn_cast<mlir::BlockArgument>(origin(handedAt(function.getBody(), place)));
-    inside.erase(function);
-    return given && given.getOwner() == &function.getBody().front()
-               ? call.getOperand(given.getArgNumber())
-               : mlir::Value();
-  }
-
-  mlir::Value throughBranches(mlir::Operation* op, unsigned place) {
-    mlir::Value common;
-    for (mlir::Region& region : op->getRegions()) {
-      const mlir::Value given = origin(handedAt(region, place));
-      if ((common && given != common) || !standsBefore(given, op))
-        return {};
-      common = given;
-    }
-    return common;
-  }
-
-  llvm::DenseSet<mlir::Operation*> inside; ///< functions
-};
-
 /// An operation without one of its results, and without what is said of it.
 mlir::Operation* withoutResult(mlir::Operation* op, mlir::ValueRange operands, unsigned place) {
   if (auto all = op->getAttrOfType<sdy::TensorShardingPerValueAttr>(kShardings)) {
@@ -129,7 +60,7 @@ void carryNoMore(stablehlo::WhileOp loop, unsigned place) {
 /// Has a private function no longer return an argument that it hands on.
 void returnNoMore(FuncOp function, unsigned place) {
   mlir::Operation* end = function.getBody().front().getTerminator();
-  const auto given = llvm::cast<mlir::BlockArgument>(HandedOn().origin(end->getOperand(place)));
+  const auto given = llvm::cast<mlir::BlockArgument>(originOf(end->getOperand(place)));
   handOnNoMore(end, place);
   for (CallOp call : callsOf(function)) {
     call.getResult(place).replaceAllUsesWith(call.getOperand(given.getArgNumber()));
@@ -141,7 +72,7 @@ void returnNoMore(FuncOp function, unsigned place) {
 /// Takes an operand from the end of a region, and from what handed it to there.
 void handOnNoMore(mlir::Operation* end, unsigned place) {
   mlir::Value value = end->getOperand(place);
-  const mlir::Value origin = HandedOn().origin(value);
+  const mlir::Value origin = originOf(value);
   end->eraseOperand(place);
   if (origin == value)
     return;
@@ -217,7 +148,7 @@ private:
 } // namespace
 
 bool isUnchanged(stablehlo::WhileOp loop, unsigned place) {
-  return HandedOn().origin(handedAt(loop.getBody(), place)) == loop.getBody().getArgument(place);
+  return originOf(handedAt(loop.getBody(), place)) == loop.getBody().getArgument(place);
 }
 
 void takeFromBeforeLoops(mlir::Value value) { Taking().take(value); }

@@ -6,6 +6,7 @@
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
+#include "octavo/Dialect/StableHLO/Sort.h"
 #include "octavo/Transforms/OpenedCalls.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,14 +19,19 @@ bool laysOut(mlir::Operation* op) {
   return llvm::isa<sdy::ShardingConstraintOp, sdy::ReshardOp, sdy::PropagationBarrierOp>(op);
 }
 
+bool isBranch(mlir::Operation* op) { return llvm::isa<stablehlo::IfOp, stablehlo::CaseOp>(op); }
+
+bool makesEachOfOne(mlir::Operation* op) {
+  return llvm::isa<stablehlo::OptimizationBarrierOp, stablehlo::AllGatherOp, stablehlo::AllReduceOp,
+                   stablehlo::AllToAllOp, stablehlo::CollectivePermuteOp, stablehlo::SortOp>(op);
+}
+
 mlir::Value movedFrom(mlir::Value value) {
   mlir::Operation* op = value.getDefiningOp();
   if (op == nullptr)
     return {};
-  // Of each operand a result.
-  if (llvm::isa<stablehlo::OptimizationBarrierOp, stablehlo::AllGatherOp, stablehlo::AllToAllOp,
-                stablehlo::CollectivePermuteOp>(op))
-    return op->getOperand(llvm::cast<mlir::OpResult>(value).getResultNumber());
+  if (makesEachOfOne(op) && !llvm::isa<stablehlo::AllReduceOp, stablehlo::SortOp>(op))
+    return op->getOperand(placeOfResult(value));
   if (laysOut(op) ||
       llvm::isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
                 stablehlo::SliceOp, stablehlo::DynamicSliceOp, stablehlo::GatherOp,
@@ -36,43 +42,90 @@ mlir::Value movedFrom(mlir::Value value) {
 
 namespace {
 
-class HandedThrough {
+using mlir::func::CallOp;
+using mlir::func::FuncOp;
+
+/// Goes from results back to what was handed in.
+class HandedOn {
 public:
-  explicit HandedThrough(llvm::function_ref<bool(mlir::Operation*)> letThrough)
+  explicit HandedOn(llvm::function_ref<bool(mlir::Operation*)> letThrough)
       : letThrough(letThrough) {}
 
-  mlir::Value of(mlir::Value value) {
-    auto call = value.getDefiningOp<mlir::func::CallOp>();
-    mlir::func::FuncOp function = call ? calledFunction(call) : mlir::func::FuncOp();
+  mlir::Value origin(mlir::Value value) {
+    while (mlir::Value before = step(value))
+      value = before;
+    return value;
+  }
+
+  mlir::Value throughCall(CallOp call, unsigned place) {
+    FuncOp function = calledFunction(call);
     // A function that calls itself hands on nothing that can be known.
-    if (!function || !llvm::hasSingleElement(function.getBody()) || !within.insert(function).second)
+    if (!function || !llvm::hasSingleElement(function.getBody()) || !inside.insert(function).second)
       return {};
-    mlir::Block& body = function.getBody().front();
-    mlir::Value given =
-        body.getTerminator()->getOperand(llvm::cast<mlir::OpResult>(value).getResultNumber());
-    while (mlir::Operation* op = given.getDefiningOp()) {
-      const mlir::Value from = letThrough(op) ? movedFrom(given) : mlir::Value();
-      const mlir::Value next = from ? from : of(given);
-      if (!next)
-        break;
-      given = next;
-    }
-    within.erase(function);
-    const auto argument = llvm::dyn_cast<mlir::BlockArgument>(given);
-    return argument && argument.getOwner() == &body ? call.getOperand(argument.getArgNumber())
-                                                    : mlir::Value();
+    const auto given =
+        llvm::dyn_cast<mlir::BlockArgument>(origin(handedAt(function.getBody(), place)));
+    inside.erase(function);
+    return given && given.getOwner() == &function.getBody().front()
+               ? call.getOperand(given.getArgNumber())
+               : mlir::Value();
   }
 
 private:
+  /// What was handed to the operation that gives `value`; null where it computes it.
+  mlir::Value step(mlir::Value value) {
+    mlir::Operation* op = value.getDefiningOp();
+    if (op == nullptr)
+      return {};
+    if (letThrough(op))
+      if (mlir::Value from = movedFrom(value))
+        return from;
+    const unsigned place = placeOfResult(value);
+    if (auto call = llvm::dyn_cast<CallOp>(op))
+      return throughCall(call, place);
+    if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op))
+      return origin(handedAt(loop.getBody(), place)) == loop.getBody().getArgument(place)
+                 ? loop->getOperand(place)
+                 : mlir::Value();
+    return isBranch(op) ? throughBranches(op, place) : mlir::Value();
+  }
+
+  mlir::Value throughBranches(mlir::Operation* op, unsigned place) {
+    mlir::Value common;
+    for (mlir::Region& region : op->getRegions()) {
+      const mlir::Value given = origin(handedAt(region, place));
+      if ((common && given != common) || !standsBefore(given, op))
+        return {};
+      common = given;
+    }
+    return common;
+  }
+
   llvm::function_ref<bool(mlir::Operation*)> letThrough;
-  llvm::DenseSet<mlir::Operation*> within; ///< functions
+  llvm::DenseSet<mlir::Operation*> inside; ///< functions
 };
 
 } // namespace
 
+unsigned placeOfResult(mlir::Value result) {
+  return llvm::cast<mlir::OpResult>(result).getResultNumber();
+}
+
+mlir::Value handedAt(mlir::Region& region, unsigned place) {
+  return region.front().getTerminator()->getOperand(place);
+}
+
+bool standsBefore(mlir::Value value, mlir::Operation* op) {
+  return !op->isAncestor(value.getParentRegion()->getParentOp());
+}
+
+mlir::Value originOf(mlir::Value value) {
+  return HandedOn([](mlir::Operation*) { return false; }).origin(value);
+}
+
 mlir::Value handedThrough(mlir::Value value,
                           llvm::function_ref<bool(mlir::Operation*)> letThrough) {
-  return HandedThrough(letThrough).of(value);
+  auto call = value.getDefiningOp<CallOp>();
+  return call ? HandedOn(letThrough).throughCall(call, placeOfResult(value)) : mlir::Value();
 }
 
 } // namespace octavo::transforms

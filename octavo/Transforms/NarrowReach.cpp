@@ -3,14 +3,13 @@
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Sdy/Sdy.h"
-#include "octavo/Dialect/StableHLO/Collectives.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Reduction.h"
-#include "octavo/Dialect/StableHLO/Sort.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Transforms/Movement.h"
 #include "octavo/Transforms/ScaledCalls.h"
 #include "octavo/Transforms/TensorFacts.h"
 
@@ -60,9 +59,7 @@ Sources sourcesOf(mlir::Value value) {
       sources.all.push_back(region.front().getTerminator()->getOperand(number));
     return sources;
   }
-  // Each result is of the operand at its place.
-  if (llvm::isa<stablehlo::OptimizationBarrierOp, stablehlo::AllGatherOp, stablehlo::AllReduceOp,
-                stablehlo::AllToAllOp, stablehlo::SortOp>(op))
+  if (makesEachOfOne(op))
     return {{op->getOperand(number)}};
   return {llvm::to_vector<4>(op->getOperands())};
 }
