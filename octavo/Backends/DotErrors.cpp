@@ -9,6 +9,7 @@
 #include "octavo/Runtime/QuantizedArgument.h"
 #include "octavo/Transforms/DotNumbers.h"
 #include "octavo/Transforms/OpenedCalls.h"
+#include "octavo/Transforms/PointwiseConvolutions.h"
 #include "octavo/Transforms/ProbeDots.h"
 
 #include <fmt/format.h>
@@ -194,7 +195,10 @@ public:
   Runs(mlir::func::FuncOp function, std::span<const Value> values, const DotErrorOptions& options)
       : module(function->getParentOfType<mlir::ModuleOp>().clone()), name(function.getName().str()),
         options(options), values(values), quantized(values) {
-    transforms::openWrappers(*module); // as quantizeDots does: the dots are counted in its order
+    // As quantizeDots does: the dots are counted in its order.
+    transforms::openWrappers(*module);
+    for (transforms::PointwiseConvolution& each : transforms::writePointwise(*module))
+      each.finish();
     transforms::numberDots(*module);
   }
 

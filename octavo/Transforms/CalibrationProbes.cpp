@@ -2,6 +2,7 @@
 
 #include "octavo/Dialect/Interpreter/Interpreter.h"
 #include "octavo/Transforms/DotChoice.h"
+#include "octavo/Transforms/PointwiseConvolutions.h"
 #include "octavo/Transforms/ProbeDots.h"
 #include "octavo/Transforms/StaticScales.h"
 
@@ -18,6 +19,8 @@ addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& optio
   llvm::Expected<DotChoice> choice = DotChoice::make(dotOptions);
   if (!choice)
     return choice.takeError();
+  for (PointwiseConvolution& each : writePointwise(module))
+    each.finish();
   std::vector<Dot> dots;
   module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });
   const std::vector<std::string> names = calibratedNames(dots);

@@ -13,6 +13,7 @@
 #include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/MovedWeights.h"
 #include "octavo/Transforms/OpenedCalls.h"
+#include "octavo/Transforms/PointwiseConvolutions.h"
 #include "octavo/Transforms/RandomState.h"
 #include "octavo/Transforms/RecoverScaled.h"
 #include "octavo/Transforms/SourceNames.h"
@@ -488,18 +489,39 @@ static void takeFromBeforeLoops(const DotChoice& choice, std::vector<Dot>& dots)
       side.trace = choice.trace(side.value());
 }
 
-static std::vector<OtherProduct> otherProducts(mlir::ModuleOp module) {
+using Reasons = llvm::DenseMap<mlir::Operation*, std::string>;
+
+/// Has convolutions be dots no longer that are not quantized, and says why they are not.
+static Reasons putBack(std::vector<PointwiseConvolution>& convolutions, std::vector<Dot>& dots) {
+  Reasons reasons;
+  for (PointwiseConvolution& each : convolutions) {
+    const auto dot = llvm::find_if(dots, [&](const Dot& dot) { return dot.op() == each.dot(); });
+    if (dot->record.isQuantized) {
+      each.finish();
+      continue;
+    }
+    reasons[each.putBack()] = dot->record.reason;
+    dots.erase(dot);
+  }
+  return reasons;
+}
+
+static std::vector<OtherProduct> otherProducts(mlir::ModuleOp module, const Reasons& reasons) {
   std::vector<OtherProduct> others;
   module.walk([&](mlir::Operation* op) {
     const bool isConvolution = llvm::isa<stablehlo::ConvolutionOp, stablehlo::DynamicConvOp>(op);
     if (!isConvolution && !llvm::isa<stablehlo::DotOp, stablehlo::EinsumOp, chlo::RaggedDotOp>(op))
       return;
     const std::string name = op->getName().getStringRef().str();
+    const auto reason = reasons.find(op);
     auto function = op->getParentOfType<mlir::func::FuncOp>();
     others.push_back(
         {sourceName(op->getLoc()), function ? function.getName().str() : "", op->getLoc(),
-         isConvolution ? "it is a convolution (" + name + "), and dots are quantized"
-                       : "it is " + name + ", and stablehlo.dot_general is quantized"});
+         reason != reasons.end() ? reason->second
+         : isConvolution ? "it is a convolution (" + name +
+                               "); those with windows of one place, side by side, without padding "
+                               "and of one group are quantized, as dots"
+                         : "it is " + name + ", and stablehlo.dot_general is quantized"});
   });
   return others;
 }
@@ -515,7 +537,7 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
       return caches.takeError();
     report.caches = std::move(*caches);
   }
-  report.others = otherProducts(module);
+  std::vector<PointwiseConvolution> convolutions = writePointwise(module);
   std::vector<Dot> dots;
   module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });
   if (llvm::Error error = choice->look(dots))
@@ -534,6 +556,7 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
   if (llvm::Error error = setColumnExponents(dots))
     return std::move(error);
 
+  report.others = otherProducts(module, putBack(convolutions, dots));
   takeFromBeforeLoops(*choice, dots);
   llvm::Expected<WeightPlan> plan = WeightPlan::make(*choice, dots);
   if (!plan)
@@ -563,12 +586,19 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
 llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& options) {
   openWrappers(module);
   openMovement(module);
-  const bool hasLoops =
-      module.walk([](stablehlo::WhileOp) { return mlir::WalkResult::interrupt(); })
+  const bool changesBefore =
+      module
+          .walk([](mlir::Operation* op) {
+            auto convolution = llvm::dyn_cast<stablehlo::ConvolutionOp>(op);
+            return llvm::isa<stablehlo::WhileOp>(op) || (convolution && isPointwise(convolution))
+                       ? mlir::WalkResult::interrupt()
+                       : mlir::WalkResult::advance();
+          })
           .wasInterrupted();
-  if (options.caches.empty() && !hasLoops)
+  if (options.caches.empty() && !changesBefore)
     return quantizeWithin(module, options);
-  // Caches and loops change before all is decided, and an error must leave the program as it was.
+  // Caches, loops and convolutions change before all is decided, and an error must leave the
+  // program as it was.
   mlir::OwningOpRef<mlir::ModuleOp> changed(module.clone());
   llvm::Expected<DotReport> report = quantizeWithin(*changed, options);
   if (report) {
