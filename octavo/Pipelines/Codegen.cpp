@@ -1,7 +1,7 @@
 #include "octavo/Pipelines/Codegen.h"
 
 #include "octavo/Parallel/Loops.h"
-#include "octavo/Pipelines/KernelCache.h"
+#include "octavo/Pipelines/CompilationCache.h"
 #include "octavo/Steps/KernelLibrary.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -136,7 +136,7 @@ std::string settingsOf(const llvm::TargetMachine& machine) {
 
 /// The object file of a kernel, which is the function `name` in it: from the cache, or compiled.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-objectOf(const std::string& text, const std::string& name, const KernelCache& cache) {
+objectOf(const std::string& text, const std::string& name, const CompilationCache& cache) {
   if (std::unique_ptr<llvm::MemoryBuffer> kept = cache.find(name))
     return std::move(kept);
   auto machine = targetMachine();
@@ -162,7 +162,7 @@ struct NamedObject {
 llvm::Expected<std::vector<NamedObject>> objectsOf(std::span<const std::string> kernels,
                                                    const llvm::TargetMachine& machine) {
   const std::string settings = settingsOf(machine);
-  const KernelCache cache = KernelCache::ofUser();
+  const CompilationCache cache = CompilationCache::ofUser();
   std::vector<NamedObject> objects(kernels.size());
   std::vector<std::string> errors(kernels.size());
   parallel::forEach(static_cast<std::int64_t>(kernels.size()), [&](std::int64_t number) {

@@ -13,6 +13,7 @@
 #include "octavo/Dialect/StableHLO/Windows.h"
 #include "octavo/Pipelines/Codegen.h"
 #include "octavo/Pipelines/CompiledFolder.h"
+#include "octavo/Pipelines/ProgramCache.h"
 #include "octavo/Steps/ProgramRunner.h"
 #include "octavo/Transforms/Legalizations/LegalizeBatchNorm.h"
 #include "octavo/Transforms/LegalizeCHLO/LegalizeCHLO.h"
@@ -39,11 +40,14 @@ namespace {
 using execution::Host;
 using execution::Value;
 
+llvm::Error simplify(mlir::ModuleOp module);
+
 class CompiledProgram : public execution::Executable, public execution::Savable {
 public:
-  CompiledProgram(mlir::OwningOpRef<mlir::ModuleOp> module, conversion::Lowered lowered,
-                  std::unique_ptr<MachineCode> code)
-      : module(std::move(module)), runner(std::move(lowered.program)),
+  /// `isSimplified`: the module is what was lowered, not what that is made of.
+  CompiledProgram(mlir::OwningOpRef<mlir::ModuleOp> module, bool isSimplified,
+                  conversion::Lowered lowered, std::unique_ptr<MachineCode> code)
+      : module(std::move(module)), isSimplified(isSimplified), runner(std::move(lowered.program)),
         kernels(std::move(lowered.kernels)), code(std::move(code)) {}
 
   std::int64_t processes() const override { return 1; }
@@ -75,6 +79,7 @@ private:
   }
 
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< what is interpreted refers to it
+  bool isSimplified;
   steps::ProgramRunner runner;
   std::vector<std::string> kernels; ///< their texts
   std::unique_ptr<MachineCode> code;
@@ -84,7 +89,14 @@ llvm::Expected<std::vector<execution::Executable::Stage>> CompiledProgram::stage
   std::vector<Stage> list(2);
   list[0].file = "1-after-passes.mlir";
   llvm::raw_string_ostream out(list[0].text);
-  module.get()->print(out);
+  if (isSimplified) {
+    module.get()->print(out);
+  } else {
+    const mlir::OwningOpRef<mlir::ModuleOp> simplified = module.get().clone();
+    if (llvm::Error error = simplify(*simplified))
+      return std::move(error);
+    simplified.get()->print(out);
+  }
   out << "\n";
   list[1] = {"2-steps.txt", conversion::stepsText(runner.program())};
   for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -333,16 +345,31 @@ llvm::Expected<std::unique_ptr<MachineCode>> compiledKernels(conversion::Lowered
   return std::move(*code);
 }
 
+llvm::Expected<std::unique_ptr<execution::Executable>>
+executableOf(mlir::OwningOpRef<mlir::ModuleOp> module, bool isSimplified,
+             conversion::Lowered lowered) {
+  auto code = compiledKernels(lowered);
+  if (!code)
+    return code.takeError();
+  return std::make_unique<CompiledProgram>(std::move(module), isSimplified, std::move(lowered),
+                                           std::move(*code));
+}
+
 } // namespace
 
 llvm::Expected<std::unique_ptr<execution::Executable>>
 compileForItems(ProgramOfItems one, ProgramOfItems other, llvm::StringRef name,
                 conversion::Evaluate evaluate) {
-  mlir::OwningOpRef<mlir::ModuleOp> modules[2];
-  conversion::LoweredItems lowered[2];
-  for (auto [source, module, made] : llvm::zip(std::array{one, other}, modules, lowered)) {
+  std::array sources = {one, other};
+  for (ProgramOfItems& source : sources)
     if (const std::string reason = whyInterpreted(source.program); !reason.empty())
       return llvm::createStringError(reason);
+  const KeptProgram kept({one.program, other.program}, name);
+  if (auto found = kept.find())
+    return executableOf(one.program.clone(), false, std::move(*found));
+  mlir::OwningOpRef<mlir::ModuleOp> modules[2];
+  conversion::LoweredItems lowered[2];
+  for (auto [source, module, made] : llvm::zip(sources, modules, lowered)) {
     module = source.program.clone();
     if (llvm::Error error = simplify(*module))
       return std::move(error);
@@ -353,11 +380,8 @@ compileForItems(ProgramOfItems one, ProgramOfItems other, llvm::StringRef name,
   }
   if (const auto why = conversion::openItems(lowered[0], lowered[1]))
     return llvm::createStringError(*why);
-  auto code = compiledKernels(lowered[0].lowered);
-  if (!code)
-    return code.takeError();
-  return std::make_unique<CompiledProgram>(std::move(modules[0]), std::move(lowered[0].lowered),
-                                           std::move(*code));
+  kept.keep(lowered[0].lowered);
+  return executableOf(std::move(modules[0]), true, std::move(lowered[0].lowered));
 }
 
 llvm::Expected<std::unique_ptr<execution::Executable>>
@@ -374,6 +398,12 @@ compileProgram(mlir::ModuleOp source, llvm::StringRef name, conversion::Evaluate
   if (const std::string reason = whyInterpreted(source); !reason.empty())
     return handOver(reason);
   mlir::OwningOpRef<mlir::ModuleOp> module = source.clone();
+  std::optional<KeptProgram> kept;
+  if (guarding == conversion::Guarding::None) {
+    kept.emplace(source, name);
+    if (auto found = kept->find())
+      return executableOf(std::move(module), false, std::move(*found));
+  }
   if (llvm::Error error = simplify(*module))
     return handOver(llvm::toString(std::move(error)));
   auto function = module->lookupSymbol<mlir::func::FuncOp>(name);
@@ -382,11 +412,9 @@ compileProgram(mlir::ModuleOp source, llvm::StringRef name, conversion::Evaluate
   llvm::Expected<conversion::Lowered> program = conversion::lower(function, evaluate, guarding);
   if (!program)
     return handOver(llvm::toString(program.takeError()));
-  llvm::Expected<std::unique_ptr<MachineCode>> code = compiledKernels(*program);
-  if (!code)
-    return code.takeError();
-  return std::make_unique<CompiledProgram>(std::move(module), std::move(*program),
-                                           std::move(*code));
+  if (kept)
+    kept->keep(*program);
+  return executableOf(std::move(module), true, std::move(*program));
 }
 
 } // namespace octavo::pipelines

@@ -143,8 +143,9 @@ private:
     number(slot.index, 0, kMostValues);
     number(slot.result, 0, kMostValues);
     number(slot.offset);
-    for (int* when : {&slot.first, &slot.last})
-      number(*when, 0, std::numeric_limits<int>::max());
+    for (int* each : {&slot.first, &slot.last, &slot.uses})
+      number(*each, 0, std::numeric_limits<int>::max());
+    number(slot.packs, 0, slot.uses);
     if (slot.isOpen)
       ofItem(static_cast<std::int64_t>(slot.bytes));
     if (slot.isOpen && (slot.kind == SlotUse::Kind::Constant || slot.kind == SlotUse::Kind::Range))

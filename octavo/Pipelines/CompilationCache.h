@@ -1,6 +1,7 @@
-// Object files of kernels on disk, so that a kernel that was compiled once on a machine is not
-// compiled again there. The cache is a convenience: a folder that cannot be read or written, an
-// entry that is damaged and a disk that is full cost the time to compile and nothing else.
+// What compiling made, on disk: object files of kernels and whole programs (ProgramCache.h), so
+// that what was compiled once on a machine is not compiled again there. The cache is a convenience:
+// a folder that cannot be read or written, an entry that is damaged and a disk that is full cost
+// the time to compile and nothing else.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -15,21 +16,20 @@ namespace octavo::pipelines {
 /// 32 hexadecimal digits that stand for a text.
 std::string digestOf(llvm::StringRef text);
 
-class KernelCache {
+class CompilationCache {
 public:
   /// In `folder`; empty: nothing is kept. Entries are code that will run: a folder that others than
   /// its owner may write to, or that is somebody else's, is not used.
-  explicit KernelCache(const std::filesystem::path& folder);
-  /// In $OCTAVO_CACHE_DIR if it is set (empty: nothing is kept), else octavo/kernels in
+  explicit CompilationCache(const std::filesystem::path& folder);
+  /// In $OCTAVO_CACHE_DIR if it is set (empty: nothing is kept), else octavo/compiled in
   /// $XDG_CACHE_HOME or ~/.cache.
-  static KernelCache ofUser();
+  static CompilationCache ofUser();
 
-  /// The object file that was kept under a key; null if there is none, or it is not what was
-  /// written.
+  /// What was kept under a key; null if there is nothing, or it is not what was written.
   std::unique_ptr<llvm::MemoryBuffer> find(const std::string& key) const;
   /// Keeps it; at most 64 MiB are kept in all, what was longest not asked for goes first. Other
   /// processes see an entry whole or not at all.
-  void keep(const std::string& key, llvm::StringRef object) const;
+  void keep(const std::string& key, llvm::StringRef bytes) const;
 
 private:
   std::filesystem::path folder; ///< empty: there is none

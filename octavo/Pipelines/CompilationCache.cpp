@@ -1,4 +1,4 @@
-#include "octavo/Pipelines/KernelCache.h"
+#include "octavo/Pipelines/CompilationCache.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
@@ -45,7 +45,7 @@ std::string digestOf(llvm::StringRef text) {
   return llvm::toHex(digest, true);
 }
 
-KernelCache::KernelCache(const fs::path& wanted) {
+CompilationCache::CompilationCache(const fs::path& wanted) {
   if (wanted.empty())
     return;
   std::error_code failed;
@@ -54,43 +54,43 @@ KernelCache::KernelCache(const fs::path& wanted) {
     folder = wanted;
 }
 
-KernelCache KernelCache::ofUser() {
+CompilationCache CompilationCache::ofUser() {
   if (const char* given = std::getenv("OCTAVO_CACHE_DIR"))
-    return KernelCache(given);
+    return CompilationCache(given);
   const char* caches = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
   if (caches != nullptr && *caches != '\0')
-    return KernelCache(fs::path(caches) / "octavo" / "kernels");
+    return CompilationCache(fs::path(caches) / "octavo" / "compiled");
   if (home != nullptr && *home != '\0')
-    return KernelCache(fs::path(home) / ".cache" / "octavo" / "kernels");
-  return KernelCache({});
+    return CompilationCache(fs::path(home) / ".cache" / "octavo" / "compiled");
+  return CompilationCache({});
 }
 
-/// An entry is the object and the digest of it.
-std::unique_ptr<llvm::MemoryBuffer> KernelCache::find(const std::string& key) const {
+/// An entry is the bytes and the digest of them.
+std::unique_ptr<llvm::MemoryBuffer> CompilationCache::find(const std::string& key) const {
   if (folder.empty())
     return nullptr;
   const fs::path path = folder / (kPrefix.str() + key);
   auto file = llvm::MemoryBuffer::getFile(path.string(), false, false);
   if (!file || (*file)->getBufferSize() < kDigest)
     return nullptr;
-  const llvm::StringRef bytes = (*file)->getBuffer();
-  const llvm::StringRef object = bytes.drop_back(kDigest);
-  if (digestOf(object) != bytes.take_back(kDigest))
+  const llvm::StringRef all = (*file)->getBuffer();
+  const llvm::StringRef bytes = all.drop_back(kDigest);
+  if (digestOf(bytes) != all.take_back(kDigest))
     return nullptr;
   std::error_code ignored;
   fs::last_write_time(path, fs::file_time_type::clock::now(), ignored); // was asked for
-  return llvm::MemoryBuffer::getMemBufferCopy(object, key);
+  return llvm::MemoryBuffer::getMemBufferCopy(bytes, key);
 }
 
-void KernelCache::keep(const std::string& key, llvm::StringRef object) const {
+void CompilationCache::keep(const std::string& key, llvm::StringRef bytes) const {
   if (folder.empty())
     return;
   std::string name = (folder / (kPrefix.str() + "new-XXXXXX")).string();
   const int file = ::mkstemp(name.data());
   if (file < 0)
     return;
-  const bool isWritten = writeAll(file, object) && writeAll(file, digestOf(object));
+  const bool isWritten = writeAll(file, bytes) && writeAll(file, digestOf(bytes));
   ::close(file);
   const fs::path path = folder / (kPrefix.str() + key);
   if (!isWritten || ::rename(name.c_str(), path.c_str()) != 0) {

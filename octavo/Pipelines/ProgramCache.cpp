@@ -1,0 +1,180 @@
+#include "octavo/Pipelines/ProgramCache.h"
+
+#include "octavo/Kernels/Execution.h"
+#include "octavo/Pipelines/CompilationCache.h"
+#include "octavo/Standalone/FolderFile.h"
+#include "octavo/Steps/ProgramFile.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <link.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace octavo::pipelines {
+
+namespace {
+
+/// Of the constants of a program that is kept.
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+
+/// The note that a linker puts into what it links, a digest of all of it; empty without one.
+std::string buildId() {
+  const auto identify = [](dl_phdr_info* object, std::size_t, void* found) {
+    const std::span headers(object->dlpi_phdr, object->dlpi_phnum);
+    const auto self = reinterpret_cast<ElfW(Addr)>(&buildId) - object->dlpi_addr;
+    const auto isHere = [&](const ElfW(Phdr) & each) {
+      return each.p_type == PT_LOAD && self >= each.p_vaddr && self - each.p_vaddr < each.p_memsz;
+    };
+    if (std::ranges::none_of(headers, isHere))
+      return 0;
+    for (const ElfW(Phdr) & each : headers) {
+      if (each.p_type != PT_NOTE)
+        continue;
+      llvm::StringRef notes(reinterpret_cast<const char*>(object->dlpi_addr + each.p_vaddr),
+                            each.p_memsz);
+      ElfW(Nhdr) note;
+      while (notes.size() >= sizeof note) {
+        std::memcpy(&note, notes.data(), sizeof note);
+        const auto padded = [](std::size_t size) { return llvm::alignTo(size, 4); };
+        const llvm::StringRef name = notes.substr(sizeof note, note.n_namesz);
+        const std::size_t begin = sizeof note + padded(note.n_namesz);
+        if (note.n_type == NT_GNU_BUILD_ID && name == llvm::StringRef("GNU", 4))
+          *static_cast<std::string*>(found) = llvm::toHex(notes.substr(begin, note.n_descsz), true);
+        notes = notes.substr(begin + padded(note.n_descsz));
+      }
+    }
+    return 1;
+  };
+  std::string id;
+  dl_iterate_phdr(identify, &id);
+  return id;
+}
+
+std::size_t constantBytes(mlir::ModuleOp program) {
+  std::size_t bytes = 0;
+  program->walk([&](mlir::Operation* op) {
+    for (const mlir::NamedAttribute& each : op->getAttrs()) {
+      if (const auto dense = llvm::dyn_cast<mlir::DenseIntOrFPElementsAttr>(each.getValue()))
+        bytes += dense.getRawData().size();
+      else if (llvm::isa<mlir::DenseResourceElementsAttr>(each.getValue()))
+        bytes += kMostBytes;
+    }
+  });
+  return bytes;
+}
+
+/// Parts of an entry, one after another, each behind its length.
+class Parts {
+public:
+  explicit Parts(llvm::StringRef bytes) : rest(bytes) {}
+
+  std::optional<llvm::StringRef> next() {
+    constexpr std::size_t kLength = sizeof(std::uint64_t);
+    if (rest.size() < kLength)
+      return std::nullopt;
+    const std::uint64_t length = llvm::support::endian::read64le(rest.data());
+    if (length > rest.size() - kLength)
+      return std::nullopt;
+    const llvm::StringRef part = rest.substr(kLength, length);
+    rest = rest.substr(kLength + length);
+    return part;
+  }
+  bool isAtEnd() const { return rest.empty(); }
+
+  static void add(std::string& bytes, llvm::StringRef part) {
+    char length[sizeof(std::uint64_t)];
+    llvm::support::endian::write64le(length, part.size());
+    bytes.append(length, sizeof length).append(part);
+  }
+
+private:
+  llvm::StringRef rest;
+};
+
+llvm::StringRef textOf(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+} // namespace
+
+KeptProgram::KeptProgram(llvm::ArrayRef<mlir::ModuleOp> sources, llvm::StringRef function) {
+  static const std::string build = buildId();
+  std::size_t constants = 0;
+  for (const mlir::ModuleOp source : sources)
+    constants += constantBytes(source);
+  if (build.empty() || constants >= kMostBytes)
+    return;
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << "program\n"
+      << build << "\n"
+      << llvm::sys::getHostCPUName() << "\n"
+      << standalone::productsOfMachine() << "\n"
+      << kernels::threadsOf({}) << "\n"
+      << function << "\n";
+  for (mlir::ModuleOp source : sources)
+    if (mlir::failed(mlir::writeBytecodeToFile(source, out)))
+      return;
+  key = digestOf(text);
+}
+
+std::optional<conversion::Lowered> KeptProgram::find() const {
+  if (key.empty())
+    return std::nullopt;
+  const std::unique_ptr<llvm::MemoryBuffer> entry = CompilationCache::ofUser().find(key);
+  if (!entry)
+    return std::nullopt;
+  Parts parts(entry->getBuffer());
+  const auto steps = parts.next(), sections = parts.next();
+  if (!steps || !sections)
+    return std::nullopt;
+  const std::shared_ptr<llvm::WritableMemoryBuffer> constants =
+      llvm::WritableMemoryBuffer::getNewUninitMemBuffer(sections->size(), key,
+                                                        llvm::Align(steps::kSectionAlignment));
+  llvm::copy(*sections, constants->getBufferStart());
+  auto program = steps::readProgram(
+      std::as_bytes(std::span(steps->data(), steps->size())),
+      std::as_bytes(std::span(constants->getBufferStart(), sections->size())), constants);
+  if (!program)
+    return std::nullopt;
+  conversion::Lowered lowered{std::move(*program), {}};
+  while (const auto kernel = parts.next())
+    lowered.kernels.push_back(kernel->str());
+  if (!parts.isAtEnd() || lowered.kernels.size() != lowered.program.functions.size())
+    return std::nullopt;
+  return std::move(lowered);
+}
+
+void KeptProgram::keep(conversion::Lowered& lowered) const {
+  if (key.empty())
+    return;
+  const auto sections = std::make_shared<std::string>();
+  const auto sink = [&](std::span<const std::byte> bytes) -> tl::expected<void, std::string> {
+    if (sections->size() + bytes.size() > kMostBytes)
+      return tl::make_unexpected("more constants than are kept");
+    sections->append(textOf(bytes));
+    return {};
+  };
+  const auto steps = steps::writeProgram(lowered.program, sink);
+  if (!steps)
+    return; // it is lowered again
+  // Weights among the constants are packed now: `octavo compile` could not write them from here.
+  const auto again = steps::readProgram(*steps, std::as_bytes(std::span(*sections)), sections);
+  if (!again || llvm::any_of(again->constants, [](const auto& each) { return each.isToken(); }))
+    return;
+  std::string entry;
+  Parts::add(entry, textOf(*steps));
+  Parts::add(entry, *sections);
+  for (const std::string& kernel : lowered.kernels)
+    Parts::add(entry, kernel);
+  CompilationCache::ofUser().keep(key, entry);
+}
+
+} // namespace octavo::pipelines

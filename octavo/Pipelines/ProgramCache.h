@@ -1,0 +1,33 @@
+// Lowered programs on disk, so that a program that was compiled once on a machine is neither
+// simplified nor lowered again there.
+#pragma once
+
+#include "octavo/Conversion/Steps/Lowering.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/ArrayRef.h"
+
+#include <optional>
+#include <string>
+
+namespace octavo::pipelines {
+
+/// Where one program is kept. Its key is all that lowering depends on: the program with its
+/// locations, its function, the machine, how many threads there are, and this build of octavo.
+class KeptProgram {
+public:
+  /// Of a function that is lowered from these modules. Nothing is kept of one with large constants,
+  /// which would be written a second time, and by a build that cannot be told from others.
+  KeptProgram(llvm::ArrayRef<mlir::ModuleOp> sources, llvm::StringRef function);
+
+  /// What was kept; nothing if that is no program.
+  std::optional<conversion::Lowered> find() const;
+  /// Keeps a program that has a form in a file (Steps/ProgramFile.h), none of whose constants are
+  /// weights of products. Weights that are, it packs.
+  void keep(conversion::Lowered& lowered) const;
+
+private:
+  std::string key; ///< empty: nothing is kept
+};
+
+} // namespace octavo::pipelines
