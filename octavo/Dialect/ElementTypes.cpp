@@ -29,6 +29,12 @@ mlir::Type mlirType(mlir::MLIRContext* context, const format::ElementFormat& for
   return type;
 }
 
+mlir::Type codesType(mlir::MLIRContext* context, const format::ElementFormat& format) {
+  const mlir::Type own = mlirType(context, format);
+  assert((own || format.width() <= 8) && "codes beyond a byte need an MLIR type");
+  return own ? own : mlir::IntegerType::get(context, 8, mlir::IntegerType::Unsigned);
+}
+
 namespace {
 
 namespace quant = mlir::quant;

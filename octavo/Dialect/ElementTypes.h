@@ -19,6 +19,10 @@ const format::ElementFormat* elementFormat(mlir::Type type);
 /// format.
 mlir::Type mlirType(mlir::MLIRContext* context, const format::ElementFormat& format);
 
+/// The element type of a tensor of codes: the row's MLIR type; ui8 of a row of at most 8 bits that
+/// has none.
+mlir::Type codesType(mlir::MLIRContext* context, const format::ElementFormat& format);
+
 /// The element type that a type stands for: the float rows, i1, signless (that is, signed) and
 /// unsigned integers of 2, 4, 8, 16, 32 and 64 bits, complex of f32 or f64, and !quant.uniform, of
 /// the tensor or of an axis, whose storage has 2 to 32 bits. Nothing for any other type.

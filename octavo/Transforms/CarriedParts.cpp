@@ -43,7 +43,7 @@ llvm::SetVector<mlir::Operation*> makersOf(const Dequantized& parts) {
 }
 
 bool fitTogether(const Dequantized& a, const Dequantized& b) {
-  return a.block == b.block &&
+  return a.format == b.format && a.block == b.block &&
          llvm::equal(mlir::ValueRange(values(a)).getTypes(),
                      mlir::ValueRange(values(b)).getTypes()) &&
          !a.outer == !b.outer;
@@ -125,13 +125,12 @@ std::optional<Dequantized> zerosFor(stablehlo::WhileOp loop, unsigned place) {
   if (written == nullptr || written->outer || !typeOf(written->elements))
     return {};
   mlir::OpBuilder builder(loop);
-  const auto filled = [&](mlir::Value like, llvm::ArrayRef<std::int64_t> shape,
-                          int number) -> mlir::Value {
-    const auto element = llvm::cast<mlir::FloatType>(openTypeOf(like).getElementType());
-    const auto values = mlir::DenseElementsAttr::get(
-        mlir::RankedTensorType::get(shape, element),
-        llvm::APFloat(element.getFloatSemantics(), static_cast<std::uint64_t>(number)));
-    return stablehlo::ConstantOp::create(builder, loop.getLoc(), values);
+  const auto filled = [&](mlir::TypedAttr number,
+                          llvm::ArrayRef<std::int64_t> shape) -> mlir::Value {
+    return stablehlo::ConstantOp::create(
+        builder, loop.getLoc(),
+        mlir::DenseElementsAttr::get(mlir::RankedTensorType::get(shape, number.getType()),
+                                     mlir::Attribute(number)));
   };
   Dequantized zeros = *written;
   if (written->scales) {
@@ -141,9 +140,11 @@ std::optional<Dequantized> zerosFor(stablehlo::WhileOp loop, unsigned place) {
         return {};
       grid.push_back(extent / block);
     }
-    zeros.scales = filled(written->scales, grid, 1);
+    zeros.scales =
+        filled(builder.getFloatAttr(openTypeOf(written->scales).getElementType(), 1), grid);
   }
-  zeros.elements = filled(written->elements, shapeOf(start), 0);
+  zeros.elements =
+      filled(builder.getZeroAttr(openTypeOf(written->elements).getElementType()), shapeOf(start));
   return zeros;
 }
 

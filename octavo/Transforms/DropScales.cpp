@@ -51,7 +51,7 @@ std::string scalesText(std::int64_t count) {
 }
 
 std::string scalesOf(ir::ScaledType type) {
-  if (!type.getScalesType() || !type.getScalesType().hasStaticShape())
+  if (!type.getScalesType().hasStaticShape())
     return scalesText(mlir::ShapedType::kDynamic);
   return scalesText(type.getScalesType().getNumElements()) +
          (type.getHasOuterScale() ? ", the outer scale" : "");

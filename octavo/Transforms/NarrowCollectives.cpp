@@ -240,7 +240,7 @@ struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
       return;
     }
     const auto axis = scatteredAxis(type, quantization, operand, count);
-    if (!axis || !type.getElementsType()) {
+    if (!axis) {
       op.emitRemark() << "this collective moves wide values, though narrow ones are about it: no "
                          "axis has parts of whole blocks of "
                       << type << " for " << count << " processes";
@@ -320,7 +320,7 @@ struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
     auto gather = op.getOperand().getDefiningOp<stablehlo::AllGatherOp>();
     const auto type = llvm::cast<ir::ScaledType>(op.getType());
     if (!gather || gather->getNumOperands() != 1 || !typeOf(gather->getOperand(0)) ||
-        !typeOf(op.getOperand()) || op.getRandomBits() || !type.getElementsType())
+        !typeOf(op.getOperand()) || op.getRandomBits())
       return;
     const auto axis = static_cast<std::size_t>(gather.getAllGatherDim());
     const mlir::Value part = gather->getOperand(0);

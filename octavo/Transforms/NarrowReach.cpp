@@ -9,8 +9,10 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Reduction.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Transforms/DecodedCodes.h"
 #include "octavo/Transforms/Movement.h"
 #include "octavo/Transforms/ScaledCalls.h"
+#include "octavo/Transforms/ScaledIntegers.h"
 #include "octavo/Transforms/TensorFacts.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -99,7 +101,9 @@ private:
   void expand(std::size_t place) {
     const mlir::Value value = nodes[place].value;
     const auto before = known.find(value);
-    if (before != known.end() || isCodes(value) || value.getDefiningOp<ir::DequantizeOp>()) {
+    if (before != known.end() || isCodes(value) || value.getDefiningOp<ir::DequantizeOp>() ||
+        (value.getDefiningOp() != nullptr && sideOfIntegers(value.getDefiningOp())) ||
+        decodedCodes(value)) {
       nodes[place].isSource = before == known.end() || before->second;
       return;
     }

@@ -58,9 +58,8 @@ std::string describe(mlir::Type type) {
   auto scaled = llvm::dyn_cast<ir::ScaledType>(type);
   if (!scaled)
     return spelled(mlir::getElementTypeOrSelf(type));
-  // MLIR has no type of CFloat8's elements.
   const auto part = [](mlir::RankedTensorType type, const format::ElementFormat& format) {
-    return type ? spelled(type.getElementType()) : std::string(format.name);
+    return format.mlir.empty() ? std::string(format.name) : spelled(type.getElementType());
   };
   std::string text =
       llvm::formatv("{0} by {1}, block [", part(scaled.getElementsType(), *scaled.getElement()),

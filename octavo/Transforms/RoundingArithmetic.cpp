@@ -229,11 +229,6 @@ Value roundedCodes(ArithmeticWriter& writer, const FloatParts& parts, const Elem
   return Rounder(writer, parts, format, rules, random).codes();
 }
 
-mlir::Type typeOfCodes(mlir::MLIRContext* context, const ElementFormat& format) {
-  const mlir::Type own = mlirType(context, format);
-  return own ? own : mlir::IntegerType::get(context, 8, mlir::IntegerType::Unsigned);
-}
-
 /// The f32 values of codes, in any integer type, of a format whose codes are all finite numbers.
 static Value valuesOfFiniteCodes(ArithmeticWriter& writer, Value codes,
                                  const ElementFormat& format) {
@@ -264,7 +259,7 @@ static Value valuesOfFiniteCodes(ArithmeticWriter& writer, Value codes,
 
 Value asFormat(ArithmeticWriter& writer, Value codes, const ElementFormat& format) {
   mlir::OpBuilder& b = writer.builder;
-  const mlir::Type type = typeOfCodes(b.getContext(), format);
+  const mlir::Type type = codesType(b.getContext(), format);
   if (type.isInteger())
     return writer.convert(codes, type);
   if (format.width() < 8) // an integer of that width is no type of StableHLO, or packed

@@ -32,11 +32,7 @@ mlir::Value roundedCodes(ArithmeticWriter& writer, const FloatParts& parts,
                          const format::ElementFormat& format, const CodeRules& rules,
                          mlir::Value random);
 
-/// The element type of a tensor of codes: the format's own, or ui8 for one that MLIR has no type
-/// of.
-mlir::Type typeOfCodes(mlir::MLIRContext* context, const format::ElementFormat& format);
-
-/// Codes in an integer type as a tensor of typeOfCodes.
+/// Codes in an integer type as a tensor of codesType.
 mlir::Value asFormat(ArithmeticWriter& writer, mlir::Value codes,
                      const format::ElementFormat& format);
 

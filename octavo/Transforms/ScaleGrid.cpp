@@ -3,9 +3,11 @@
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Numerics/ConversionChain.h"
+#include "octavo/Transforms/DecodedCodes.h"
 #include "octavo/Transforms/Movement.h"
 #include "octavo/Transforms/OpenShapes.h"
 #include "octavo/Transforms/ScaleExponents.h"
+#include "octavo/Transforms/ScaledIntegers.h"
 #include "octavo/Transforms/ScaledOrigin.h"
 #include "octavo/Transforms/TensorFacts.h"
 
@@ -180,6 +182,34 @@ std::optional<ScaledOrigins::Grid> ScaledOrigins::broadcast(mlir::OpBuilder& bui
               block};
 }
 
+/// Of a slice's result, from that of its operand: of whole blocks, of which the last may be cut.
+std::optional<ScaledOrigins::Grid>
+ScaledOrigins::sliced(mlir::OpBuilder& builder, stablehlo::SliceOp slice, const Grid& grid) {
+  const auto to = openShapeOf(slice.getResult()), extents = openShapeOf(grid.value);
+  Extents starts, limits, strides, shape, block;
+  for (const auto [axis, each] : llvm::enumerate(grid.block)) {
+    const std::int64_t start = slice.getStartIndices()[axis], limit = slice.getLimitIndices()[axis],
+                       stride = slice.getStrides()[axis];
+    if (extents[axis] == 1) {
+      starts.push_back(0);
+      limits.push_back(1);
+      strides.push_back(1);
+      block.push_back(std::max<std::int64_t>(to[axis], 1));
+    } else if (each == 1 || (stride == 1 && start % each == 0)) {
+      starts.push_back(start / each);
+      limits.push_back((limit + each - 1) / each);
+      strides.push_back(stride);
+      block.push_back(std::min(each, std::max<std::int64_t>(to[axis], 1)));
+    } else {
+      return {};
+    }
+    shape.push_back((limits.back() - starts.back() + strides.back() - 1) / strides.back());
+  }
+  return Grid{make<stablehlo::SliceOp>(builder, slice.getLoc(), openTypeOf(grid.value).clone(shape),
+                                       grid.value, starts, limits, strides),
+              block};
+}
+
 /// An operation on grids, done to their values: these have one block, or are one number.
 std::optional<ScaledOrigins::Grid> ScaledOrigins::computed(mlir::Operation* op) {
   const mlir::Value result = op->getResult(0);
@@ -298,6 +328,10 @@ std::optional<ScaledOrigins::Grid> ScaledOrigins::gridOf(mlir::Value value) {
                                              transpose.getPermutation()),
                 block};
   }
+  if (auto slice = llvm::dyn_cast<stablehlo::SliceOp>(op)) {
+    const std::optional<Grid> inner = gridOf(slice.getOperand());
+    return inner ? sliced(builder, slice, *inner).value_or(each) : each;
+  }
   if (isComputedPerElement(op))
     return computed(op).value_or(each);
   if (laysOut(op)) {
@@ -361,10 +395,29 @@ mlir::Value ScaledOrigins::inverse(mlir::OpBuilder& builder, mlir::Location loca
                                    mlir::Value scales) {
   if (llvm::isa<mlir::Float8E8M0FNUType>(openTypeOf(scales).getElementType()))
     return asE8m0(builder, location, scales, true);
+  if (const std::optional<double> number = splatNumber(scales);
+      number && isPowerOfTwo(*number) && isPowerOfTwo(static_cast<float>(1 / *number)))
+    return filled(builder, location, builder.getF32FloatAttr(static_cast<float>(1 / *number)),
+                  builder.getF32Type(), scales);
   const mlir::Value wide = toF32(builder, location, scales);
   const mlir::Value one =
       filled(builder, location, builder.getF32FloatAttr(1), builder.getF32Type(), wide);
   return make<stablehlo::DivOp>(builder, location, one, wide);
+}
+
+/// Codes that arithmetic decodes.
+std::optional<Dequantized> ScaledOrigins::decoded(mlir::Value value) {
+  const std::optional<DecodedCodes> found = decodedCodes(value);
+  if (!found)
+    return {};
+  mlir::OpBuilder builder(value.getDefiningOp());
+  const mlir::RankedTensorType type =
+      openTypeOf(found->codes).clone(codesType(builder.getContext(), *found->format));
+  const mlir::Value codes =
+      type == found->codes.getType()
+          ? found->codes
+          : make<stablehlo::BitcastConvertOp>(builder, value.getLoc(), type, found->codes);
+  return Dequantized{.elements = movedBy(found->moves, builder, codes), .format = found->format};
 }
 
 /// Elements that integers are added to the exponents of, as by ldexp.
@@ -384,7 +437,8 @@ std::optional<Dequantized> ScaledOrigins::scaledByExponents(mlir::Operation* op)
     }
     const ScaledOrigin origin = openTypeOf(value) ? of(value) : ScaledOrigin();
     const auto* parts = std::get_if<Dequantized>(&origin);
-    if (parts == nullptr || parts->scales || (elements && !areSame(elements, parts->elements)))
+    if (parts == nullptr || parts->scales || !isCodes(parts->elements) ||
+        (elements && !areSame(elements, parts->elements)))
       return {};
     elements = parts->elements;
     leaves.push_back(value);

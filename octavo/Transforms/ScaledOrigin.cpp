@@ -9,6 +9,7 @@
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
 #include "octavo/Transforms/Movement.h"
+#include "octavo/Transforms/ScaledIntegers.h"
 #include "octavo/Transforms/TensorFacts.h"
 
 #include "mlir/IR/Matchers.h"
@@ -74,6 +75,15 @@ mlir::Value ScaledOrigins::scalar(mlir::OpBuilder& builder, mlir::Location locat
   return OpenShapes(builder, location, made).reshape(one, {}, nullptr);
 }
 
+mlir::Value ScaledOrigins::outerScale(mlir::OpBuilder& builder, mlir::Location location,
+                                      double number) {
+  if (number == 1)
+    return {};
+  const auto type = mlir::RankedTensorType::get({}, builder.getF32Type());
+  return make<stablehlo::ConstantOp>(
+      builder, location, mlir::DenseElementsAttr::get(type, static_cast<float>(number)));
+}
+
 mlir::Value ScaledOrigins::filled(mlir::OpBuilder& builder, mlir::Location location,
                                   mlir::Attribute number, mlir::Type element, mlir::Value like) {
   OpenShapes shapes(builder, location, made);
@@ -134,9 +144,9 @@ mlir::Value packed(mlir::OpBuilder& builder, mlir::Location location, const Dequ
   for (std::int64_t& extent : block)
     extent = extent == 0 ? 1 : extent;
   scales = scalesOfBlocks(builder, location, type, parts, scales);
-  const auto scaled = ir::ScaledType::get(
-      builder.getContext(), type.getShape(), elementFormat(type.getElementType()),
-      elementFormatOf(scales), block, static_cast<bool>(parts.outer));
+  const auto scaled =
+      ir::ScaledType::get(builder.getContext(), type.getShape(), parts.format,
+                          elementFormatOf(scales), block, static_cast<bool>(parts.outer));
   return ir::PackOp::create(builder, location, scaled, parts.elements, scales, parts.outer);
 }
 
@@ -150,49 +160,11 @@ ScaledOrigin ScaledOrigins::find(mlir::Value value) {
   return origin;
 }
 
-/// What a value is without conversions and movement, up to a tensor that `isFound`.
-static bool comesFrom(mlir::Value value, llvm::function_ref<bool(mlir::Type)> isFound) {
-  for (;;) {
-    if (isFound(mlir::getElementTypeOrSelf(value.getType())))
-      return true;
-    mlir::Operation* op = value.getDefiningOp();
-    if (op == nullptr ||
-        !llvm::isa<stablehlo::ConvertOp, stablehlo::BitcastConvertOp, stablehlo::BroadcastInDimOp,
-                   stablehlo::ReshapeOp, stablehlo::TransposeOp, stablehlo::SliceOp,
-                   stablehlo::DynamicSliceOp>(op))
-      return false;
-    value = op->getOperand(0);
-  }
-}
-
-/// MXINT8 as programs spell it out: of integers, which are no codes without such scales, and
-/// without the factor of 2^-6 of its elements. Nothing of anything else.
-static ScaledOrigin scaledIntegers(mlir::Value value) {
-  const auto isInt8 = [](mlir::Type type) {
-    return type.isSignlessInteger(8) || type.isSignedInteger(8);
-  };
-  const auto isE8m0 = [](mlir::Type type) { return llvm::isa<mlir::Float8E8M0FNUType>(type); };
-  while (mlir::Operation* op = value.getDefiningOp()) {
-    if (llvm::isa<stablehlo::MulOp>(op))
-      for (unsigned i = 0; i < 2; ++i)
-        if (comesFrom(op->getOperand(i), isInt8) && comesFrom(op->getOperand(1 - i), isE8m0))
-          return Obstacle{op,
-                          "multiplies 8-bit integers by E8M0 scales, which is MXINT8 without the "
-                          "2^-6 of its elements",
-                          "pack integers and scales (octavo.pack), and multiply the product by 64"};
-    if (!llvm::isa<stablehlo::ConvertOp, stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
-                   stablehlo::TransposeOp, stablehlo::SliceOp, stablehlo::DynamicSliceOp>(op))
-      return {};
-    value = op->getOperand(0);
-  }
-  return {};
-}
-
 ScaledOrigin ScaledOrigins::traced(mlir::Value value) {
   if (isCodes(value) && openTypeOf(value))
     return Dequantized{value};
   if (!comesFromNarrow(value))
-    return scaledIntegers(value);
+    return {};
   mlir::Operation* op = value.getDefiningOp();
   if (op == nullptr || llvm::isa<stablehlo::WhileOp>(op)) {
     auto* const around = op != nullptr ? op : value.getParentBlock()->getParentOp();
@@ -207,6 +179,10 @@ ScaledOrigin ScaledOrigins::traced(mlir::Value value) {
   if (!openTypeOf(value))
     return Obstacle{op, "has extents that are not known",
                     "give the arguments types of known extents, as --octavo-refine-shapes does"};
+  if (std::optional<Dequantized> parts = decoded(value))
+    return *parts;
+  if (const std::optional<unsigned> side = sideOfIntegers(op))
+    return scaledIntegers(op, *side);
   if (llvm::isa<stablehlo::ConvertOp>(op))
     return of(op->getOperand(0));
   if (llvm::isa<stablehlo::MulOp, stablehlo::DivOp>(op)) {
@@ -271,6 +247,19 @@ static bool isRowOrColumn(llvm::ArrayRef<std::int64_t> shape) {
          llvm::count_if(shape, [](std::int64_t extent) { return extent != 1; }) == 1;
 }
 
+std::variant<ScaledOrigins::Grid, Obstacle>
+ScaledOrigins::fewerScales(mlir::Operation* op, mlir::Value factor, bool isDivided) {
+  const std::optional<Grid> grid = gridOf(factor);
+  const std::int64_t count = elementCount(openShapeOf(factor));
+  if (!grid || (isForEach(openShapeOf(factor), grid->block) && count != 0 && count != 1 &&
+                !isRowOrColumn(openShapeOf(factor))))
+    return Obstacle{op,
+                    std::string(isDivided ? "divides" : "multiplies") +
+                        " by a tensor that is no broadcast of fewer scales",
+                    "broadcast one scale a tensor, row, column or block to the tensor's shape"};
+  return *grid;
+}
+
 ScaledOrigin ScaledOrigins::scaled(mlir::Operation* op, mlir::Value codes, mlir::Value factor,
                                    bool isDivided) {
   ScaledOrigin origin = of(codes);
@@ -280,14 +269,10 @@ ScaledOrigin ScaledOrigins::scaled(mlir::Operation* op, mlir::Value codes, mlir:
                ? origin
                : Obstacle{op, "divides by narrow values",
                           "multiply by their reciprocals as scales"};
-  std::optional<Grid> grid = gridOf(factor);
-  const std::int64_t count = elementCount(openShapeOf(factor));
-  if (!grid || (isForEach(openShapeOf(factor), grid->block) && count != 0 && count != 1 &&
-                !isRowOrColumn(openShapeOf(factor))))
-    return Obstacle{op,
-                    std::string(isDivided ? "divides" : "multiplies") +
-                        " by a tensor that is no broadcast of fewer scales",
-                    "broadcast one scale a tensor, row, column or block to the tensor's shape"};
+  std::variant<Grid, Obstacle> found = fewerScales(op, factor, isDivided);
+  auto* grid = std::get_if<Grid>(&found);
+  if (grid == nullptr)
+    return std::get<Obstacle>(found);
   mlir::OpBuilder builder(op->getContext());
   builder.setInsertionPoint(op);
   ScaledOrigin result = *parts;
@@ -315,6 +300,13 @@ ScaledOrigin ScaledOrigins::combined(mlir::Operation* op, Dequantized parts, Gri
   };
   if (!parts.outer && isOne(grid.value) && isWide(grid.value) && !isWide(parts.scales)) {
     parts.outer = scalar(grid.value);
+    return parts;
+  }
+  const std::optional<double> outer = parts.outer ? splatNumber(parts.outer) : std::nullopt,
+                              number = splatNumber(grid.value);
+  if (outer && number && isPowerOfTwo(*outer) && isPowerOfTwo(*number) &&
+      isPowerOfTwo(static_cast<float>(*outer * *number))) {
+    parts.outer = outerScale(builder, op->getLoc(), *outer * *number);
     return parts;
   }
   if (!parts.outer && isOne(parts.scales) && isWide(parts.scales) && !isWide(grid.value)) {
@@ -392,20 +384,29 @@ static bool isUnscaled(mlir::Value scales) {
 ScaledOrigin ScaledOrigins::unpacked(ir::DequantizeOp op) {
   const auto type = llvm::cast<ir::ScaledType>(op.getOperand().getType());
   const Extents block(type.getBlock());
+  Dequantized parts{.elements = {}, .block = block, .format = type.getElement()};
   if (auto pack = op.getOperand().getDefiningOp<ir::PackOp>())
-    if (const mlir::Value scales = gridOfPacked(pack.getScales(), block))
-      return isUnscaled(scales) && !pack.getOuter()
-                 ? Dequantized{pack.getElements()}
-                 : Dequantized{pack.getElements(), scales, block, pack.getOuter()};
-  if (type.getElement()->isInteger() || !type.getElementsType() ||
-      llvm::is_contained(block, mlir::ShapedType::kDynamic))
+    if (const mlir::Value scales = gridOfPacked(pack.getScales(), block)) {
+      parts.elements = pack.getElements();
+      if (isUnscaled(scales) && !pack.getOuter()) {
+        parts.block.clear();
+        return parts;
+      }
+      parts.scales = scales;
+      parts.outer = pack.getOuter();
+      return parts;
+    }
+  if (llvm::is_contained(block, mlir::ShapedType::kDynamic))
     return Obstacle{op, "is a scaled tensor's values", "multiply the scaled tensor itself"};
   mlir::OpBuilder builder(op);
   llvm::SmallVector<mlir::Type> types = {type.getElementsType(), type.getScalesType()};
   if (type.getHasOuterScale())
     types.push_back(type.getOuterType());
   auto unpack = make<ir::UnpackOp>(builder, op.getLoc(), types, op.getOperand());
-  return Dequantized{unpack.getElements(), unpack.getScales(), block, unpack.getOuter()};
+  parts.elements = unpack.getElements();
+  parts.scales = unpack.getScales();
+  parts.outer = unpack.getOuter();
+  return parts;
 }
 
 bool ScaledOrigins::movesFirstArm(stablehlo::SelectOp select) {
@@ -424,8 +425,8 @@ ScaledOrigin ScaledOrigins::concatenated(mlir::Operation* op) {
     if (std::holds_alternative<Obstacle>(origin))
       return origin;
     if (parts == nullptr ||
-        (first && (elementFormatOf(parts->elements) != elementFormatOf(first->elements) ||
-                   !parts->scales != !first->scales || !areSame(parts->outer, first->outer))))
+        (first && (parts->format != first->format || !parts->scales != !first->scales ||
+                   !areSame(parts->outer, first->outer))))
       return Obstacle{op, "joins codes with values of another kind", "join tensors of one format"};
     if (!first)
       first = *parts;

@@ -10,6 +10,7 @@
 #include "octavo/Dialect/StableHLO/Windows.h"
 #include "octavo/Transforms/NarrowReach.h"
 #include "octavo/Transforms/OpenShapes.h"
+#include "octavo/Transforms/TensorFacts.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
@@ -35,6 +36,8 @@ struct Dequantized {
   Extents block = {};      ///< of the grid
   mlir::Value outer = {};  ///< tensor<f32>; null: 1
   std::string note = {};   ///< what of the program's values these are not; mostly empty
+  const format::ElementFormat* format =
+      elements ? elementFormatOf(elements) : nullptr; ///< of the codes
 };
 
 /// The first operation, from the dot upward, that keeps a tensor from being Dequantized.
@@ -95,6 +98,10 @@ private:
   ScaledOrigin traced(mlir::Value value);
   ScaledOrigin scaled(mlir::Operation* op, mlir::Value codes, mlir::Value factor, bool isDivided);
   ScaledOrigin combined(mlir::Operation* op, Dequantized parts, Grid grid);
+  std::variant<Grid, Obstacle> fewerScales(mlir::Operation* op, mlir::Value factor, bool isDivided);
+  ScaledOrigin scaledIntegers(mlir::Operation* op, unsigned side);
+  ScaledOrigin integers(mlir::Value value, double& factor);
+  std::optional<Dequantized> decoded(mlir::Value value);
   ScaledOrigin moved(mlir::Operation* op, const Dequantized& parts);
   ScaledOrigin movedBy(stablehlo::TransposeOp transpose, Move& move);
   ScaledOrigin movedBy(stablehlo::ReverseOp reverse, Move& move);
@@ -137,6 +144,7 @@ private:
                                mlir::Value from);
   std::optional<Grid> broadcast(mlir::OpBuilder& builder, mlir::Operation* op, const Grid& grid,
                                 mlir::Value from);
+  std::optional<Grid> sliced(mlir::OpBuilder& builder, stablehlo::SliceOp slice, const Grid& grid);
 
   template <typename Op, typename... Operands>
   Op make(mlir::OpBuilder& builder, Operands&&... operands) {
@@ -146,6 +154,8 @@ private:
   }
   mlir::Value toF32(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value);
   mlir::Value scalar(mlir::OpBuilder& builder, mlir::Location location, mlir::Value one);
+  /// tensor<f32>; null of 1.
+  mlir::Value outerScale(mlir::OpBuilder& builder, mlir::Location location, double number);
   /// One number in every place of a tensor like another.
   mlir::Value filled(mlir::OpBuilder& builder, mlir::Location location, mlir::Attribute number,
                      mlir::Type element, mlir::Value like);

@@ -56,6 +56,8 @@ bool isNan(mlir::Value value) {
 
 /// NaN or 0.
 mlir::Attribute numberOf(mlir::Type element, bool nan) {
+  if (element.isInteger())
+    return mlir::IntegerAttr::get(element, 0);
   const llvm::fltSemantics& semantics = llvm::cast<mlir::FloatType>(element).getFloatSemantics();
   return mlir::FloatAttr::get(element, nan ? llvm::APFloat::getNaN(semantics)
                                            : llvm::APFloat::getZero(semantics));
@@ -122,12 +124,21 @@ mlir::Value ScaledOrigins::movedElements(Move& move) {
 
 /// The codes are, which is exact in formats that have -0.
 ScaledOrigin ScaledOrigins::negated(mlir::Operation* op, const Dequantized& parts) {
-  if (!elementFormatOf(parts.elements)->hasNegativeZero())
+  if (!parts.format->hasNegativeZero())
     return Obstacle{op, "negates codes of a format without -0", "negate after the dot"};
   mlir::OpBuilder builder(op);
   Dequantized result = parts;
+  const mlir::Type element = openTypeOf(parts.elements).getElementType();
+  if (!element.isInteger()) {
+    result.elements =
+        make<stablehlo::NegOp>(builder, op->getLoc(), parts.elements.getType(), parts.elements);
+    return result;
+  }
+  const auto sign = mlir::IntegerAttr::get(
+      element, llvm::APInt(element.getIntOrFloatBitWidth(), parts.format->signMask()));
   result.elements =
-      make<stablehlo::NegOp>(builder, op->getLoc(), parts.elements.getType(), parts.elements);
+      make<stablehlo::XorOp>(builder, op->getLoc(), parts.elements.getType(), parts.elements,
+                             filled(builder, op->getLoc(), sign, element, parts.elements));
   return result;
 }
 
@@ -201,29 +212,12 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::SliceOp slice, Move& move) {
                                              move.parts.elements, starts, limits, strides);
   if (!move.parts.scales)
     return result;
-  Extents gridStarts, gridLimits, gridStrides, grid;
-  for (std::size_t axis = 0; axis < move.to.size(); ++axis) {
-    const std::int64_t block = move.parts.block[axis];
-    if (move.isWhole(axis)) {
-      gridStarts.push_back(0);
-      gridLimits.push_back(1);
-      gridStrides.push_back(1);
-      result.block[axis] = move.wholeBlock(axis);
-    } else if (block == 1 || (strides[axis] == 1 && starts[axis] % block == 0 &&
-                              (limits[axis] % block == 0 || limits[axis] == move.from[axis]))) {
-      gridStarts.push_back(starts[axis] / block);
-      gridLimits.push_back((limits[axis] + block - 1) / block);
-      gridStrides.push_back(strides[axis]);
-      result.block[axis] = std::min(block, move.wholeBlock(axis));
-    } else {
-      return move.cutsBlocks();
-    }
-    grid.push_back((gridLimits.back() - gridStarts.back() + gridStrides.back() - 1) /
-                   gridStrides.back());
-  }
-  result.scales = make<stablehlo::SliceOp>(move.builder, move.location,
-                                           openTypeOf(move.parts.scales).clone(grid),
-                                           move.parts.scales, gridStarts, gridLimits, gridStrides);
+  const std::optional<Grid> grid =
+      sliced(move.builder, slice, {move.parts.scales, move.parts.block});
+  if (!grid)
+    return move.cutsBlocks();
+  result.scales = grid->value;
+  result.block = grid->block;
   return result;
 }
 
@@ -303,7 +297,7 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::SelectOp select, Move& move) {
   if (splatNumber(other) != 0.0 && !nan)
     return Obstacle{select, "chooses between codes and values that are not 0",
                     "choose before the quantization"};
-  if (nan && !elementFormatOf(move.parts.elements)->hasNan())
+  if (nan && !move.parts.format->hasNan())
     return Obstacle{select, "chooses NaN, which the codes do not have",
                     "choose 0, as a gather with mode='fill', fill_value=0 does"};
   const mlir::Type element = move.type.getElementType();
@@ -459,8 +453,8 @@ ScaledOrigin ScaledOrigins::updated(stablehlo::DynamicUpdateSliceOp update) {
   const Obstacle differs{update, "writes values of another format or other blocks",
                          "quantize what is written to the same format and blocks"};
   const bool isShared = whole->scales && areSame(whole->scales, part->scales);
-  if (elementFormatOf(whole->elements) != elementFormatOf(part->elements) ||
-      !whole->scales != !part->scales || !areSame(whole->outer, part->outer) ||
+  if (whole->format != part->format || !whole->scales != !part->scales ||
+      !areSame(whole->outer, part->outer) ||
       (whole->scales && elementFormatOf(whole->scales) != elementFormatOf(part->scales)))
     return differs;
   Move move(update, *whole);

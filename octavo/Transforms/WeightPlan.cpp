@@ -25,9 +25,6 @@ namespace octavo::transforms {
 
 namespace {
 
-constexpr const char* kNoTypes =
-    "its elements or scales have no MLIR type, so their tensors cannot be expressed";
-
 /// What takes a root: a side of a dot, or a call of a private function whose argument is scaled.
 struct Taker {
   const DotSide* side; ///< of the call: one that the argument reaches
@@ -71,8 +68,6 @@ std::optional<AheadSide> asItIs(mlir::Value root, const DotSide& side) {
 tl::expected<Mapped, std::string> mapToRoot(mlir::Value root, const Taker& taker) {
   const auto moved = [&](AheadSide side,
                          ir::ScaledType apart) -> tl::expected<Mapped, std::string> {
-    if (!apart.getElementsType() || !apart.getScalesType())
-      return tl::make_unexpected(kNoTypes);
     if (taker.side->exponents)
       return tl::make_unexpected("it is moved, and powers of two to its columns");
     return typeBefore(taker.movement, apart).map([&](ir::ScaledType type) {
@@ -241,8 +236,6 @@ std::string decide(mlir::Value root, const Takers& takers, std::vector<AheadSide
     return "it is a result of " + root.getDefiningOp()->getName().getStringRef().str();
   if (!hasValues(constant))
     return "its values are not in the text of the program";
-  if (!type.getElementsType() || !type.getScalesType())
-    return kNoTypes;
   return {};
 }
 

@@ -41,7 +41,7 @@ func.func @dequantize(%q: !nv) -> tensor<4x70xf32> {
 }
 
 // CHECK-LABEL: func.func @parts
-func.func @parts(%q: !mx, %n: !nv, %i: !int8) {
+func.func @parts(%q: !mx, %n: !nv, %i: !int8, %c: !octavo.scaled<4x64xcfloat8_1_4_3, scale f8E8M0FNU, block [4, 64]>) {
   // CHECK: %elements, %scales = octavo.unpack %arg0 : (!octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>) -> (tensor<4x64xf8E4M3FN>, tensor<4x2xf8E8M0FNU>)
   %e, %s = octavo.unpack %q : (!mx) -> (tensor<4x64xf8E4M3FN>, tensor<4x2xf8E8M0FNU>)
   // CHECK: octavo.pack %elements, %scales : (tensor<4x64xf8E4M3FN>, tensor<4x2xf8E8M0FNU>) -> !octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
@@ -53,6 +53,9 @@ func.func @parts(%q: !mx, %n: !nv, %i: !int8) {
   %1 = octavo.pack %e4, %s4, %o : (tensor<4x70xf4E2M1FN>, tensor<4x5xf8E4M3FN>, tensor<f32>) -> !nv
   // CHECK: octavo.unpack %arg2 : {{.*}} -> (tensor<4x64xi8>, tensor<4x2xf8E8M0FNU>)
   %e8, %s8 = octavo.unpack %i : (!int8) -> (tensor<4x64xi8>, tensor<4x2xf8E8M0FNU>)
+  // MLIR has no type of CFloat8.
+  // CHECK: octavo.unpack %arg3 : {{.*}} -> (tensor<4x64xui8>, tensor<1x1xf8E8M0FNU>)
+  %ec, %sc = octavo.unpack %c : (!octavo.scaled<4x64xcfloat8_1_4_3, scale f8E8M0FNU, block [4, 64]>) -> (tensor<4x64xui8>, tensor<1x1xf8E8M0FNU>)
   return
 }
 

@@ -1,10 +1,9 @@
 // REQUIRES: trial-formats
 // RUN: octavo-opt %s -split-input-file -verify-diagnostics
-// What needs an MLIR type of the elements refuses those of 5 bits, which a build with
-// OCTAVO_TRIAL_FORMATS has.
+// Codes of 5 bits, which a build with OCTAVO_TRIAL_FORMATS has and MLIR has no type of, are in ui8.
 
 func.func @unpack(%q: !octavo.scaled<2x4xe2m2fn, scale f8E8M0FNU, block [1, 4]>) {
-  // expected-error @+1 {{'octavo.unpack' op the elements or scales of '!octavo.scaled<2x4xe2m2fn, scale f8E8M0FNU, block [1, 4]>' have no MLIR type, so tensors of them cannot be expressed}}
+  // expected-error @+1 {{'octavo.unpack' op (P1) the elements of '!octavo.scaled<2x4xe2m2fn, scale f8E8M0FNU, block [1, 4]>' are 'tensor<2x4xui8>', found 'tensor<2x4xi8>'}}
   %e, %s = octavo.unpack %q : (!octavo.scaled<2x4xe2m2fn, scale f8E8M0FNU, block [1, 4]>) -> (tensor<2x4xi8>, tensor<2x1xf8E8M0FNU>)
   return
 }

@@ -66,6 +66,7 @@ QUANTIZED = {
     "fp8_row": ("tensor<2x64xf8E4M3FN>, tensor<2x1xf32>", None),
     "fp8_tensor": ("tensor<2x64xf8E4M3FN>", "tensor<1x1xf32>"),
     "nvfp4": ("tensor<2x64xf4E2M1FN>, tensor<2x4xf8E4M3FN>", "tensor<f32>"),
+    "cfloat8_1_4_3_tensor": ("tensor<2x64xui8>", "tensor<1x1xf32>"),
 }
 
 

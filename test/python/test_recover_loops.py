@@ -7,7 +7,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 from jax import lax
-from test_recover_scaled import F8, K, M, W, WS, X, blockwise, codes, dot, exponents, expected_of_a_loop, f32, recovered, run, scales, shifted, weight, wide
+from test_recover_scaled import (CODES_1_4_3, E8M0, F8, INT8, K, M, W, WS, X, blockwise, cfloat8, codes, dot, exponents, expected_of_a_loop, f32, recovered,
+                                 run, scales, shifted, weight, wide)
 
 pytestmark = pytest.mark.mlir
 
@@ -101,10 +102,10 @@ def scanned(x, *layers, weight_of):
     return lax.scan(lambda x, layer: (jnp.sign(dot(x, weight_of(*layer))), None), x, layers)[0]
 
 
-def buffer(q, s, x, start=0.0, shift=0.0):
+def buffer(q, s, x, start=0.0, shift=0.0, decode=f32):
     """Dequantized layers, written one by one into a buffer, then multiplied."""
     def write(i, b):
-        w = f32(lax.dynamic_slice(q, (i, 0, 0), (1, K, K))) * s[i]
+        w = decode(lax.dynamic_slice(q, (i, 0, 0), (1, K, K))) * s[i]
         return lax.dynamic_update_slice(b, w + shift if shift else w, (i, 0, 0))
     filled = lax.fori_loop(0, 2, write, jnp.full(q.shape, start, jnp.float32))
     return jnp.einsum("bmk,bkn->bmn", x, filled)
@@ -148,6 +149,12 @@ TO_LOOPS = {  # the program, its arguments, its values, products of scaled tenso
                            "block [1, 64, 64]"),
     "written into zeros without scales": (lambda q, x: buffer(q, jnp.ones(3), x), [LAYERS, np.stack(3 * [X])],
                                           lambda q, x: of_two_layers(x, wide(q)), 1, "f8E4M3FN"),
+    "cfloat8 written into zeros": (lambda q, s, x: buffer(q, s, x, decode=lambda q: cfloat8(q, 4, 3, 7)),
+                                   [np.resize(CODES_1_4_3[0], (3, K, K)), LAYER_SCALES, np.stack(3 * [X])],
+                                   lambda q, s, x: of_two_layers(x, np.resize(CODES_1_4_3[1], (3, K, K)) * s[:, None, None]), 1, "cfloat8_1_4_3 by f32, block [1, 64, 64]"),
+    "mxint8 of layers": (lambda q, s, x: scanned(x, f32(q) * 2.0**-6 * blockwise(f32(s), q.shape), weight_of=lambda w: w),
+                         [np.resize(INT8, (3, K, K)), scales((3, K, 2), E8M0), X],
+                         lambda q, s, x: in_layers(x, wide(q) / 64 * np.repeat(wide(s), 32, 2)), 1, "i8 by f8E8M0FNU, block [1, 32]"),
     "the gradient of a scan": (gradient, [LAYERS, LAYER_SCALES, X], expected_gradient, 2, "block [64, 64]"),
     "a scan of exponents": (lambda q, s, x: scanned(x, q, s, weight_of=lambda q, s: f32(q) * blockwise(shifted(s), (K, K))),
                             [LAYERS, exponents((3, K, 2)), X],

@@ -55,6 +55,14 @@ def on_exponents(x, e):
     return jnp.where(x == 0, x, lax.bitcast_convert_type(lax.bitcast_convert_type(x, jnp.int32) + (e << 23), jnp.float32))
 
 
+def cfloat8(q, exponents, trailing, bias):
+    """Tesla's format by its fields: codes of u8, all of them finite."""
+    field, trail = (q & 0x7F) >> trailing, f32(q & (2**trailing - 1))
+    magnitude = jnp.where(field == 0, trail * 2.0**(1 - bias - trailing), jnp.ldexp(1 + trail / 2**trailing, field.astype(jnp.int32) - bias))
+    bits = lax.bitcast_convert_type(magnitude, jnp.uint32) | ((q >> 7).astype(jnp.uint32) << 31)
+    return lax.bitcast_convert_type(bits, jnp.float32)
+
+
 def dot(a, b):
     return lax.dot_general(a, b, (((a.ndim - 1,), (0,)), ((), ())), preferred_element_type=jnp.float32)
 
@@ -71,6 +79,16 @@ W, WS = codes((K, N), seed=1), np.float32(0.5)
 
 def weight():
     return f32(W) * WS
+
+
+INT8 = (np.arange(M * K) % 9 - 4).astype(np.int8).reshape(M, K)
+# Codes of CFloat8 1_4_3, bias 7, and of 1_5_2, bias 15: 1, -1.5, 2, the smallest subnormals, -0.
+CODES_1_4_3 = np.uint8([0x38, 0xBC, 0x40, 0x01, 0x80, 0x03]), np.float32([1, -1.5, 2, 2**-9, -0.0, 3 * 2**-9])
+CODES_1_5_2 = np.uint8([0x3C, 0xBE, 0x40, 0x01, 0x80, 0x03]), np.float32([1, -1.5, 2, 2**-16, -0.0, 3 * 2**-16])
+
+
+def cycled(values):
+    return np.resize(values, (M, K))
 
 
 # name: the program, its arguments, the values of its operands in NumPy
@@ -101,6 +119,33 @@ FORMS = {
     "e8m0 in u8": (lambda q, s: dot(f32(q) * blockwise(lax.bitcast_convert_type(s, E8M0), q.shape).astype(jnp.float32), weight()),
                    [codes((M, K)), scales((M, K // BLOCK), E8M0).view(np.uint8)],
                    lambda q, s: q * np.repeat(s.view(ml_dtypes.float8_e8m0fnu).astype(np.float32), BLOCK, 1)),
+    "mxint8": (lambda q, s: dot(f32(q) * 2.0**-6 * blockwise(f32(s), q.shape), weight()), [INT8, scales((M, 2), E8M0)],
+               lambda q, s: q / 64 * np.repeat(s, 32, 1)),
+    "mxint8 by 64ths": (lambda q, s: dot((f32(q).reshape(M, 2, 32) / 64 * f32(s)[..., None]).reshape(M, K), weight()), [INT8, scales((M, 2), E8M0)],
+                        lambda q, s: q / 64 * np.repeat(s, 32, 1)),
+    "mxint8 by smaller scales": (lambda q, s: dot(blockwise(f32(s) * 2.0**-6, q.shape) * f32(q), weight()), [INT8, scales((M, 2), E8M0)],
+                                 lambda q, s: q / 64 * np.repeat(s, 32, 1)),
+    "mxint8, the 64ths last": (lambda q, s: dot((f32(q) * blockwise(f32(s), q.shape)) * 2.0**-6, weight()), [INT8, scales((M, 2), E8M0)],
+                               lambda q, s: q / 64 * np.repeat(s, 32, 1)),
+    "mxint8 in bf16, transposed": (lambda q, s: dot(f32((q.T.astype(jnp.bfloat16) * 2.0**-6).T * blockwise(s.astype(jnp.bfloat16), q.shape)).T, weight()[:M]),
+                                   [INT8, scales((M, 2), E8M0)], lambda q, s: (q / 64 * np.repeat(s, 32, 1)).T),
+    "mxint8 masked": (lambda q, s, m: dot(jnp.where(m[:, None], jnp.pad(f32(q) * 2.0**-6 * blockwise(f32(s), q.shape), ((0, 2), (0, 0))), 0), weight()),
+                      [INT8, scales((M, 2), E8M0), np.arange(M + 2) % 3 == 0],
+                      lambda q, s, m: np.where(m[:, None], np.pad(q / 64 * np.repeat(s, 32, 1), ((0, 2), (0, 0))), 0)),
+    "integers of e8m0": (lambda q, s: dot((f32(q) * blockwise(f32(s), q.shape)).T, weight()[:M]), [INT8, scales((M, 2), E8M0)],
+                         lambda q, s: (q * np.repeat(s, 32, 1)).T),
+    "cfloat8 1_4_3": (lambda q, s: dot(cfloat8(q, 4, 3, 7) * f32(s), weight()), [cycled(CODES_1_4_3[0]), scales((), E8M0)],
+                      lambda q, s: cycled(CODES_1_4_3[1]) * s),
+    "cfloat8 1_5_2, negated and moved": (lambda q, s: dot((-cfloat8(q.reshape(K, M).T, 5, 2, 15)) * f32(s), weight()),
+                                         [cycled(CODES_1_5_2[0]), scales((), E8M0)], lambda q, s: -cycled(CODES_1_5_2[1]).reshape(K, M).T * s),
+    "e5m2 in u8 by shift": (lambda q, s: dot(f32(lax.bitcast_convert_type(q.astype(jnp.uint16) << 8, jnp.float16)) * s[:, None], weight()),
+                            [codes((M, K), E5M2).view(np.uint8), scales(M)], lambda q, s: q.view(ml_dtypes.float8_e5m2).astype(np.float32) * s[:, None]),
+    "a short last block": (lambda q, s: dot(f32(q) * jnp.repeat(f32(s), 24, 1)[:, :K], weight()), [codes((M, K)), scales((M, 3), E8M0)],
+                           lambda q, s: q * np.repeat(s, 24, 1)[:, :K]),
+    "short last blocks of tiles": (lambda q, s: dot(f32(q) * jnp.repeat(jnp.repeat(s, 4, 0)[:M], 48, 1)[:, :K], weight()), [codes((M, K)), scales((2, 2))],
+                                   lambda q, s: q * np.repeat(np.repeat(s, 4, 0)[:M], 48, 1)[:, :K]),
+    "a block cut at its end": (lambda q, s: dot((f32(q) * blockwise(s, q.shape))[:, :40], weight()[:40]), [codes((M, K)), scales((M, 2))],
+                               lambda q, s: (q * np.repeat(s, 32, 1))[:, :40]),
     "nvfp4": (lambda q, s, g: dot(f32(q) * blockwise(f32(s), q.shape) * g, weight()),
               [codes((M, K), F4), scales((M, K // 16), F8), np.float32(0.25)],
               lambda q, s, g: q * np.repeat(s, 16, 1) * g),
@@ -355,8 +400,10 @@ NOT_SCALED = {
                             "stablehlo.multiply", "no broadcast of fewer scales"),
     "a sum": (lambda q, s: dot(f32(q) * s + 1, weight()), [codes((M, K)), scales(())], "stablehlo.add", "stands between"),
     "negated without -0": (lambda q, s: dot(-f32(q) * s, weight()), [codes((M, K), jnp.float8_e4m3fnuz), scales(())], "stablehlo.negate", "without -0"),
-    "mxint8 by hand": (lambda q, s: dot((f32(q) * blockwise(f32(s), q.shape)).T, weight()[:M]), [(np.arange(M * K, dtype=np.int8).reshape(M, K) % 5), scales((M, 2), E8M0)],
-                       "stablehlo.multiply", "MXINT8"),
+    "integers by a tensor of e8m0": (lambda q, s: dot(f32(q) * f32(s), weight()), [INT8, scales((M, K), E8M0)],
+                                     "stablehlo.multiply", "no broadcast of fewer scales"),
+    "cfloat8 by ldexp": (lambda q, s: dot(jnp.ldexp(cfloat8(q.reshape(K, M), 4, 3, 7).T, s.astype(jnp.int32)[:, None] - 127), weight()), [cycled(CODES_1_4_3[0]), exponents(M)],
+                         "stablehlo.select", "chooses between codes"),
     "a function": (lambda q, s: dot(jnp.tanh(f32(q) * s), weight()), [codes((M, K)), scales(())], "stablehlo.tanh", "stands between"),
     "a pad with ones": (lambda q, s: dot(jnp.pad(f32(q) * s, ((0, 2), (0, 0)), constant_values=1), weight()),
                         [codes((M, K)), scales(())], "stablehlo.pad", "not 0"),

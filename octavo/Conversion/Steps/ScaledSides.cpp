@@ -129,8 +129,7 @@ void orderAxes(mlir::Block& block) {
     const auto numbers = dot.getDotDimensionNumbers();
     const auto isMovable = [&](mlir::Value side) {
       auto scaled = mlir::dyn_cast<ir::ScaledType>(side.getType());
-      return !scaled || isMadeBeside(dot, side) ||
-             (scaled.hasStaticShape() && scaled.getElementsType() && scaled.getScalesType());
+      return !scaled || isMadeBeside(dot, side) || scaled.hasStaticShape();
     };
     if (numbers.getLhsContractingDimensions().size() != 1 ||
         !llvm::all_of(dot->getOperands(), isMovable))

@@ -113,7 +113,7 @@ def Octavo_Scaled : TypeDef<Octavo_Dialect, "Scaled"> {
     /// What the type says but for its shape: what octavo/Numerics takes.
     ::octavo::numerics::ScaledType getKind() const;
 
-    /// The tensors that unpack gives. Null where the format has no MLIR type.
+    /// The tensors that unpack gives. Where MLIR has no type of the format, of codes in ui8.
     ::mlir::RankedTensorType getElementsType() const;
     ::mlir::RankedTensorType getScalesType() const;
     ::mlir::RankedTensorType getOuterType() const;
@@ -296,7 +296,8 @@ def Octavo_DequantizeOp : Octavo_Op<"dequantize", [Pure]> {
 def Octavo_PackOp : Octavo_Op<"pack", [Pure]> {
   let summary = "A scaled tensor from its elements and scales";
   let description = [{
-    The codes are taken as they are. Elements of INT8 are a tensor of i8.
+    The codes are taken as they are. Elements of INT8 are a tensor of i8, those of a format that MLIR
+    has no type of (CFloat8) a tensor of codes in ui8.
 
     ```mlir
     %w = octavo.pack %elements, %scales : (tensor<4x64xf8E4M3FN>, tensor<4x2xf8E8M0FNU>)

@@ -58,9 +58,6 @@ mlir::LogicalResult DequantizeOp::verify() {
 /// (P1), (P2), (P3): the tensors are the parts of the scaled type.
 static mlir::LogicalResult verifyParts(mlir::Operation* op, ScaledType type, mlir::Value elements,
                                        mlir::Value scales, mlir::Value outer) {
-  if (!type.getElementsType() || !type.getScalesType())
-    return op->emitOpError() << "the elements or scales of " << type
-                             << " have no MLIR type, so tensors of them cannot be expressed";
   if (!stablehlo::isCompatible(elements.getType(), type.getElementsType()))
     return op->emitOpError() << "(P1) the elements of " << type << " are " << type.getElementsType()
                              << ", found " << elements.getType();

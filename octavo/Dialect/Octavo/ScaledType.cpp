@@ -185,19 +185,12 @@ numerics::ScaledType ScaledType::getKind() const {
   return {getElement(), getScale(), getBlock().vec(), getHasOuterScale()};
 }
 
-static mlir::RankedTensorType tensorOf(mlir::MLIRContext* context,
-                                       llvm::ArrayRef<std::int64_t> shape,
-                                       const ElementFormat& format) {
-  return format.mlir.empty() ? mlir::RankedTensorType()
-                             : mlir::RankedTensorType::get(shape, mlirType(context, format));
-}
-
 mlir::RankedTensorType ScaledType::getElementsType() const {
-  return tensorOf(getContext(), getShape(), *getElement());
+  return mlir::RankedTensorType::get(getShape(), codesType(getContext(), *getElement()));
 }
 
 mlir::RankedTensorType ScaledType::getScalesType() const {
-  return tensorOf(getContext(), getScaleShape(), *getScale());
+  return mlir::RankedTensorType::get(getScaleShape(), codesType(getContext(), *getScale()));
 }
 
 mlir::RankedTensorType ScaledType::getOuterType() const {

@@ -1,0 +1,141 @@
+#include "octavo/Transforms/ScaledIntegers.h"
+
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Transforms/OnAllCodes.h"
+#include "octavo/Transforms/ScaledOrigin.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <cmath>
+
+namespace octavo::transforms {
+
+namespace {
+
+constexpr double kUnit = 1.0 / 64; ///< of an element of INT8
+
+bool isInt8(mlir::Value value) {
+  return mlir::getElementTypeOrSelf(value.getType()).isSignlessInteger(8);
+}
+
+bool isE8m0(mlir::Value value) {
+  return llvm::isa<mlir::Float8E8M0FNUType>(mlir::getElementTypeOrSelf(value.getType()));
+}
+
+/// A value times a power of two.
+struct Multiple {
+  mlir::Value of;
+  double factor;
+};
+
+std::optional<Multiple> multipleOf(mlir::Operation* op) {
+  const bool isProduct = llvm::isa<stablehlo::MulOp>(op);
+  if (!isProduct && !llvm::isa<stablehlo::DivOp>(op))
+    return {};
+  for (unsigned i = 0; i < (isProduct ? 2U : 1U); ++i)
+    if (const std::optional<double> number = splatNumber(op->getOperand(1 - i));
+        number && isPowerOfTwo(*number))
+      return Multiple{op->getOperand(i), isProduct ? *number : 1 / *number};
+  return {};
+}
+
+/// Whether a value is a tensor that `isFound`, moved, converted and times powers of two.
+bool comesFrom(mlir::Value value, llvm::function_ref<bool(mlir::Value)> isFound) {
+  for (;;) {
+    if (isFound(value))
+      return true;
+    mlir::Operation* op = value.getDefiningOp();
+    if (op == nullptr)
+      return false;
+    if (const std::optional<Multiple> multiple = multipleOf(op)) {
+      value = multiple->of;
+      continue;
+    }
+    if (!llvm::isa<stablehlo::ConvertOp, stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
+                   stablehlo::TransposeOp, stablehlo::SliceOp, stablehlo::DynamicSliceOp>(op))
+      return false;
+    value = op->getOperand(0);
+  }
+}
+
+/// The E8M0 scales that a grid holds, converted, times powers of two, and moved: the last move
+/// comes first.
+std::optional<Multiple> multipleOfE8m0(mlir::Value scales,
+                                       llvm::SmallVectorImpl<mlir::Operation*>& moves) {
+  double factor = 1;
+  while (!isE8m0(scales)) {
+    mlir::Operation* op = scales.getDefiningOp();
+    if (op == nullptr)
+      return {};
+    if (const std::optional<Multiple> multiple = multipleOf(op)) {
+      factor *= multiple->factor;
+      scales = multiple->of;
+    } else if (isMove(op) || llvm::isa<stablehlo::ConvertOp>(op)) {
+      if (isMove(op))
+        moves.push_back(op);
+      scales = op->getOperand(0);
+    } else {
+      return {};
+    }
+  }
+  return Multiple{scales, factor};
+}
+
+} // namespace
+
+bool isPowerOfTwo(double number) {
+  int exponent = 0;
+  return number > 0 && std::isfinite(number) && std::frexp(number, &exponent) == 0.5;
+}
+
+std::optional<unsigned> sideOfIntegers(mlir::Operation* product) {
+  if (!llvm::isa<stablehlo::MulOp>(product) || multipleOf(product))
+    return {};
+  for (unsigned i = 0; i < 2; ++i)
+    if (comesFrom(product->getOperand(i), isInt8) && comesFrom(product->getOperand(1 - i), isE8m0))
+      return i;
+  return {};
+}
+
+/// Unscaled integers that comesFrom finds, and their factor.
+ScaledOrigin ScaledOrigins::integers(mlir::Value value, double& factor) {
+  if (isInt8(value))
+    return Dequantized{.elements = value, .format = &format::element("int8")};
+  mlir::Operation* op = value.getDefiningOp();
+  if (const std::optional<Multiple> multiple = multipleOf(op)) {
+    factor *= multiple->factor;
+    return integers(multiple->of, factor);
+  }
+  ScaledOrigin inner = integers(op->getOperand(0), factor);
+  const auto* parts = std::get_if<Dequantized>(&inner);
+  return parts == nullptr || llvm::isa<stablehlo::ConvertOp>(op) ? inner : moved(op, *parts);
+}
+
+/// The elements of MXINT8 are the integers times 2^-6: another factor is an outer scale.
+ScaledOrigin ScaledOrigins::scaledIntegers(mlir::Operation* op, unsigned side) {
+  double factor = 1 / kUnit;
+  ScaledOrigin origin = integers(op->getOperand(side), factor);
+  auto* parts = std::get_if<Dequantized>(&origin);
+  if (parts == nullptr)
+    return origin;
+  std::variant<Grid, Obstacle> found = fewerScales(op, op->getOperand(1 - side), false);
+  const auto* grid = std::get_if<Grid>(&found);
+  if (grid == nullptr)
+    return std::get<Obstacle>(found);
+  llvm::SmallVector<mlir::Operation*> moves;
+  const std::optional<Multiple> scales = multipleOfE8m0(grid->value, moves);
+  factor *= scales ? scales->factor : 1;
+  if (!scales || !isPowerOfTwo(static_cast<float>(factor)))
+    return Obstacle{op, "multiplies 8-bit integers by computed scales",
+                    "multiply them by E8M0 scales and a power of two alone"};
+  mlir::OpBuilder builder(op);
+  parts->scales = movedBy(moves, builder, scales->of);
+  parts->block = grid->block;
+  parts->outer = outerScale(builder, op->getLoc(), factor);
+  return origin;
+}
+
+} // namespace octavo::transforms
