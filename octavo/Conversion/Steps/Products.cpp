@@ -607,7 +607,7 @@ QuantizationSource quantizationSource(ir::QuantizeOp op) {
                : mlir::Value();
   };
   const mlir::Value values = given(plain.values), bits = given(plain.randomBits);
-  if (!values || (plain.randomBits && !bits) || isPackedForProducts(op))
+  if (!values || !isF32(values) || (plain.randomBits && !bits) || isPackedForProducts(op))
     return plain;
   return {values, bits, true};
 }

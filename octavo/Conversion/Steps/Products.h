@@ -53,9 +53,10 @@ void turnProduct(stablehlo::TransposeOp transpose);
 void layOutOperands(stablehlo::DotGeneralOp dot);
 
 /// What a quantization to a scaled tensor among the values reads: its operands, or, where a matrix
-/// and its random bits are transposed first, what is transposed.
+/// of f32, which the kernels quantize, and its random bits are transposed first, what is
+/// transposed.
 struct QuantizationSource {
-  mlir::Value values, randomBits; ///< f32, ui32 or null
+  mlir::Value values, randomBits; ///< the latter ui32 or null
   bool isTransposed;
 };
 QuantizationSource quantizationSource(ir::QuantizeOp op);

@@ -153,6 +153,20 @@ def test_quantize_is_that_of_the_module(format):
         given(octavo.quantize(weight, "mxint8"), x)
 
 
+@pytest.mark.parametrize("dtype", [jnp.bfloat16, jnp.float16])
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxfp4", "nvfp4"])
+def test_a_weight_that_the_program_rounds_is_quantized_as_it_multiplies_it(format, dtype):
+    """The weight lies with its columns last and is quantized along its rows, in the program, by the interpreter."""
+    draw = np.random.default_rng(5)
+    w, x = (draw.choice(np.float32([-6, -1, 0, 1, 2, 4]), shape) for shape in [(64, 48), (3, 64)])
+    w[::16], x[:, ::16] = 6, 6  # each block has the largest magnitude, so that the formats have all of these numbers
+    narrow = jax.jit(lambda w, x: x @ w.astype(dtype)).lower(w, x.astype(dtype))
+    program = octavo.compile(narrow, quantize=format, parameters="^w")
+    assert "stablehlo.convert" in program.dots[0].reason
+    result = np.asarray(program(w, x.astype(dtype)), np.float32)
+    np.testing.assert_allclose(result, x @ w, rtol=2.0**-8, atol=1e-3)  # bf16, and a scale of f32
+
+
 def test_a_recipe_gives_each_dot_its_format():
     w1, w2, x = drawn(64, 96), drawn(96, 32), drawn(8, 64)
     lowered = jax.jit(lambda w1, w2, x: x @ w1 @ w2).lower(w1, w2, x)
