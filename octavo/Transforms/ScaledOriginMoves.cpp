@@ -49,18 +49,20 @@ struct ScaledOrigins::Move {
 
 namespace {
 
-bool isNan(mlir::Value value) {
-  const std::optional<double> number = splatNumber(value);
-  return number && std::isnan(*number);
-}
-
-/// NaN or 0.
-mlir::Attribute numberOf(mlir::Type element, bool nan) {
+/// NaN, or a zero with its sign, as codes have it; null where they do not, or the number is
+/// another.
+mlir::Attribute codeOf(const format::ElementFormat& format, mlir::Type element,
+                       std::optional<double> number) {
+  const bool isNan = number && std::isnan(*number);
+  const bool isNegative = number && std::signbit(*number);
+  if (!number ||
+      (isNan ? !format.hasNan() : *number != 0.0 || (isNegative && !format.hasNegativeZero())))
+    return {};
   if (element.isInteger())
     return mlir::IntegerAttr::get(element, 0);
   const llvm::fltSemantics& semantics = llvm::cast<mlir::FloatType>(element).getFloatSemantics();
-  return mlir::FloatAttr::get(element, nan ? llvm::APFloat::getNaN(semantics)
-                                           : llvm::APFloat::getZero(semantics));
+  return mlir::FloatAttr::get(element, isNan ? llvm::APFloat::getNaN(semantics)
+                                             : llvm::APFloat::getZero(semantics, isNegative));
 }
 
 bool isOfIntegers(mlir::Value shape) {
@@ -293,16 +295,16 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::DynamicSliceOp slice, Move& move)
 ScaledOrigin ScaledOrigins::movedBy(stablehlo::SelectOp select, Move& move) {
   const bool isFirst = movesFirstArm(select);
   const mlir::Value other = isFirst ? select.getOnFalse() : select.getOnTrue();
-  const bool nan = isNan(other);
-  if (splatNumber(other) != 0.0 && !nan)
-    return Obstacle{select, "chooses between codes and values that are not 0",
-                    "choose before the quantization"};
-  if (nan && !move.parts.format->hasNan())
+  const std::optional<double> number = splatNumber(other);
+  const mlir::Type element = move.type.getElementType();
+  const mlir::Attribute code = codeOf(*move.parts.format, element, number);
+  if (!code && number && std::isnan(*number))
     return Obstacle{select, "chooses NaN, which the codes do not have",
                     "choose 0, as a gather with mode='fill', fill_value=0 does"};
-  const mlir::Type element = move.type.getElementType();
-  const mlir::Value arm =
-      filled(move.builder, move.location, numberOf(element, nan), element, move.parts.elements);
+  if (!code)
+    return Obstacle{select, "chooses between codes and values that are not 0",
+                    "choose before the quantization"};
+  const mlir::Value arm = filled(move.builder, move.location, code, element, move.parts.elements);
   Dequantized result = move.parts;
   result.elements = make<stablehlo::SelectOp>(move.builder, move.location, move.type,
                                               select.getPred(), isFirst ? move.parts.elements : arm,
@@ -312,15 +314,16 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::SelectOp select, Move& move) {
 
 ScaledOrigin ScaledOrigins::movedBy(stablehlo::PadOp pad, Move& move) {
   Dequantized result = move.parts;
-  if (!(splatNumber(pad.getPaddingValue()) == 0.0))
+  const std::optional<double> number = splatNumber(pad.getPaddingValue());
+  const mlir::Type element = move.type.getElementType();
+  const mlir::Attribute code = codeOf(*move.parts.format, element, number);
+  if (number != 0.0 || !code)
     return Obstacle{pad, "pads with a value that is not 0",
                     "pad with 0, or before the quantization"};
   const auto low = pad.getEdgePaddingLow(), high = pad.getEdgePaddingHigh(),
              interior = pad.getInteriorPadding();
-  const mlir::Type element = move.type.getElementType();
-  const mlir::Value zero =
-      OpenShapes(move.builder, move.location, made)
-          .filled(mlir::RankedTensorType::get({}, element), numberOf(element, false), nullptr);
+  const mlir::Value zero = OpenShapes(move.builder, move.location, made)
+                               .filled(mlir::RankedTensorType::get({}, element), code, nullptr);
   result.elements = make<stablehlo::PadOp>(move.builder, move.location, move.type,
                                            move.parts.elements, zero, low, high, interior);
   if (!move.parts.scales)

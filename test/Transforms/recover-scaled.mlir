@@ -147,3 +147,27 @@ func.func @one_side(%q: tensor<4x64xf8E4M3FN>, %x: tensor<4x64xf32>, %w: tensor<
   %4 = octavo.dot_general %1, %s, contracting_dims = [1] x [0] : (tensor<4x64xf32>, !octavo.scaled<64x8xf8E4M3FN, scale f8E8M0FNU, block [32, 1]>) -> tensor<4x8xf32> loc("before")
   return %3, %4 : tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+// A zero that a program chooses or pads with keeps its sign, where the codes have it.
+// CHECK-LABEL: func.func @negative_zeros
+// CHECK-DAG: %[[LESS:.*]] = stablehlo.constant dense<-0.000000e+00> : tensor<4x64xf8E4M3FN>
+// CHECK-DAG: %[[ZERO:.*]] = stablehlo.constant dense<-0.000000e+00> : tensor<f8E4M3FN>
+// CHECK: stablehlo.select %arg3, %arg0, %[[LESS]] : tensor<4x64xi1>, tensor<4x64xf8E4M3FN>
+// CHECK: stablehlo.pad %arg0, %[[ZERO]], low = [0, 0], high = [1, 0]
+// CHECK: stablehlo.select %arg3, %{{.*}}, %{{.*}} : tensor<4x64xi1>, tensor<4x64xf32>
+// TOLD: warning: {{.*}}without multiplies wide values {{.*}}'stablehlo.select' at sign chooses between codes and values that are not 0
+func.func @negative_zeros(%q: tensor<4x64xf8E4M3FN>, %z: tensor<4x64xf8E4M3FNUZ>, %w: tensor<64x8xf32>, %m: tensor<4x64xi1>) -> (tensor<4x8xf32>, tensor<5x8xf32>, tensor<4x8xf32>) {
+  %less = stablehlo.constant dense<-0.0> : tensor<f32>
+  %all = stablehlo.broadcast_in_dim %less, dims = [] : (tensor<f32>) -> tensor<4x64xf32>
+  %0 = stablehlo.convert %q : (tensor<4x64xf8E4M3FN>) -> tensor<4x64xf32>
+  %1 = stablehlo.select %m, %0, %all : tensor<4x64xi1>, tensor<4x64xf32>
+  %2 = stablehlo.dot_general %1, %w, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32>
+  %3 = stablehlo.pad %0, %less, low = [0, 0], high = [1, 0], interior = [0, 0] : (tensor<4x64xf32>, tensor<f32>) -> tensor<5x64xf32>
+  %4 = stablehlo.dot_general %3, %w, contracting_dims = [1] x [0] : (tensor<5x64xf32>, tensor<64x8xf32>) -> tensor<5x8xf32>
+  %5 = stablehlo.convert %z : (tensor<4x64xf8E4M3FNUZ>) -> tensor<4x64xf32>
+  %6 = stablehlo.select %m, %5, %all : tensor<4x64xi1>, tensor<4x64xf32> loc("sign")
+  %7 = stablehlo.dot_general %6, %w, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32> loc("without")
+  return %2, %4, %7 : tensor<4x8xf32>, tensor<5x8xf32>, tensor<4x8xf32>
+}
