@@ -157,7 +157,7 @@ func.func @one_side(%q: tensor<4x64xf8E4M3FN>, %x: tensor<4x64xf32>, %w: tensor<
 // CHECK: stablehlo.select %arg3, %arg0, %[[LESS]] : tensor<4x64xi1>, tensor<4x64xf8E4M3FN>
 // CHECK: stablehlo.pad %arg0, %[[ZERO]], low = [0, 0], high = [1, 0]
 // CHECK: stablehlo.select %arg3, %{{.*}}, %{{.*}} : tensor<4x64xi1>, tensor<4x64xf32>
-// TOLD: warning: {{.*}}without multiplies wide values {{.*}}'stablehlo.select' at sign chooses between codes and values that are not 0
+// TOLD: warning: {{.*}}without multiplies wide values, {{.*}} 'stablehlo.select' at sign chooses between codes and values that are not 0
 func.func @negative_zeros(%q: tensor<4x64xf8E4M3FN>, %z: tensor<4x64xf8E4M3FNUZ>, %w: tensor<64x8xf32>, %m: tensor<4x64xi1>) -> (tensor<4x8xf32>, tensor<5x8xf32>, tensor<4x8xf32>) {
   %less = stablehlo.constant dense<-0.0> : tensor<f32>
   %all = stablehlo.broadcast_in_dim %less, dims = [] : (tensor<f32>) -> tensor<4x64xf32>
