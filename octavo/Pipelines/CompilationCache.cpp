@@ -45,6 +45,15 @@ std::string digestOf(llvm::StringRef text) {
   return llvm::toHex(digest, true);
 }
 
+namespace {
+
+/// An entry is the bytes and this: what lies under another's name is damaged, too.
+std::string seal(llvm::StringRef key, llvm::StringRef bytes) {
+  return digestOf((key + bytes).str());
+}
+
+} // namespace
+
 CompilationCache::CompilationCache(const fs::path& wanted) {
   if (wanted.empty())
     return;
@@ -66,7 +75,6 @@ CompilationCache CompilationCache::ofUser() {
   return CompilationCache({});
 }
 
-/// An entry is the bytes and the digest of them.
 std::unique_ptr<llvm::MemoryBuffer> CompilationCache::find(const std::string& key) const {
   if (folder.empty())
     return nullptr;
@@ -76,7 +84,7 @@ std::unique_ptr<llvm::MemoryBuffer> CompilationCache::find(const std::string& ke
     return nullptr;
   const llvm::StringRef all = (*file)->getBuffer();
   const llvm::StringRef bytes = all.drop_back(kDigest);
-  if (digestOf(bytes) != all.take_back(kDigest))
+  if (seal(key, bytes) != all.take_back(kDigest))
     return nullptr;
   std::error_code ignored;
   fs::last_write_time(path, fs::file_time_type::clock::now(), ignored); // was asked for
@@ -90,7 +98,7 @@ void CompilationCache::keep(const std::string& key, llvm::StringRef bytes) const
   const int file = ::mkstemp(name.data());
   if (file < 0)
     return;
-  const bool isWritten = writeAll(file, bytes) && writeAll(file, digestOf(bytes));
+  const bool isWritten = writeAll(file, bytes) && writeAll(file, seal(key, bytes));
   ::close(file);
   const fs::path path = folder / (kPrefix.str() + key);
   if (!isWritten || ::rename(name.c_str(), path.c_str()) != 0) {

@@ -26,8 +26,8 @@ def program(tmp_path):
     return tmp_path
 
 
-def run(folder, **environment):
-    command = [OCTAVO, "run", folder / "p.mlir", "--input", folder / "x.npy", "--output", folder / "y.npy"]
+def run(folder, x=None, **environment):
+    command = [OCTAVO, "run", folder / "p.mlir", "--input", x or folder / "x.npy", "--output", folder / "y.npy"]
     return subprocess.Popen(command, env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -49,6 +49,16 @@ def entry_of(cache, kind):
     (entry,) = (each for each in cache.glob("llvmcache-*")
                 if each.read_bytes().startswith(b"\x7fELF") == (kind == "kernel"))
     return entry
+
+
+def entry_of_another(folder, kind):
+    """Of another program, in a cache of its own."""
+    other = folder / "other"
+    other.mkdir()
+    (other / "p.mlir").write_text(PROGRAM.replace("multiply %x, %x", "add %x, %x"))
+    process = run(other, x=folder / "x.npy", OCTAVO_CACHE_DIR=str(other / "cache"))
+    assert process.wait() == 0
+    return entry_of(other / "cache", kind)
 
 
 def test_a_program_and_its_kernel_are_compiled_once(program):
@@ -157,7 +167,7 @@ func.func @main(%x: tensor<300000xf32>) -> tensor<300000xf32> {{
 
 
 @pytest.mark.parametrize("kind", ["kernel", "program"])
-@pytest.mark.parametrize("damage", ["cut", "altered", "empty", "folder"])
+@pytest.mark.parametrize("damage", ["cut", "altered", "empty", "another's", "folder"])
 def test_a_damaged_entry_is_compiled_again(program, damage, kind):
     cache = program / "cache"
     assert_runs(program, OCTAVO_CACHE_DIR=str(cache))
@@ -168,7 +178,7 @@ def test_a_damaged_entry_is_compiled_again(program, damage, kind):
         entry.mkdir()
     else:
         middle = len(whole) // 2
-        entry.write_bytes({"cut": whole[:-7], "empty": b"",
+        entry.write_bytes({"cut": whole[:-7], "empty": b"", "another's": entry_of_another(program, kind).read_bytes(),
                            "altered": whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1:]}[damage])
     assert_runs(program, OCTAVO_CACHE_DIR=str(cache))
     if damage != "folder":
