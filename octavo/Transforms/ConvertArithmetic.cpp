@@ -7,10 +7,9 @@
 namespace octavo::transforms {
 
 using format::ElementFormat;
-using mlir::Value;
 using Writer = ArithmeticWriter;
 
-mlir::FailureOr<Value> emitConvert(mlir::OpBuilder& builder, ir::ConvertOp op) {
+mlir::FailureOr<mlir::Value> emitConvert(mlir::OpBuilder& builder, ir::ConvertOp op) {
   if (op.getOperand().getType() == op.getResult().getType())
     return op.getOperand(); // codes stay, beyond the limits too
   if (!Writer::typeOf(op.getOperand()).hasStaticShape())
@@ -22,7 +21,7 @@ mlir::FailureOr<Value> emitConvert(mlir::OpBuilder& builder, ir::ConvertOp op) {
   const mlir::Type to = Writer::typeOf(op.getResult()).getElementType();
   const ElementFormat& format = *elementFormat(to);
   const int width = elementFormat(Writer::typeOf(op.getOperand()).getElementType())->width();
-  const auto clamped = [&](Value value) {
+  const auto clamped = [&](mlir::Value value) {
     const double max = numerics::maxValue(format);
     value = writer.write("minimum", {value, writer.number(max, value)});
     return format.isSigned() ? writer.write("maximum", {value, writer.number(-max, value)}) : value;
@@ -32,7 +31,7 @@ mlir::FailureOr<Value> emitConvert(mlir::OpBuilder& builder, ir::ConvertOp op) {
       conversion.rounding == numerics::Rounding::TiesToEven &&
       (format.hasNan() || (conversion.nan == numerics::NanCode::NegativeZero && !saturates));
   // f32 holds the limits of all formats but f64.
-  Value value = op.getOperand();
+  mlir::Value value = op.getOperand();
   if (width < 32 && (saturates || !isNearest))
     value = writer.convert(value, builder.getF32Type());
   if (format.width() > std::max(width, 31)) { // every value is one of the result's type

@@ -59,13 +59,14 @@ mlir::Attribute codeOf(const format::ElementFormat& format, mlir::Type element,
       (isNan ? !format.hasNan() : *number != 0.0 || (isNegative && !format.hasNegativeZero())))
     return {};
   if (element.isInteger())
-    return mlir::IntegerAttr::get(element, 0);
+    return mlir::IntegerAttr::get(
+        element, llvm::APInt(element.getIntOrFloatBitWidth(), isNegative ? format.signMask() : 0));
   const llvm::fltSemantics& semantics = llvm::cast<mlir::FloatType>(element).getFloatSemantics();
   return mlir::FloatAttr::get(element, isNan ? llvm::APFloat::getNaN(semantics)
                                              : llvm::APFloat::getZero(semantics, isNegative));
 }
 
-bool isOfIntegers(mlir::Value shape) {
+bool holdsIntegers(mlir::Value shape) {
   return mlir::getElementTypeOrSelf(shape.getType()).isInteger();
 }
 
@@ -228,7 +229,7 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::RealDynamicSliceOp slice, Move& m
   Dequantized result = move.parts;
   const mlir::Value lists[] = {slice.getStartIndices(), slice.getLimitIndices(),
                                slice.getStrides()};
-  if (!llvm::all_of(lists, isOfIntegers))
+  if (!llvm::all_of(lists, holdsIntegers))
     return move.hasIndices();
   result.elements = movedElements(move);
   if (!move.parts.scales)
@@ -368,7 +369,7 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::GatherOp gather, Move& move) {
 }
 
 ScaledOrigin ScaledOrigins::movedBy(stablehlo::DynamicGatherOp gather, Move& move) {
-  if (!isOfIntegers(gather.getSliceSizes()))
+  if (!holdsIntegers(gather.getSliceSizes()))
     return move.hasIndices();
   Extents sizes;
   for (std::size_t axis = 0; axis < move.from.size(); ++axis)

@@ -171,3 +171,18 @@ func.func @negative_zeros(%q: tensor<4x64xf8E4M3FN>, %z: tensor<4x64xf8E4M3FNUZ>
   %7 = stablehlo.dot_general %6, %w, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32> loc("without")
   return %2, %4, %7 : tensor<4x8xf32>, tensor<5x8xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+// The same of codes in ui8.
+// CHECK-LABEL: func.func @negative_zeros_of_cfloat8
+// CHECK: %[[LESS:.*]] = stablehlo.constant dense<128> : tensor<4x64xui8>
+// CHECK: stablehlo.select %arg3, %arg0, %[[LESS]] : tensor<4x64xi1>, tensor<4x64xui8>
+func.func @negative_zeros_of_cfloat8(%q: tensor<4x64xui8>, %s: tensor<1x1xf8E8M0FNU>, %w: tensor<64x8xf32>, %m: tensor<4x64xi1>) -> tensor<4x8xf32> {
+  %less = stablehlo.constant dense<-0.0> : tensor<4x64xf32>
+  %0 = octavo.pack %q, %s : (tensor<4x64xui8>, tensor<1x1xf8E8M0FNU>) -> !octavo.scaled<4x64xcfloat8_1_4_3, scale f8E8M0FNU, block [4, 64]>
+  %1 = octavo.dequantize %0 : !octavo.scaled<4x64xcfloat8_1_4_3, scale f8E8M0FNU, block [4, 64]> -> tensor<4x64xf32>
+  %2 = stablehlo.select %m, %1, %less : tensor<4x64xi1>, tensor<4x64xf32>
+  %3 = stablehlo.dot_general %2, %w, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32>
+  return %3 : tensor<4x8xf32>
+}
