@@ -35,7 +35,7 @@ std::vector<std::byte> Gathered::from(const void* array, int bytes) const {
 }
 
 void MovedWeight::addTo(std::vector<std::int64_t>& key) const {
-  key.push_back(slices);
+  key.push_back(slices.count);
   for (const Gathered* part : {&elements, &scales}) {
     key.push_back(part->offset);
     key.push_back(static_cast<std::int64_t>(part->axes.size()));
@@ -47,8 +47,8 @@ void MovedWeight::addTo(std::vector<std::int64_t>& key) const {
 MovedParts::MovedParts(const MovedWeight& moved, const kernels::ScaledView& whole)
     : elements(moved.elements.from(whole.elements, 1)),
       scales(moved.scales.from(whole.scales, whole.scaleBytes)),
-      elementsOfSlice(elements.size() / static_cast<std::size_t>(moved.slices)),
-      scaleBytesOfSlice(scales.size() / static_cast<std::size_t>(moved.slices)) {}
+      elementsOfSlice(elements.size() / static_cast<std::size_t>(moved.slices.count)),
+      scaleBytesOfSlice(scales.size() / static_cast<std::size_t>(moved.slices.count)) {}
 
 kernels::ScaledView MovedParts::first(const kernels::ScaledView& whole, std::int64_t slice) const {
   const auto at = static_cast<std::size_t>(slice);

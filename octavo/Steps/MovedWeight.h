@@ -28,15 +28,20 @@ struct Gathered {
   std::vector<std::byte> from(const void* array, int bytes) const;
 };
 
-/// What is gathered of a weight's codes and scales: the matrices of as many slices, of which an
-/// index that the program computes, if there is one, chooses those of a product.
+/// Slices of which an index that the program computes chooses one; or one.
+struct SliceChoice {
+  std::int64_t count = 1;
+  std::optional<StartIndex> index = std::nullopt;
+
+  std::int64_t of(const Frame& frame) const { return index ? index->of(frame, count - 1) : 0; }
+  void fields(ProgramFields& fields);
+};
+
+/// What is gathered of a weight's codes and scales: the matrices of as many slices.
 struct MovedWeight {
   Gathered elements, scales;
-  std::int64_t slices = 1;
-  std::optional<StartIndex> index;
+  SliceChoice slices;
 
-  /// The slice that a run multiplies by.
-  std::int64_t slice(const Frame& frame) const { return index ? index->of(frame, slices - 1) : 0; }
   /// What it is made by.
   void addTo(std::vector<std::int64_t>& key) const;
   /// So many elements and scales.

@@ -20,17 +20,21 @@ static std::uint64_t reachOf(ProgramFields& fields, Gathered& gathered, std::int
   return fields.reach(gathered.offset, extents, 1);
 }
 
-MovedWeight::Reach MovedWeight::fields(ProgramFields& fields, const Reach& ofSlice) {
-  fields.number(slices, 1);
+void SliceChoice::fields(ProgramFields& fields) {
+  fields.number(count, 1);
   fields.maybe(index, [&](StartIndex& start) {
     fields.number(start.bytes, 1, 8);
     fields.truth(start.isUnsigned);
     fields.slot(start.slot, static_cast<std::uint64_t>(start.bytes), ProgramFields::Access::Read);
   });
-  if (!index && slices != 1)
-    fields.fail("a weight of several slices that nothing chooses among");
-  const std::uint64_t codes = reachOf(fields, elements, slices, ofSlice.elements);
-  return {codes, reachOf(fields, scales, slices, ofSlice.scales)};
+  if (!index && count != 1)
+    fields.fail("several slices that nothing chooses among");
+}
+
+MovedWeight::Reach MovedWeight::fields(ProgramFields& fields, const Reach& ofSlice) {
+  slices.fields(fields);
+  const std::uint64_t codes = reachOf(fields, elements, slices.count, ofSlice.elements);
+  return {codes, reachOf(fields, scales, slices.count, ofSlice.scales)};
 }
 
 } // namespace octavo::steps

@@ -432,8 +432,8 @@ Outcome ScaledProductStep::prepare(Frame& frame) const {
   const auto makeOwn = [&] {
     right.owner = Value();
     right.form = matrices.isOne() || moved
-                     ? std::make_shared<const Packed>(
-                           pack(first(frame), moved ? moved->slice(frame) : 0, 1, products, count))
+                     ? std::make_shared<const Packed>(pack(
+                           first(frame), moved ? moved->slices.of(frame) : 0, 1, products, count))
                      : nullptr;
   };
   if (const auto* const parts = std::get_if<PartSlots>(&weight)) {
@@ -477,7 +477,7 @@ Outcome ScaledProductStep::multiply(const Frame& frame, Worker& worker, RowRange
   // What is packed is all slices, or that of this run.
   const auto products = static_cast<std::size_t>(matrices.count.of(frame));
   const std::size_t before = kept != nullptr && kept->size() > products
-                                 ? static_cast<std::size_t>(moved->slice(frame)) * products
+                                 ? static_cast<std::size_t>(moved->slices.of(frame)) * products
                                  : 0;
   const auto size = static_cast<std::size_t>(own.rows * columns);
   float* const c = worker.at<float>(result) + (own.first * count + own.begin) * columns;

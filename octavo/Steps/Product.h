@@ -246,7 +246,7 @@ private:
   /// Those of `slices` slices from one on.
   Packed pack(const kernels::ScaledView& first, std::int64_t slice, std::int64_t slices,
               std::int64_t products, std::int64_t count) const;
-  std::int64_t slices() const { return moved ? moved->slices : 1; }
+  std::int64_t slices() const { return moved ? moved->slices.count : 1; }
   tl::expected<std::shared_ptr<const Packed>, std::string>
   formOf(const Value& value, std::int64_t products, std::int64_t count) const;
 

@@ -333,7 +333,7 @@ TEST(ProgramFile, weightsAreGatheredFromWhatTheyAre) {
              scales = made.argument({kAll, 1}, "e4m3fn");
   const Gathered elements{0, {{kAll * ScaledPrograms::kDepth, 1}}}, ofScales{0, {{kAll, 1}}};
   made.alone(made.links(0, ScaledPrograms::kRows, PartSlots{codes, scales, std::nullopt},
-                        MovedWeight{elements, ofScales, kSlices, StartIndex{index, 4, false}}));
+                        MovedWeight{elements, ofScales, {kSlices, StartIndex{index, 4, false}}}));
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
   // Codes that begin later, scales of fewer slices, and slices that nothing chooses among.
@@ -343,7 +343,7 @@ TEST(ProgramFile, weightsAreGatheredFromWhatTheyAre) {
   EXPECT_EQ(refusal(with(file, {0, 1, kAll, 1}, {0, 1, kAll - 1, 1})),
             "a weight that is gathered in another form");
   EXPECT_EQ(refusal(with(file, {kSlices, 1, 4, 0}, {kSlices, 0, 4, 0})),
-            "a weight of several slices that nothing chooses among");
+            "several slices that nothing chooses among");
 }
 
 TEST(ProgramFile, slotsThatChangePlacesHaveTheSameOfItems) {

@@ -18,16 +18,40 @@ Outcome refusal(const Step& step, float value) {
                            "takes Inf for the largest value");
 }
 
+QuantizeStep::Quantized QuantizeStep::quantized(const float* values,
+                                                std::span<const std::uint32_t> bits) const {
+  return kernels::quantizedTensor(values, shape, scaledType, options, bits,
+                                  isTransposed ? kernels::Layout::Transposed
+                                               : kernels::Layout::RowMajor)
+      .map([](numerics::ScaledTensor tensor) { return Value(std::move(tensor)); });
+}
+
 Outcome QuantizeStep::run(Frame& frame) const {
   const auto count = static_cast<std::size_t>(numerics::elementCount(shape));
   const auto bits = randomBits ? std::span(frame.at<const std::uint32_t>(*randomBits), count)
                                : std::span<const std::uint32_t>();
-  auto quantized = kernels::quantizedTensor(
-      frame.at<const float>(from), shape, scaledType, options, bits,
-      isTransposed ? kernels::Layout::Transposed : kernels::Layout::RowMajor);
-  if (!quantized)
-    return refusal(*this, quantized.error().value);
-  frame.values[static_cast<std::size_t>(result)] = Value(std::move(*quantized));
+  const float* const values = frame.at<const float>(from);
+  const auto ofSlice = [&](std::int64_t slice) {
+    return quantized(values + slices->offset + slice * slices->stride, {});
+  };
+  const Value* const owner = slices ? frame.owners[static_cast<std::size_t>(from.number)] : nullptr;
+  Quantized one = [&] {
+    if (!slices)
+      return quantized(values, bits);
+    const std::int64_t slice = slices->choice.of(frame);
+    if (owner == nullptr)
+      return ofSlice(slice);
+    const auto all = kept.of(std::span(&owner, 1), [&] {
+      std::vector<Quantized> made;
+      for (std::int64_t i = 0; i < slices->choice.count; ++i)
+        made.push_back(ofSlice(i));
+      return made;
+    });
+    return (*all)[static_cast<std::size_t>(slice)];
+  }();
+  if (!one)
+    return refusal(*this, one.error().value);
+  frame.values[static_cast<std::size_t>(result)] = std::move(*one);
   return {};
 }
 

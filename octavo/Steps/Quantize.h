@@ -4,7 +4,11 @@
 #include "octavo/Kernels/QuantizeBothAxes.h"
 #include "octavo/Numerics/QuantizeOptions.h"
 #include "octavo/Numerics/Scaled.h"
+#include "octavo/Steps/MovedWeight.h"
+#include "octavo/Steps/Product.h"
 #include "octavo/Steps/ScaledParts.h"
+
+#include <tl/expected.hpp>
 
 namespace octavo::steps {
 
@@ -15,12 +19,19 @@ Outcome refusal(const Step& step, float value);
 class QuantizeStep : public Step {
 public:
   explicit QuantizeStep(OperationTextPtr op) : Step(std::move(op)) {}
+  /// What a slot has slices of, `stride` elements apart. Where the slot is of a value that comes
+  /// again, each is quantized once.
+  struct Slices {
+    std::int64_t offset, stride;
+    SliceChoice choice;
+  };
   /// `randomBits` is there for stochastic rounding; `result`, of Frame::values, has the shape and
   /// the type, what is read is as `layout` says of it.
-  QuantizeStep(OperationTextPtr op, Slot from, std::optional<Slot> randomBits,
-               kernels::Layout layout, std::vector<std::int64_t> shape, numerics::ScaledType type,
+  QuantizeStep(OperationTextPtr op, Slot from, std::optional<Slices> slices,
+               std::optional<Slot> randomBits, kernels::Layout layout,
+               std::vector<std::int64_t> shape, numerics::ScaledType type,
                numerics::QuantizeOptions options, int result)
-      : Step(std::move(op)), from(from), randomBits(randomBits),
+      : Step(std::move(op)), from(from), slices(std::move(slices)), randomBits(randomBits),
         isTransposed(layout == kernels::Layout::Transposed), shape(std::move(shape)),
         scaledType(std::move(type)), options(std::move(options)), result(result) {}
   Outcome run(Frame& frame) const override;
@@ -29,7 +40,12 @@ public:
   void fields(ProgramFields& fields) override;
 
 private:
+  using Quantized = tl::expected<Value, numerics::NonFiniteInput>;
+  Quantized quantized(const float* values, std::span<const std::uint32_t> bits) const;
+
   Slot from;
+  std::optional<Slices> slices;
+  MadeOnce<std::vector<Quantized>> kept; ///< of all slices
   std::optional<Slot> randomBits;
   bool isTransposed = false;
   std::vector<std::int64_t> shape;

@@ -765,7 +765,18 @@ void QuantizeStep::fields(ProgramFields& fields) {
   if (scaledType.block.size() != shape.size() || (isTransposed && shape.size() < 2))
     fields.fail("a scaled type of other axes than its tensor's");
   const std::uint64_t size = bytesOf(fields, shape, kF32);
-  fields.slot(from, size, Access::Read);
+  std::uint64_t read = size;
+  fields.maybe(slices, [&](Slices& slices) {
+    fields.number(slices.offset);
+    fields.number(slices.stride);
+    slices.choice.fields(fields);
+    const Extent extents[] = {{slices.choice.count, slices.stride},
+                              {numerics::elementCount(shape), 1}};
+    read = fields.reach(slices.offset, extents, kF32);
+  });
+  if (slices && randomBits)
+    fields.fail("slices of a tensor that is rounded at random");
+  fields.slot(from, read, Access::Read);
   fields.maybe(randomBits, [&](Slot& slot) { fields.slot(slot, size, Access::Read); });
   if (randomBits.has_value() != (options.rounding == numerics::Rounding::Stochastic))
     fields.fail("random bits without a rounding that takes them, or the other way round");

@@ -19,7 +19,7 @@ llvm::Error FunctionLowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
   if (!element || element->format().name != "f32")
     return interpret(op, sequence, "the kernels quantize f32");
   const QuantizationSource source = quantizationSource(op);
-  llvm::Expected<Slot> from = usedSlot(source.values);
+  llvm::Expected<Slot> from = usedSlot(source.kept ? source.kept->tensor : source.values);
   if (!from)
     return from.takeError();
   std::optional<Slot> randomBits;
@@ -29,12 +29,20 @@ llvm::Error FunctionLowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
       return bits.takeError();
     randomBits = *bits;
   }
+  std::optional<steps::QuantizeStep::Slices> slices;
+  if (source.kept) {
+    llvm::Expected<steps::SliceChoice> choice =
+        sliceChoice(source.kept->slices, source.kept->index);
+    if (!choice)
+      return choice.takeError();
+    slices = {source.kept->offset, source.kept->stride, *choice};
+  }
   llvm::Expected<Place> result = used(op.getResult());
   if (!result)
     return result.takeError();
   const auto type = mlir::cast<ir::ScaledType>(op.getResult().getType());
   add(sequence, std::make_unique<steps::QuantizeStep>(
-                    text(op), *from, randomBits,
+                    text(op), *from, std::move(slices), randomBits,
                     source.isTransposed ? kernels::Layout::Transposed : kernels::Layout::RowMajor,
                     type.getShape().vec(), type.getKind(),
                     op.getQuantization().getOptions(type, element->format()), result->number));
@@ -214,13 +222,11 @@ FunctionLowering::scaled(mlir::Operation* op, const ScaledProduct& product,
   steps::ScaledProductStep::Weight weight;
   std::optional<steps::MovedWeight> moved;
   if (product.moved) {
-    moved = {product.moved->elements, product.moved->scales, product.moved->slices, std::nullopt};
-    if (mlir::Value index = product.moved->index) {
-      llvm::Expected<steps::StartIndex> start = startIndex(index);
-      if (!start)
-        return start.takeError();
-      moved->index = *start;
-    }
+    llvm::Expected<steps::SliceChoice> slices =
+        sliceChoice(product.moved->slices, product.moved->index);
+    if (!slices)
+      return slices.takeError();
+    moved = {product.moved->elements, product.moved->scales, *slices};
   }
   if (product.rightParts && !(moved && product.moved->whole)) {
     llvm::Expected<steps::PartSlots> right =

@@ -19,6 +19,18 @@ llvm::Expected<steps::StartIndex> FunctionLowering::startIndex(mlir::Value index
                            element.isUnsignedInteger()};
 }
 
+llvm::Expected<steps::SliceChoice> FunctionLowering::sliceChoice(std::int64_t slices,
+                                                                 mlir::Value index) {
+  steps::SliceChoice choice{slices};
+  if (index) {
+    llvm::Expected<steps::StartIndex> start = startIndex(index);
+    if (!start)
+      return start.takeError();
+    choice.index = *start;
+  }
+  return choice;
+}
+
 llvm::Error FunctionLowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence) {
   llvm::Expected<Place> operand = used(op.getOperand());
   if (!operand)

@@ -124,6 +124,27 @@ std::optional<MovedSide> movedSide(ir::PackOp pack) {
   return side;
 }
 
+std::optional<KeptSlice> keptSlice(mlir::Value values) {
+  auto type = mlir::dyn_cast<mlir::RankedTensorType>(values.getType());
+  if (!type || !type.hasStaticShape())
+    return std::nullopt;
+  const std::optional<Source> source = sourceOfPart(values);
+  auto argument =
+      source ? mlir::dyn_cast<mlir::BlockArgument>(source->tensor) : mlir::BlockArgument();
+  if (!argument || !mlir::isa<mlir::func::FuncOp>(argument.getOwner()->getParentOp()))
+    return std::nullopt;
+  llvm::ArrayRef<steps::Gathered::Axis> axes = source->gathered.axes;
+  KeptSlice slice{argument, source->gathered.offset, 0, source->slices, source->index};
+  if (source->slices > 1) {
+    if (axes.empty() || axes.front().count != source->slices)
+      return std::nullopt;
+    slice.stride = axes.front().stride;
+    axes = axes.drop_front();
+  }
+  return axes.empty() || (axes.size() == 1 && axes.front().stride == 1) ? std::optional(slice)
+                                                                        : std::nullopt;
+}
+
 bool isOnlyMoved(mlir::Operation* op) {
   if (!llvm::isa<ir::UnpackOp, stablehlo::DynamicSliceOp>(op))
     return false;

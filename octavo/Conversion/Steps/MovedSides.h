@@ -25,6 +25,17 @@ struct MovedSide {
 /// Nothing where codes and scales come from elsewhere, or are more than moved about.
 std::optional<MovedSide> movedSide(ir::PackOp pack);
 
+/// A slice of an argument of the function, or all of one.
+struct KeptSlice {
+  mlir::Value tensor;
+  std::int64_t offset = 0, stride = 0; ///< of the first slice, and of each farther one, in elements
+  std::int64_t slices = 1;
+  mlir::Value index = {}; ///< which slice; null: there is one
+};
+
+/// Nothing where the values do not lie in an argument one after the other.
+std::optional<KeptSlice> keptSlice(mlir::Value values);
+
 /// Whether an operation gives parts, or a slice of some, that nothing reads but products that
 /// gather them from where they were before.
 bool isOnlyMoved(mlir::Operation* op);

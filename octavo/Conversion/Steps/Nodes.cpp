@@ -439,6 +439,10 @@ llvm::SmallVector<mlir::Value> readsOf(const Node& node) {
   }
   if (auto quantize = llvm::dyn_cast<ir::QuantizeOp>(node.op)) {
     const QuantizationSource source = quantizationSource(quantize);
+    if (source.kept)
+      return source.kept->index
+                 ? llvm::SmallVector<mlir::Value>{source.kept->tensor, source.kept->index}
+                 : llvm::SmallVector<mlir::Value>{source.kept->tensor};
     return source.randomBits ? llvm::SmallVector<mlir::Value>{source.values, source.randomBits}
                              : llvm::SmallVector<mlir::Value>{source.values};
   }

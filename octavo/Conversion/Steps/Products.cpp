@@ -606,10 +606,15 @@ QuantizationSource quantizationSource(ir::QuantizeOp op) {
                ? transpose.getOperand()
                : mlir::Value();
   };
-  const mlir::Value values = given(plain.values), bits = given(plain.randomBits);
-  if (!values || !isF32(values) || (plain.randomBits && !bits) || isPackedForProducts(op))
+  if (!isF32(plain.values) || isPackedForProducts(op))
     return plain;
-  return {values, bits, true};
+  const mlir::Value values = given(plain.values), bits = given(plain.randomBits);
+  QuantizationSource source = plain;
+  if (values && (!plain.randomBits || bits))
+    source = {values, bits, true};
+  if (!source.randomBits)
+    source.kept = keptSlice(source.values);
+  return source;
 }
 
 } // namespace octavo::conversion

@@ -58,6 +58,7 @@ void layOutOperands(stablehlo::DotGeneralOp dot);
 struct QuantizationSource {
   mlir::Value values, randomBits; ///< the latter ui32 or null
   bool isTransposed;
+  std::optional<KeptSlice> kept = {}; ///< where values lie that may come again in other runs
 };
 QuantizationSource quantizationSource(ir::QuantizeOp op);
 

@@ -116,3 +116,17 @@ def test_what_cuts_blocks_is_told():
         "weight quantized in the program: it is reached through stablehlo.slice, which cuts blocks or takes parts of them"]
     expected = octavo.compile(lowered(lambda w, x: x @ w, w[16:80], x), quantize="mxfp8_e4m3", parameters="^w")
     np.testing.assert_array_equal(made(w, x), expected(w[16:80], x))
+
+
+@BACKENDS
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "nvfp4"])
+def test_a_table_that_is_looked_up_too(format, backend):
+    """It stays wide, and is quantized in the program: once where it comes again."""
+    table = normal(50, WIDTH) / 8
+    ids = np.array([3, 1, 49, 0], np.int32)
+    options = {"quantize": format, "parameters": "^w", "backend": backend}
+    tied = octavo.compile(lowered(lambda w, ids: jnp.tanh(w[ids]) @ w.T, table, ids), weights={"w": table}, **options)
+    assert [dot.reason for dot in tied.dots] == ["weight quantized in the program: it is used by stablehlo.gather as well"]
+    apart = octavo.compile(lowered(lambda t, w, ids: jnp.tanh(t[ids]) @ w.T, table, table, ids), **options)
+    for given in (ids, ids[::-1].copy(), ids):
+        np.testing.assert_array_equal(tied(given), apart(table, table, given))
