@@ -1,0 +1,588 @@
+// What the steps of products, and of the scaled tensors that they take, consist of in a file
+// (ProgramFields.h).
+#include "octavo/Steps/ComplexProduct.h"
+#include "octavo/Steps/Convolution.h"
+#include "octavo/Steps/Product.h"
+#include "octavo/Steps/Quantize.h"
+#include "octavo/Steps/ScaledParts.h"
+#include "octavo/Steps/StepFields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace octavo::steps {
+
+namespace {
+
+void matricesOf(ProgramFields& fields, Matrices& matrices) {
+  fields.rows(matrices.count);
+  fields.truth(matrices.shareScales);
+}
+
+/// So many rows of so many matrices each.
+Rows allRows(ProgramFields& fields, const Rows& matrices, const Rows& rows) {
+  if (matrices.isOpen && rows.isOpen)
+    fields.fail("matrices of items, of as many rows");
+  return {.count = static_cast<std::int64_t>(fields.bytes({matrices.count, rows.count})),
+          .isOpen = matrices.isOpen || rows.isOpen};
+}
+
+/// Elements and scales of matrices [rows, depth] of a product's side.
+struct SideSizes {
+  Bytes elements, scales;
+};
+SideSizes sizesOf(ProgramFields& fields, const kernels::OperandFormat& side,
+                  const Matrices& matrices, const Rows& rows, std::int64_t depth) {
+  const auto grid = gridOf(side, rows.count, depth);
+  // One block of all rows is one of any number of them; of others, those of an item are enough for
+  // each.
+  const Rows blocks{.count = grid[0], .isOpen = rows.isOpen && side.across != format::kWholeAxis};
+  const Rows count = matrices.shareScales
+                         ? Rows{.count = std::min<std::int64_t>(1, matrices.count.count)}
+                         : matrices.count;
+  return {fields.bytes(allRows(fields, matrices.count, rows), {depth}),
+          fields.bytes(allRows(fields, count, blocks), {grid[1]})};
+}
+
+/// A side of a step's products, or their result, in elements.
+struct Reached {
+  std::int64_t offset;
+  std::span<const Extent> extents;                   ///< of each
+  std::ptrdiff_t kernels::BatchOffsets::* ofProduct; ///< from the offset on
+  bool hasRows;                                      ///< the first extent is the step's rows
+};
+
+/// The bytes of elements of so many that products reach.
+Bytes reach(ProgramFields& fields, const Reached& side, const Rows& rows,
+            const MatrixProductStep::Batch& batch, std::int64_t width) {
+  std::ptrdiff_t far = 0;
+  for (const kernels::BatchOffsets& offsets : batch.offsets)
+    far = std::max(far, offsets.*side.ofProduct);
+  // The first must not begin before its memory.
+  fields.reach(side.offset, side.extents, width);
+  const std::uint64_t one = fields.reach(side.offset + far, side.extents, width);
+  if (!batch.isOpen && !(rows.isOpen && side.hasRows))
+    return one;
+  // What each further item reaches beyond the ones before.
+  const Extent& row = side.extents.front();
+  const std::uint64_t more = batch.isOpen ? fields.bytes({batch.item.*side.ofProduct, width})
+                                          : fields.bytes({row.count, row.stride, width});
+  fields.ofItem(static_cast<std::int64_t>(std::max(one, more)));
+  return Bytes::open(one, more);
+}
+
+/// A slot that has memory for what products reach; that of a range, for what those of each row do.
+void requireReached(ProgramFields& fields, Slot slot, const Reached& side, const Rows& rows,
+                    const MatrixProductStep::Batch& batch, std::int64_t width, Access access) {
+  const Bytes all = reach(fields, side, rows, batch, width);
+  if (!fields.isRange(slot))
+    return fields.require(slot, all, access);
+  const std::int64_t room = fields.bytesInEach(slot);
+  const std::int64_t each = fields.rowsInEach(batch.isOne() ? rows : batch.products());
+  if (fields.failed())
+    return;
+  const auto isInRow = [&](std::int64_t row, std::int64_t offset, std::span<const Extent> extents) {
+    const auto end = static_cast<std::int64_t>(fields.reach(offset, extents, width));
+    return fields.failed() || end == 0 ||
+           (row * room <= ProgramFields::beginOf(offset, extents, width) &&
+            end <= (row + 1) * room);
+  };
+  bool fits = batch.isOne() || !rows.isOpen;
+  if (batch.isOne()) {
+    std::vector<Extent> ofRow(side.extents.begin(), side.extents.end());
+    ofRow.front().count = each;
+    const auto advance = fields.bytes({each, ofRow.front().stride, width});
+    fits = side.hasRows && advance == static_cast<std::uint64_t>(room) &&
+           isInRow(0, side.offset + batch.offsets.front().*side.ofProduct, ofRow);
+  }
+  for (std::size_t i = 0; !batch.isOne() && i < batch.offsets.size() && fits; ++i)
+    fits = isInRow(static_cast<std::int64_t>(i) / each,
+                   side.offset + batch.offsets[i].*side.ofProduct, side.extents);
+  if (batch.isOpen)
+    fits = fits && batch.item.*side.ofProduct * width == fields.rowsOfChain().count * room;
+  if (!fits)
+    fields.fail(
+        fmt::format("products that reach beyond a row of their chain in slot {}", slot.number));
+}
+
+/// A slot that has so many bytes for each row of the matrices; that of a range, in each row of the
+/// chain.
+void requireRows(ProgramFields& fields, Slot slot, const Matrices& matrices, const Rows& rows,
+                 std::int64_t bytesOfRow, Access access) {
+  if (!fields.isRange(slot))
+    return fields.require(slot, fields.bytes(allRows(fields, matrices.count, rows), {bytesOfRow}),
+                          access);
+  if (matrices.isOne())
+    return fields.requireInEach(slot, rows, bytesOfRow);
+  if (rows.isOpen)
+    fields.fail("rows of items in a chain of matrices");
+  fields.requireInEach(slot, matrices.count,
+                       static_cast<std::int64_t>(fields.bytes({rows.count, bytesOfRow})));
+}
+
+void checkBatch(ProgramFields& fields, const Rows& rows, std::int64_t leftStride,
+                std::int64_t depth, std::int64_t columns, const MatrixProductStep::Batch& batch) {
+  if (batch.offsets.empty())
+    fields.fail("a product of no batch");
+  if (rows.isOpen && (leftStride < 0 || batch.isOpen))
+    fields.fail("a product of items that lie the wrong way round, or twice");
+  // What is computed with them has no more.
+  fields.bytes({rows.count, depth});
+  fields.bytes({rows.count, columns});
+  fields.bytesOfMatrix(kernels::PlainType::F32, depth, columns);
+}
+
+} // namespace
+
+void ProductStep::fields(ProgramFields& fields) {
+  productFields(fields);
+  fields.steps(epilogue);
+  if (!fields.isReading() || epilogue.all().empty())
+    return;
+  kernel = dynamic_cast<const KernelStep*>(epilogue.all().front().get());
+  if (kernel == nullptr || epilogue.all().size() != 1)
+    fields.fail("a product whose epilogue is no kernel");
+}
+
+/// Whether the prologue makes the right sides, each of whose rows is some of its own.
+bool MatrixProductStep::hasMadeRows() const {
+  const std::int64_t elements = madeElements();
+  const std::int64_t stride = right.depthStride == 1 ? right.stride : right.depthStride;
+  std::int64_t all = 0;
+  if (__builtin_mul_overflow(batch.offsets.size(), madeRows(), &all) || maker == nullptr ||
+      batch.isOne() || plainType == kernels::PlainType::Int8 ||
+      (right.depthStride != 1 && right.stride != 1) || elements <= 0 || stride <= 0 ||
+      stride % elements != 0 || right.offset % elements != 0 || all <= 0)
+    return false;
+  const Rows& made = maker->allRows();
+  const std::ptrdiff_t item = batch.item.right;
+  if (made.isOpen != batch.isOpen || made.count < all || made.count % all != 0 ||
+      (batch.isOpen && (item < 0 || item % elements != 0 || item / elements > all)))
+    return false;
+  const std::int64_t last = (madeRows() - 1) * (stride / elements);
+  return std::ranges::all_of(batch.offsets, [&](const kernels::BatchOffsets& each) {
+    const std::int64_t first = right.offset + each.right;
+    return first >= 0 && first % elements == 0 && first / elements + last < all;
+  });
+}
+
+void MatrixProductStep::productFields(ProgramFields& fields) {
+  fields.choice(plainType, kernels::PlainType::Int8);
+  fields.rows(rows);
+  for (std::int64_t* extent : {&depth, &columns})
+    fields.number(*extent);
+  for (Side* side : {&left, &right})
+    for (std::int64_t* value : {&side->offset, &side->stride, &side->depthStride})
+      stride(fields, *value);
+  fields.format(right.codes);
+  if (right.codes != nullptr &&
+      (plainType != kernels::PlainType::Bf16 || !right.codes->isNarrow() || right.stride < 0 ||
+       right.depthStride < 0))
+    fields.fail("a product of codes that become no bf16");
+  fields.batch(batch.offsets, batch.isOpen, batch.item);
+  fields.right(number);
+  const std::int64_t width = plainType == kernels::PlainType::F32    ? kF32
+                             : plainType == kernels::PlainType::Bf16 ? 2
+                                                                     : 1;
+  const std::int64_t rightWidth = right.codes != nullptr ? 1 : width;
+  const Extent ofLeft[] = {{rows.count, left.stride}, {depth, 1}};
+  const Extent ofRight[] = {{columns, right.stride}, {depth, right.depthStride}};
+  const Extent ofC[] = {{rows.count, columns}, {columns, 1}};
+  checkBatch(fields, rows, left.stride, depth, columns, batch);
+  if (fields.failed())
+    return;
+  const kernels::BatchOffsets& first = batch.offsets.front();
+  if (batch.isOne() ? first.left != 0 || first.right != 0 || first.c != 0 : right.codes != nullptr)
+    return fields.fail("a product of no batch");
+  fields.number(left.slot);
+  requireReached(fields, left.slot, {left.offset, ofLeft, &kernels::BatchOffsets::left, true}, rows,
+                 batch, width, Access::Read);
+  fields.number(result);
+  requireReached(fields, result, {0, ofC, &kernels::BatchOffsets::c, true}, rows, batch, kF32,
+                 Access::Write);
+  fields.number(right.slot);
+  fields.beginPrologue(right.slot);
+  fields.steps(prologue);
+  fields.endPrologue();
+  if (!prologue.all().empty()) {
+    if (fields.isReading())
+      maker = dynamic_cast<const KernelStep*>(prologue.all().front().get());
+    fields.reach(right.offset, ofRight, rightWidth);
+    if (!fields.failed() && (prologue.all().size() != 1 || !hasMadeRows()))
+      fields.fail("a product whose prologue does not make its right side");
+    return;
+  }
+  const Reached rightSide{right.offset, ofRight, &kernels::BatchOffsets::right, false};
+  if (batch.isOne() && fields.isConstant(right.slot)) {
+    if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
+      ahead = std::static_pointer_cast<const kernels::PackedMatrix>(
+          frame->rights[static_cast<std::size_t>(number)].form);
+    fields.matrix(ahead, plainType, depth, columns);
+    return;
+  }
+  requireReached(fields, right.slot, rightSide, rows, batch, rightWidth, Access::Read);
+}
+
+void ComplexProductStep::productFields(ProgramFields& fields) {
+  fields.truth(isF64);
+  fields.rows(rows);
+  for (std::int64_t* extent : {&depth, &columns})
+    fields.number(*extent);
+  for (Side* side : {&left, &right})
+    for (std::int64_t* value : {&side->offset, &side->stride, &side->depthStride})
+      stride(fields, *value);
+  fields.batch(batch.offsets, batch.isOpen, batch.item);
+  const std::int64_t width = isF64 ? 16 : 8;
+  const Extent ofLeft[] = {{rows.count, left.stride}, {depth, left.depthStride}};
+  const Extent ofRight[] = {{columns, right.stride}, {depth, right.depthStride}};
+  const Extent ofC[] = {{rows.count, columns}, {columns, 1}};
+  checkBatch(fields, rows, left.stride, depth, columns, batch);
+  if (fields.failed())
+    return;
+  fields.number(left.slot);
+  requireReached(fields, left.slot, {left.offset, ofLeft, &kernels::BatchOffsets::left, true}, rows,
+                 batch, width, Access::Read);
+  fields.number(right.slot);
+  requireReached(fields, right.slot, {right.offset, ofRight, &kernels::BatchOffsets::right, false},
+                 rows, batch, width, Access::Read);
+  fields.number(result);
+  requireReached(fields, result, {0, ofC, &kernels::BatchOffsets::c, true}, rows, batch, width,
+                 Access::Write);
+}
+
+void PackStep::fields(ProgramFields& fields) {
+  fields.plan(plan);
+  fields.maybe(options, [&](numerics::QuantizeOptions& given) { fields.options(given); });
+  if (options.has_value() != (plan.left.scale != nullptr))
+    fields.fail("activations of a format that they are not packed in");
+  matricesOf(fields, matrices);
+  fields.rows(rows);
+  fields.number(from);
+  requireRows(fields, from, matrices, rows,
+              static_cast<std::int64_t>(fields.bytes({plan.depth, kF32})), Access::Read);
+  fields.packed(packed);
+  fields.packs(packed, plan, matrices.count, rows);
+}
+
+/// Parts of so many elements and scales. Without an access, what lies in the slots is not what is
+/// read.
+static void partsOf(ProgramFields& fields, PartSlots& slots, const SideSizes& sizes,
+                    const format::ElementFormat& scale, std::optional<Access> access) {
+  const auto slot = [&](Slot& slot, const Bytes& bytes) {
+    fields.number(slot);
+    if (access)
+      fields.require(slot, bytes, *access);
+  };
+  slot(slots.elements, sizes.elements);
+  slot(slots.scales, fields.times(sizes.scales, scale.bytes()));
+  fields.maybe(slots.outer, [&](Slot& outer) { slot(outer, sizeof(float)); });
+}
+
+static void partsOf(ProgramFields& fields, ScaledParts& parts, Access access) {
+  fields.shape(parts.shape);
+  fields.scaledType(parts.type);
+  if (parts.type.block.size() != parts.shape.size())
+    fields.fail("a scaled type of other axes than its tensor's");
+  if (fields.failed())
+    return;
+  partsOf(fields, parts.slots,
+          {bytesOf(fields, parts.shape, 1),
+           bytesOf(fields, format::scaleShape(parts.shape, parts.type.block), 1)},
+          *parts.type.scale, access);
+}
+
+/// The elements that what is gathered reaches up to; there are so many of each slice.
+static std::uint64_t reachOf(ProgramFields& fields, Gathered& gathered, std::int64_t slices,
+                             std::uint64_t ofSlice) {
+  fields.number(gathered.offset);
+  std::vector<Extent> extents;
+  std::uint64_t count = 1;
+  fields.list(gathered.axes, kMost, [&](Gathered::Axis& axis) {
+    fields.number(axis.count);
+    fields.number(axis.stride);
+    extents.push_back({axis.count, axis.stride});
+    count = fields.bytes({static_cast<std::int64_t>(count), axis.count});
+  });
+  if (count != fields.bytes({slices, static_cast<std::int64_t>(ofSlice)}))
+    fields.fail("a weight that is gathered in another form");
+  return fields.reach(gathered.offset, extents, 1);
+}
+
+void SliceChoice::fields(ProgramFields& fields) {
+  fields.number(count, 1);
+  fields.maybe(index, [&](StartIndex& start) {
+    fields.number(start.bytes, 1, 8);
+    fields.truth(start.isUnsigned);
+    fields.slot(start.slot, static_cast<std::uint64_t>(start.bytes), Access::Read);
+  });
+  if (!index && count != 1)
+    fields.fail("several slices that nothing chooses among");
+}
+
+MovedWeight::Reach MovedWeight::fields(ProgramFields& fields, const Reach& ofSlice) {
+  slices.fields(fields);
+  const std::uint64_t codes = reachOf(fields, elements, slices.count, ofSlice.elements);
+  return {codes, reachOf(fields, scales, slices.count, ofSlice.scales)};
+}
+
+/// Whether a scaled tensor is the matrices of a product's side, as they lie or turned, or, where
+/// they are gathered from it, has all of them.
+static bool isSideOf(const kernels::OperandFormat& side, const SideSizes& sizes, bool isGathered,
+                     const ProgramFields::Scaled& tensor) {
+  const auto fits = [&](const std::vector<std::int64_t>& shape, const Bytes& size) {
+    const auto count = static_cast<std::uint64_t>(numerics::elementCount(shape));
+    return isGathered ? size.withOne <= count : size.withOne == count;
+  };
+  return tensor.type.element == side.element && tensor.type.scale == side.scale &&
+         !sizes.elements.isOpen && fits(tensor.shape, sizes.elements) &&
+         fits(format::scaleShape(tensor.shape, tensor.type.block), sizes.scales);
+}
+
+void ScaledProductStep::productFields(ProgramFields& fields) {
+  fields.plan(plan);
+  matricesOf(fields, matrices);
+  fields.rows(rows);
+  fields.number(columns);
+  fields.truth(isTransposed);
+  fields.packed(packed);
+  fields.needsPacked(packed, plan, matrices.count, rows);
+  fields.right(number);
+  fields.number(result);
+  requireRows(fields, result, matrices, rows,
+              static_cast<std::int64_t>(fields.bytes({columns, kF32})), Access::Write);
+  bool isParts = std::holds_alternative<PartSlots>(weight);
+  fields.truth(isParts);
+  if (fields.isReading() && isParts)
+    weight = PartSlots{};
+  auto* parts = std::get_if<PartSlots>(&weight);
+  Frame* frame = fields.frame();
+  bool isAhead = ahead != nullptr;
+  if (frame != nullptr && parts != nullptr)
+    isAhead = fields.isConstant(parts->elements) && fields.isConstant(parts->scales) &&
+              (!parts->outer || fields.isConstant(*parts->outer));
+  else if (frame != nullptr)
+    isAhead = !frame->values[static_cast<std::size_t>(std::get<int>(weight))].isToken();
+  fields.truth(isAhead);
+  if (fields.failed())
+    return;
+  SideSizes sizes = sizesOf(fields, plan.right, matrices, {.count = columns}, plan.depth);
+  fields.maybe(moved, [&](MovedWeight& weight) {
+    const MovedWeight::Reach reach =
+        weight.fields(fields, {sizes.elements.withOne, sizes.scales.withOne});
+    if (sizes.elements.isOpen)
+      fields.fail("a weight of items that is moved");
+    sizes = {reach.elements, reach.scales};
+  });
+  if (parts != nullptr)
+    partsOf(fields, *parts, sizes, *plan.right.scale,
+            isAhead ? std::nullopt : std::optional(Access::Read));
+  else
+    fields.value(std::get<int>(weight));
+  if (fields.failed())
+    return;
+  if (fields.isTrusted())
+    return;
+  if (isAhead && matrices.count.isOpen)
+    return fields.fail("packed weights of a batch that is open");
+  if (isAhead) {
+    if (frame != nullptr && prepare(*frame))
+      ahead = std::static_pointer_cast<const Packed>(
+          frame->rights[static_cast<std::size_t>(number)].form);
+    return packedAhead(fields);
+  }
+  if (parts != nullptr)
+    return;
+  const ProgramFields::Scaled* made = fields.made(std::get<int>(weight));
+  if (made == nullptr)
+    return fields.fail("a product with a weight that nothing makes");
+  if (!isSideOf(plan.right, sizes, moved.has_value(), *made))
+    fields.fail("a product with a weight of another form");
+}
+
+/// Several that are packed, which a step keeps as one; `read` is the fields of each.
+template <typename Operand, typename Read>
+static void packedAll(ProgramFields& fields, std::shared_ptr<const std::vector<Operand>>& all,
+                      std::int64_t count, const char* otherCount, Read read) {
+  std::vector<std::shared_ptr<const Operand>> each;
+  for (std::size_t i = 0; all != nullptr && i < all->size(); ++i)
+    each.emplace_back(all, &(*all)[i]);
+  fields.list(each, kMost, read);
+  if (static_cast<std::int64_t>(each.size()) != count)
+    fields.fail(otherCount);
+  if (!fields.isReading() || fields.failed())
+    return;
+  std::vector<Operand> made;
+  for (const auto& operand : each)
+    made.push_back(std::move(const_cast<Operand&>(*operand)));
+  all = std::make_shared<const std::vector<Operand>>(std::move(made));
+}
+
+void ScaledProductStep::packedAhead(ProgramFields& fields) {
+  packedAll(fields, ahead,
+            static_cast<std::int64_t>(fields.bytes({slices(), matrices.count.count})),
+            "a product with packed weights of another batch",
+            [&](std::shared_ptr<const kernels::PackedOperand>& operand) {
+              fields.operand(operand, plan, columns);
+            });
+}
+
+void ConvolutionStep::productFields(ProgramFields& fields) {
+  fields.choice(shape.type, kernels::PlainType::Bf16);
+  const std::int64_t width = shape.type == kernels::PlainType::F32 ? kF32 : 2;
+  for (std::int64_t* extent : {&shape.batch, &shape.features, &shape.outputs})
+    fields.number(*extent);
+  fields.number(shape.inputGroups, 1);
+  fields.number(shape.batchGroups, 1);
+  fields.list(shape.axes, kMostPatchAxes, [&](PatchAxis& axis) {
+    for (std::int64_t* extent : {&axis.extent, &axis.window, &axis.places})
+      fields.number(*extent);
+    fields.number(axis.step, 1);
+    stride(fields, axis.low);
+    fields.number(axis.inputDilation, 1);
+    fields.number(axis.windowDilation, 1);
+    stride(fields, axis.inputStride);
+    stride(fields, axis.weightStride);
+  });
+  for (std::int64_t* value : {&shape.inputOffset, &shape.imageStride, &shape.weightOffset,
+                              &shape.weightInputStride, &shape.weightOutputStride})
+    stride(fields, *value);
+  fields.right(number);
+  if (shape.axes.empty() || (shape.inputGroups > 1 && shape.batchGroups > 1) ||
+      shape.outputs % (shape.inputGroups * shape.batchGroups) != 0)
+    fields.fail("a convolution of groups that do not divide it");
+  // Their products are computed, whichever of them are none.
+  std::int64_t rows = std::max<std::int64_t>(1, shape.batch),
+               depth = std::max<std::int64_t>(1, shape.features);
+  std::vector<Extent> input = {
+      {static_cast<std::int64_t>(fields.bytes({shape.batch, shape.batchGroups})),
+       shape.imageStride},
+      {static_cast<std::int64_t>(fields.bytes({shape.features, shape.inputGroups})), 1}};
+  std::vector<Extent> kernel = {{shape.features, shape.weightInputStride},
+                                {shape.outputs, shape.weightOutputStride}};
+  for (const PatchAxis& axis : shape.axes) {
+    rows = static_cast<std::int64_t>(fields.bytes({rows, std::max<std::int64_t>(1, axis.places)}));
+    depth =
+        static_cast<std::int64_t>(fields.bytes({depth, std::max<std::int64_t>(1, axis.window)}));
+    input.push_back({axis.extent, axis.inputStride});
+    kernel.push_back({axis.window, axis.weightStride});
+    fields.bytes({axis.places, axis.step});
+    fields.bytes({axis.window, axis.windowDilation});
+  }
+  fields.bytesOfMatrix(kernels::PlainType::F32, depth, shape.outputs);
+  if (fields.failed())
+    return;
+  fields.slot(this->input, fields.reach(shape.inputOffset, input, width), Access::Read);
+  fields.number(result);
+  requireRows(fields, result, {}, {.count = shape.rows()},
+              static_cast<std::int64_t>(fields.bytes({shape.outputs, kF32})), Access::Write);
+  fields.number(weight);
+  if (!fields.isConstant(weight)) {
+    fields.require(weight, fields.reach(shape.weightOffset, kernel, width), Access::Read);
+    return;
+  }
+  if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
+    ahead = std::static_pointer_cast<const Weights>(
+        frame->rights[static_cast<std::size_t>(number)].form);
+  const std::int64_t columns = shape.outputs / shape.groups();
+  packedAll(fields, ahead, shape.groups(), "a convolution with weights of other groups",
+            [&](std::shared_ptr<const kernels::PackedMatrix>& group) {
+              fields.matrix(group, shape.type, shape.depth(), columns);
+            });
+}
+
+void PackStoredStep::fields(ProgramFields& fields) {
+  fields.plan(plan);
+  matricesOf(fields, matrices);
+  fields.number(rows);
+  fields.value(from);
+  fields.packed(packed);
+  const ProgramFields::Scaled* made = fields.made(from);
+  if (made == nullptr)
+    return fields.fail("a product of a scaled tensor that nothing makes");
+  if (fields.failed())
+    return;
+  if (plan.left.scale == nullptr ||
+      !isSideOf(plan.left, sizesOf(fields, plan.left, matrices, {.count = rows}, plan.depth), false,
+                *made))
+    return fields.fail("a product of a scaled tensor of another form");
+  fields.packs(packed, plan, matrices.count, {.count = rows});
+}
+
+void PackPartsStep::fields(ProgramFields& fields) {
+  fields.plan(plan);
+  matricesOf(fields, matrices);
+  fields.rows(rows);
+  fields.packed(packed);
+  if (fields.failed())
+    return;
+  if (plan.left.scale == nullptr)
+    return fields.fail("a product of a scaled tensor of another form");
+  fields.number(from.elements);
+  requireRows(fields, from.elements, matrices, rows, plan.depth, Access::Read);
+  fields.number(from.scales);
+  const auto grid = gridOf(plan.left, rows.count, plan.depth);
+  const std::int64_t bytesOfScale = plan.left.scale->bytes();
+  const bool isByRow =
+      matrices.isOne() ? plan.left.across == 1 : !matrices.shareScales && !rows.isOpen;
+  if (isByRow && fields.isRange(from.scales))
+    fields.requireInEach(from.scales, matrices.isOne() ? rows : matrices.count,
+                         static_cast<std::int64_t>(fields.bytes(
+                             {matrices.isOne() ? 1 : grid[0], grid[1], bytesOfScale})));
+  else
+    fields.require(
+        from.scales,
+        fields.times(sizesOf(fields, plan.left, matrices, rows, plan.depth).scales, bytesOfScale),
+        Access::Read);
+  fields.maybe(from.outer, [&](Slot& outer) { fields.slot(outer, sizeof(float), Access::Read); });
+  fields.packs(packed, plan, matrices.count, rows);
+}
+
+void FromPartsStep::fields(ProgramFields& fields) {
+  partsOf(fields, from, Access::Read);
+  fields.value(result);
+  fields.makes(result, from.type, from.shape);
+}
+
+void QuantizeStep::fields(ProgramFields& fields) {
+  fields.shape(shape);
+  fields.scaledType(scaledType);
+  fields.options(options);
+  fields.truth(isTransposed);
+  if (scaledType.block.size() != shape.size() || (isTransposed && shape.size() < 2))
+    fields.fail("a scaled type of other axes than its tensor's");
+  const std::uint64_t size = bytesOf(fields, shape, kF32);
+  std::uint64_t read = size;
+  fields.maybe(slices, [&](Slices& slices) {
+    fields.number(slices.offset);
+    fields.number(slices.stride);
+    slices.choice.fields(fields);
+    const Extent extents[] = {{slices.choice.count, slices.stride},
+                              {numerics::elementCount(shape), 1}};
+    read = fields.reach(slices.offset, extents, kF32);
+  });
+  if (slices && randomBits)
+    fields.fail("slices of a tensor that is rounded at random");
+  fields.slot(from, read, Access::Read);
+  fields.maybe(randomBits, [&](Slot& slot) { fields.slot(slot, size, Access::Read); });
+  if (randomBits.has_value() != (options.rounding == numerics::Rounding::Stochastic))
+    fields.fail("random bits without a rounding that takes them, or the other way round");
+  fields.value(result);
+  fields.makes(result, scaledType, shape);
+}
+
+void DequantizeStep::fields(ProgramFields& fields) {
+  fields.shape(shape);
+  fields.scaledType(scaledType);
+  fields.value(from);
+  fields.made(from, scaledType, shape);
+  fields.slot(result, bytesOf(fields, shape, kF32), Access::Write);
+}
+
+void UnpackStep::fields(ProgramFields& fields) {
+  partsOf(fields, to, Access::Write);
+  fields.value(from);
+  fields.made(from, to.type, to.shape);
+}
+
+} // namespace octavo::steps
