@@ -124,17 +124,22 @@ mlir::Value MovedWeights::wideRoot(mlir::Value root, mlir::Value scaled) {
       builder, scaled.getLoc(), mlir::RankedTensorType::get(type.getShape(), builder.getF32Type()),
       scaled);
   shown.push_back(dequantized);
+  Dequantized parts{
+      .elements = {}, .block = Extents(type.getBlock()), .format = &*type.getElement()};
   if (auto pack = scaled.getDefiningOp<ir::PackOp>()) {
-    origins.take(dequantized,
-                 {pack.getElements(), pack.getScales(), Extents(type.getBlock()), pack.getOuter()});
+    parts.elements = pack.getElements();
+    parts.scales = pack.getScales();
+    parts.outer = pack.getOuter();
   } else {
-    llvm::SmallVector<mlir::Type> parts = {type.getElementsType(), type.getScalesType()};
+    llvm::SmallVector<mlir::Type> types = {type.getElementsType(), type.getScalesType()};
     if (type.getHasOuterScale())
-      parts.push_back(type.getOuterType());
-    auto unpack = ir::UnpackOp::create(builder, scaled.getLoc(), parts, scaled);
-    origins.take(dequantized, {unpack.getElements(), unpack.getScales(), Extents(type.getBlock()),
-                               unpack.getOuter()});
+      types.push_back(type.getOuterType());
+    auto unpack = ir::UnpackOp::create(builder, scaled.getLoc(), types, scaled);
+    parts.elements = unpack.getElements();
+    parts.scales = unpack.getScales();
+    parts.outer = unpack.getOuter();
   }
+  origins.take(dequantized, std::move(parts));
   return values = dequantized;
 }
 

@@ -115,7 +115,7 @@ def test_short_last_blocks(format, backend):
     np.testing.assert_array_equal(made(weights, x), expected(weights, x, **options))
 
 
-@pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxfp4", "mxint8", "fp8_tensor", "fp8_row", "fp8_block"])
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxfp4", "mxint8", "fp8_tensor", "fp8_row", "fp8_block", "cfloat8_1_4_3_tensor"])
 @pytest.mark.parametrize("function", LOOPS)
 def test_stacks_are_quantized_when_they_are_bound(function, format):
     weights, x = arrays()
