@@ -1,19 +1,31 @@
-// A compiled program of products, kernels, updates, sorts and loops that has run before, on memory
-// of the caller's, allocates nothing: every call of malloc and its like in the process is counted
-// while it runs. Products of scaled weights do still, some twenty times each, for what they plan
-// by. The sanitizers have an allocator of their own, so that they do not build this.
+// A compiled program that has run before, on memory of the caller's, allocates nothing: every call
+// of malloc and its like in the process is counted while it runs. The sanitizers have an allocator
+// of their own, so that they do not build this.
 #include "octavo/Backends/Backends.h"
+#include "octavo/Execution/Savable.h"
+#include "octavo/Kernels/QuantizedTensor.h"
+#include "octavo/Numerics/Conversion.h"
+#include "octavo/Pipelines/Compiled.h"
+#include "octavo/Reference/Interpreter.h"
 #include "octavo/Runtime/Program.h"
+#include "octavo/Standalone/LoadedProgram.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <barrier>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
 #include <random>
+#include <thread>
 
 namespace {
 std::atomic<bool> isCounting = false;
@@ -187,54 +199,386 @@ func.func @main(%x: tensor<40x50xf32> loc("x"), %y: tensor<3000x8xf32> loc("y"),
   return %0#0, %0#1, %1, %2#0, %2#1 : tensor<40x50xf32>, tensor<40x50xi32>, tensor<3000x8xf32>, tensor<70x30xf32>, tensor<70x30xi32>
 })";
 
-Tensor drawn(const runtime::Argument& argument, std::mt19937& random) {
+/// Small whole numbers; as scales, powers of two about 1.
+Value drawn(const runtime::Argument& argument, std::mt19937& random) {
+  std::uniform_int_distribution<int> number(-4, 4);
+  const auto count = static_cast<std::size_t>(numerics::elementCount(argument.shape));
+  std::vector<float> values(count);
+  std::ranges::generate(values, [&] { return static_cast<float>(number(random)) / 4; });
+  if (argument.isScaled()) {
+    const auto& scaled = std::get<runtime::ScaledArgument>(argument.type);
+    return *kernels::quantizedTensor(values.data(), argument.shape, scaled.type, scaled.options);
+  }
   Tensor tensor = Tensor::zeros(std::get<numerics::ElementType>(argument.type), argument.shape);
-  std::uniform_real_distribution<float> number(-1, 1);
-  if (tensor.type.isFloat())
-    for (float& value : tensor.as<float>())
-      value = number(random);
+  if (!tensor.type.isFloat())
+    return tensor;
+  const format::ElementFormat& format = tensor.type.format();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t code =
+        numerics::encode(format, format.hasZero() ? values[i] : std::ldexp(1.0, int(i % 3) - 1));
+    std::memcpy(tensor.bytes.data() + i * static_cast<std::size_t>(format.bytes()), &code,
+                static_cast<std::size_t>(format.bytes()));
+  }
   return tensor;
 }
 
-/// The most allocations of a run, once it has run often.
-int allocationsOf(const std::string& text) {
-  const auto context = runtime::makeContext();
-  auto program = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());
+mlir::OwningOpRef<mlir::ModuleOp> parsed(const std::string& text, mlir::MLIRContext& context) {
+  auto program = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   EXPECT_TRUE(program);
-  auto made = find("compiled")->prepare(*program, "main");
+  return program;
+}
+
+mlir::func::FuncOp mainOf(mlir::ModuleOp program) {
+  return program.lookupSymbol<mlir::func::FuncOp>("main");
+}
+
+template <typename T> T must(llvm::Expected<T> made) {
   EXPECT_TRUE(static_cast<bool>(made)) << llvm::toString(made.takeError());
-  EXPECT_EQ((*made)->explain().interpretedWhole, "");
-  EXPECT_TRUE((*made)->explain().interpreted.empty());
-  auto function = program->lookupSymbol<mlir::func::FuncOp>("main");
-  const auto arguments = runtime::argumentsOf(function);
-  std::vector<Value> values;
-  std::mt19937 random(1);
-  for (const runtime::Argument& argument : *arguments)
-    values.emplace_back(drawn(argument, random));
-  const std::vector<Value> held = values; // as a program that is called holds its weights
-  std::vector<std::vector<std::byte>> results;
-  std::vector<std::span<std::byte>> memory;
-  for (const mlir::Type type : function.getResultTypes())
-    memory.emplace_back(results.emplace_back(
-        static_cast<std::size_t>(mlir::cast<mlir::RankedTensorType>(type).getNumElements()) * 4));
-  const execution::Host host;
-  const auto run = [&] {
-    std::ranges::copy(held, values.begin());
+  return std::move(*made);
+}
+
+/// What a program runs on: arguments, which are held as those of a program that is called are, and
+/// memory for the results.
+class Operands {
+public:
+  /// Numbers that are always the same; the scaled arguments are those of `of`.
+  explicit Operands(mlir::func::FuncOp function, const Operands* of = nullptr) {
+    std::mt19937 random(1);
+    const auto arguments = must(runtime::argumentsOf(function));
+    for (const runtime::Argument& argument : arguments) {
+      Value value(drawn(argument, random));
+      held.push_back(of != nullptr && argument.isScaled() ? of->held[held.size()] : value);
+    }
+    for (const mlir::Type type : function.getResultTypes()) {
+      const auto tensor = mlir::cast<mlir::RankedTensorType>(type);
+      results.emplace_back(static_cast<std::size_t>(tensor.getNumElements()) * 4);
+    }
+    memory.assign(results.begin(), results.end());
+  }
+  Operands(const Operands&) = delete;
+
+  /// Runs it on all but the first arguments that it is bound to; the allocations.
+  template <typename Executable> int run(Executable& executable, std::size_t bound = 0) {
+    const execution::Host host;
+    values.assign(held.begin() + static_cast<std::ptrdiff_t>(bound), held.end());
     allocations = 0;
     isCounting = true;
-    llvm::Error error = (*made)->runInto(values, host, memory);
+    auto error = executable.runInto(values, host, memory);
     isCounting = false;
-    EXPECT_EQ(llvm::toString(std::move(error)), "");
+    expectNone(std::move(error));
     return allocations.load();
+  }
+  /// The same without counting.
+  void runBeside(execution::Executable& executable) {
+    const execution::Host host;
+    std::ranges::copy(held, values.begin());
+    expectNone(executable.runInto(values, host, memory));
+  }
+
+  std::vector<Value> held;
+  std::vector<std::vector<std::byte>> results;
+
+private:
+  static void expectNone(llvm::Error error) { EXPECT_EQ(llvm::toString(std::move(error)), ""); }
+  static void expectNone(const steps::Outcome& outcome) { EXPECT_TRUE(outcome.has_value()); }
+
+  std::vector<Value> values;
+  std::vector<std::span<std::byte>> memory;
+};
+
+/// What run(i) says in the end: 0 once it has said so often in a row. It takes a while until every
+/// thread has had the largest range of every loop.
+template <typename Run> int allocationsInTheEnd(const Run& run) {
+  constexpr int kMostRuns = 4000, kRow = 100;
+  int last = 0;
+  for (int i = 0, none = 0; i < kMostRuns; ++i) {
+    const int found = run(i);
+    none = found == 0 ? none + 1 : 0;
+    if (none == kRow)
+      return 0;
+    last = found == 0 ? last : found;
+  }
+  return last;
+}
+
+std::unique_ptr<execution::Executable> compiled(mlir::ModuleOp program) {
+  auto made = must(find("compiled")->prepare(program, "main"));
+  EXPECT_EQ(made->explain().interpretedWhole, "");
+  EXPECT_TRUE(made->explain().interpreted.empty());
+  return made;
+}
+
+/// The allocations of a run in the end.
+int allocationsOf(const std::string& text) {
+  const auto context = runtime::makeContext();
+  const auto program = parsed(text, *context);
+  const auto executable = compiled(*program);
+  Operands operands(mainOf(*program));
+  return allocationsInTheEnd([&](int) { return operands.run(*executable); });
+}
+
+/// The same of runs of several threads at once, which must have the bits of one that runs alone.
+int allocationsAtOnce(const std::string& text) {
+  constexpr int kCallers = 4, kRuns = 30, kMostRounds = 40;
+  const auto context = runtime::makeContext();
+  const auto program = parsed(text, *context);
+  const auto executable = compiled(*program);
+  Operands alone(mainOf(*program));
+  alone.run(*executable);
+  std::vector<std::unique_ptr<Operands>> each;
+  for (int i = 0; i < kCallers; ++i) {
+    each.push_back(std::make_unique<Operands>(mainOf(*program), &alone));
+    each.back()->run(*executable);
+  }
+  // A round begins, or ends: all threads see what it has found.
+  int found = 1;
+  std::barrier turn(kCallers, [&]() noexcept {
+    isCounting = !isCounting;
+    if (isCounting)
+      allocations = 0;
+    else
+      found = allocations;
+  });
+  std::vector<std::thread> callers;
+  for (const auto& operands : each)
+    callers.emplace_back([&] {
+      for (int round = 0; round < kMostRounds && found != 0; ++round) {
+        turn.arrive_and_wait();
+        for (int i = 0; i < kRuns; ++i)
+          operands->runBeside(*executable);
+        turn.arrive_and_wait();
+      }
+    });
+  for (std::thread& caller : callers)
+    caller.join();
+  for (const auto& operands : each)
+    EXPECT_TRUE(operands->results == alone.results);
+  return found;
+}
+
+/// Formats by element, scale and what else a type of 128 columns says, and how they are quantized.
+struct Format {
+  const char *name, *element, *scale, *along, *rest, *rule;
+};
+constexpr Format kFormats[] = {
+    {"mxfp8", "f8E4M3FN", "f8E8M0FNU", "32", "", "floor"},
+    {"mxfp4", "f4E2M1FN", "f8E8M0FNU", "32", "", "floor"},
+    {"mxint8", "i8", "f8E8M0FNU", "32", "", "floor"},
+    {"nvfp4", "f4E2M1FN", "f8E4M3FN", "16", ", outer f32", "nearest"},
+    {"fp8", "f8E4M3FN", "f32", "128", "", "nearest"},
+};
+
+/// A scaled type, blocks along the last axis or the one before it.
+std::string scaled(const Format& format, const std::vector<int>& shape, bool isAlongLast = true) {
+  std::string text = "!octavo.scaled<", block;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    text += std::to_string(shape[i]) + "x";
+    const bool isAlong = i + (isAlongLast ? 1 : 2) == shape.size();
+    block += (i == 0 ? "" : ", ") + std::string(isAlong ? format.along : "1");
+  }
+  return text + format.element + ", scale " + format.scale + ", block [" + block + "]" +
+         format.rest + ">";
+}
+
+std::string plain(const std::vector<int>& shape, const char* element = "f32") {
+  std::string text = "tensor<";
+  for (const int extent : shape)
+    text += std::to_string(extent) + "x";
+  return text + element + ">";
+}
+
+/// Products of few rows and of many, by weights that are given: of f32 and quantized on the way; of
+/// what is quantized, multiplied and read besides; of two that the run quantizes; in batches.
+std::string scaledProducts(const Format& format) {
+  const std::string rule = std::string("rule = ") + format.rule;
+  const std::string w = scaled(format, {96, 128}), turned = scaled(format, {128, 96}, false);
+  const std::string batch = scaled(format, {3, 40, 128});
+  std::string arguments = "%w: " + w +
+                          " {octavo.name = \"w\", octavo.parameter, octavo.quantize = "
+                          "#octavo.quantization<" +
+                          rule + ">}, %b: " + batch +
+                          " {octavo.name = \"b\", octavo.parameter, octavo.quantize = "
+                          "#octavo.quantization<" +
+                          rule + ">}";
+  std::string body, values, types;
+  const auto give = [&](const std::string& value, const std::string& type) {
+    values += (values.empty() ? "" : ", ") + value;
+    types += (types.empty() ? "" : ", ") + type;
   };
-  // Until every thread has taken part in every loop.
-  constexpr int kWarmUp = 300, kRuns = 100;
-  for (int i = 0; i < kWarmUp; ++i)
-    run();
-  int most = 0;
-  for (int i = 0; i < kRuns; ++i)
-    most = std::max(most, run());
-  return most;
+  const auto line = [&](const std::string& text) { body += "  " + text + "\n"; };
+  for (const int rows : {1, 5, 40, 300}) {
+    const std::string n = std::to_string(rows), x = plain({rows, 128}), y = plain({rows, 96});
+    const std::string q = scaled(format, {rows, 128});
+    arguments += ", %x" + n + ": " + x;
+    line("%wide" + n + " = octavo.dot_general %x" + n + ", %w, contracting_dims = [1] x [1] : (" +
+         x + ", " + w + ") -> " + y);
+    line("%q" + n + " = octavo.quantize %x" + n + ", " + rule + " : " + x + " -> " + q);
+    line("%both" + n + " = octavo.dot_general %q" + n + ", %w, contracting_dims = [1] x [1] : (" +
+         q + ", " + w + ") -> " + y);
+    line("%act" + n + " = stablehlo.tanh %both" + n + " : " + y);
+    line("%sum" + n + " = stablehlo.add %act" + n + ", %wide" + n + " : " + y);
+    give("%sum" + n, y);
+    // Values of the run: a scaled tensor that is read in two ways, and a right side.
+    line("%t" + n + " = stablehlo.tanh %x" + n + " : " + x);
+    line("%s" + n + " = octavo.quantize %t" + n + ", " + rule + " : " + x + " -> " + q);
+    line("%d" + n + " = octavo.dequantize %s" + n + " : " + q + " -> " + x);
+    const std::string square = plain({rows, rows});
+    line("%square" + n + " = octavo.dot_general %s" + n + ", %s" + n +
+         ", contracting_dims = [1] x [1] : (" + q + ", " + q + ") -> " + square);
+    give("%d" + n, x);
+    give("%square" + n, square);
+    const std::string z = plain({3, rows, 128}), zq = scaled(format, {3, rows, 128});
+    const std::string zy = plain({3, rows, 40});
+    arguments += ", %z" + n + ": " + z;
+    line("%zq" + n + " = octavo.quantize %z" + n + ", " + rule + " : " + z + " -> " + zq);
+    if (std::string(format.rest).empty()) { // else under scales of the whole batch
+      line("%zy" + n + " = octavo.dot_general %zq" + n +
+           ", %b, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (" + zq + ", " + batch +
+           ") -> " + zy);
+      give("%zy" + n, zy);
+    }
+    line("%zw" + n + " = octavo.dot_general %z" + n +
+         ", %b, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (" + z + ", " + batch +
+         ") -> " + zy);
+    give("%zw" + n, zy);
+  }
+  return "func.func @main(" + arguments + ") -> (" + types + ") {\n" + body + "  return " + values +
+         " : " + types + "\n}";
+}
+
+/// A cache of codes under scales: a turn of a loop appends to it, and attention reads it; the
+/// weights, by which each turn multiplies, are of parts.
+constexpr const char* kDecoding = R"(
+!c = tensor<4x96x64xf8E4M3FN>
+!s = tensor<4x96x2xf8E8M0FNU>
+!w = !octavo.scaled<64x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
+!q = !octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
+!n = !octavo.scaled<4x1x64xf8E4M3FN, scale f8E8M0FNU, block [1, 1, 32]>
+!k = !octavo.scaled<4x96x64xf8E4M3FN, scale f8E8M0FNU, block [1, 1, 32]>
+func.func private @project(%x: tensor<4x64xf32>, %w: !w) -> tensor<4x64xf32> {
+  %q = octavo.quantize %x, rule = floor : tensor<4x64xf32> -> !q
+  %y = octavo.dot_general %q, %w, contracting_dims = [1] x [1] : (!q, !w) -> tensor<4x64xf32>
+  return %y : tensor<4x64xf32>
+}
+func.func @main(%x: tensor<4x64xf32>, %codes: !c, %scales: !s, %e: tensor<64x64xf8E4M3FN>, %f: tensor<64x2xf8E8M0FNU>)
+    -> tensor<4x64xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %three = stablehlo.constant dense<3> : tensor<i32>
+  %w = octavo.pack %e, %f : (tensor<64x64xf8E4M3FN>, tensor<64x2xf8E8M0FNU>) -> !w
+  %0:4 = stablehlo.while(%i = %zero, %y = %x, %c = %codes, %s = %scales) : tensor<i32>, tensor<4x64xf32>, !c, !s
+   cond {
+    %1 = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %next = stablehlo.add %i, %one : tensor<i32>
+    %p = func.call @project(%y, %w) : (tensor<4x64xf32>, !w) -> tensor<4x64xf32>
+    %new = stablehlo.reshape %p : (tensor<4x64xf32>) -> tensor<4x1x64xf32>
+    %qn = octavo.quantize %new, rule = floor : tensor<4x1x64xf32> -> !n
+    %ce, %cs = octavo.unpack %qn : (!n) -> (tensor<4x1x64xf8E4M3FN>, tensor<4x1x2xf8E8M0FNU>)
+    %c2 = stablehlo.dynamic_update_slice %c, %ce, %zero, %i, %zero : (!c, tensor<4x1x64xf8E4M3FN>, tensor<i32>, tensor<i32>, tensor<i32>) -> !c
+    %s2 = stablehlo.dynamic_update_slice %s, %cs, %zero, %i, %zero : (!s, tensor<4x1x2xf8E8M0FNU>, tensor<i32>, tensor<i32>, tensor<i32>) -> !s
+    %k = octavo.pack %c2, %s2 : (!c, !s) -> !k
+    %scores = octavo.dot_general %new, %k, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<4x1x64xf32>, !k) -> tensor<4x1x96xf32>
+    %shares = stablehlo.logistic %scores : tensor<4x1x96xf32>
+    %v = octavo.dequantize %k : !k -> tensor<4x96x64xf32>
+    %mixed = stablehlo.dot_general %shares, %v, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<4x1x96xf32>, tensor<4x96x64xf32>) -> tensor<4x1x64xf32>
+    %out = stablehlo.reshape %mixed : (tensor<4x1x64xf32>) -> tensor<4x64xf32>
+    stablehlo.return %next, %out, %c2, %s2 : tensor<i32>, tensor<4x64xf32>, !c, !s
+  }
+  return %0#1 : tensor<4x64xf32>
+})";
+
+/// Quantized along the last axis, turned before it or not, along the first one, and by random bits.
+std::string quantized(const Format& format) {
+  const std::string x = plain({96, 128}), turned = plain({128, 96}), rule = format.rule;
+  const std::string q = scaled(format, {96, 128}), p = scaled(format, {128, 96}, false);
+  return "func.func @main(%x: " + x + ", %turned: " + turned +
+         ", %bits: tensor<96x128xui32>) -> (" + x + ", " + x + ", " + x + ", " + turned +
+         ") {\n  %0 = stablehlo.tanh %x : " + x + "\n  %q = octavo.quantize %0, rule = " + rule +
+         " : " + x + " -> " + q +
+         "\n  %r = octavo.quantize %0 random(%bits : tensor<96x128xui32>), rule = " + rule +
+         ", rounding = stochastic : " + x + " -> " + q +
+         "\n  %1 = stablehlo.transpose %turned, dims = [1, 0] : (" + turned + ") -> " + x +
+         "\n  %s = octavo.quantize %1, rule = " + rule + " : " + x + " -> " + q +
+         "\n  %t = octavo.quantize %turned, rule = " + rule + " : " + turned + " -> " + p +
+         "\n  %c = octavo.dequantize %q : " + q + " -> " + x +
+         "\n  %d = octavo.dequantize %r : " + q + " -> " + x +
+         "\n  %e = octavo.dequantize %s : " + q + " -> " + x +
+         "\n  %f = octavo.dequantize %t : " + p + " -> " + turned +
+         "\n  return %c, %d, %e, %f : " + x + ", " + x + ", " + x + ", " + turned + "\n}";
+}
+
+/// Convolutions, in lines and in patches: by a scaled weight, and by one that the run makes.
+constexpr const char* kConvolutions = R"(
+!w = !octavo.scaled<3x3x8x32xf8E4M3FN, scale f8E8M0FNU, block [1, 1, 1, 32]>
+func.func @main(%x: tensor<2x12x12x8xf32>, %w: !w {octavo.name = "w", octavo.parameter, octavo.quantize = #octavo.quantization<rule = floor>},
+                %v: tensor<3x3x4x32xf32>) -> (tensor<2x10x10x32xf32>, tensor<2x5x5x32xf32>) {
+  %0 = octavo.dequantize %w : !w -> tensor<3x3x8x32xf32>
+  %1 = stablehlo.convolution(%x, %0) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [1, 1]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x12x12x8xf32>, tensor<3x3x8x32xf32>) -> tensor<2x10x10x32xf32>
+  %2 = stablehlo.tanh %v : tensor<3x3x4x32xf32>
+  %3 = stablehlo.convolution(%x, %2) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<2x12x12x8xf32>, tensor<3x3x4x32xf32>) -> tensor<2x5x5x32xf32>
+  return %1, %3 : tensor<2x10x10x32xf32>, tensor<2x5x5x32xf32>
+})";
+
+/// So many items, each of four rows, or of two matrices: by weights, of each other, and normalized.
+std::string ofItems(const Format& format, std::int64_t items) {
+  const auto n = static_cast<int>(items);
+  const std::string x = plain({n, 4, 128}), y = plain({n, 4, 96}), s = plain({n, 4, 4});
+  const std::string w = scaled(format, {96, 128}), rule = format.rule;
+  const std::string q = scaled(format, {n, 4, 128});
+  std::string text = "func.func @main(%w: " + w +
+                     " {octavo.name = \"w\", octavo.parameter, octavo.quantize = "
+                     "#octavo.quantization<rule = " +
+                     rule + ">}, %x: " + x + ") -> (" + y + ", " + y + ", " + s + R"() {
+  %0 = stablehlo.tanh %x : )" +
+                     x + "\n  %wide = octavo.dot_general %0, %w, contracting_dims = [2] x [1] : (" +
+                     x + ", " + w + ") -> " + y;
+  text += "\n  %scores = stablehlo.dot_general %0, %x, batching_dims = [0] x [0], "
+          "contracting_dims = [2] x [2] : (" +
+          x + ", " + x + ") -> " + s;
+  // Scales of the whole batch would be another matter for each number of items.
+  const bool isOfBlocks = std::string(format.rest).empty();
+  if (isOfBlocks)
+    text += "\n  %q = octavo.quantize %0, rule = " + rule + " : " + x + " -> " + q +
+            "\n  %both = octavo.dot_general %q, %w, contracting_dims = [2] x [1] : (" + q + ", " +
+            w + ") -> " + y;
+  else
+    text += "\n  %both = stablehlo.negate %wide : " + y;
+  return text + "\n  return %wide, %both, %scores : " + y + ", " + y + ", " + s + "\n}";
+}
+
+/// The same on few items and on many, by turns.
+int allocationsOfItems(const Format& format) {
+  const auto context = runtime::makeContext();
+  const auto one = parsed(ofItems(format, 1009), *context);
+  const auto other = parsed(ofItems(format, 1013), *context);
+  const auto executable = must(pipelines::compileForItems({*one, 1009}, {*other, 1013}, "main",
+                                                          reference::evaluateOperation));
+  const auto few = parsed(ofItems(format, 2), *context),
+             many = parsed(ofItems(format, 30), *context);
+  Operands onFew(mainOf(*few)), onMany(mainOf(*many), &onFew);
+  return allocationsInTheEnd([&](int i) { return (i % 2 == 0 ? onFew : onMany).run(*executable); });
+}
+
+/// The same from a folder, whose first argument is bound.
+int allocationsOfFolder(const Format& format) {
+  const auto context = runtime::makeContext();
+  const auto program = parsed(ofItems(format, 5), *context);
+  Operands operands(mainOf(*program));
+  const auto executable = compiled(*program);
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / ("allocations-" + std::string(format.name));
+  auto* const savable = dynamic_cast<execution::Savable*>(executable.get());
+  EXPECT_EQ(llvm::toString(savable->save(
+                folder, {.function = "main", .arguments = {"w", "x"}, .results = {"a", "b", "c"}},
+                std::array{std::optional(operands.held[0]), std::optional<Value>()})),
+            "");
+  auto loaded = standalone::LoadedProgram::load(folder);
+  EXPECT_TRUE(loaded.has_value()) << loaded.error();
+  const int found = allocationsInTheEnd([&](int) { return operands.run(**loaded, 1); });
+  std::filesystem::remove_all(folder);
+  return found;
 }
 
 TEST(Allocations, areCounted) {
@@ -247,6 +591,29 @@ TEST(Allocations, areCounted) {
 TEST(Allocations, ofALayerInF32) { EXPECT_EQ(allocationsOf(kLayer), 0); }
 TEST(Allocations, ofMatricesAndTransforms) { EXPECT_EQ(allocationsOf(kMatrices), 0); }
 TEST(Allocations, ofProductsOfWhatIsMadeInALoop) { EXPECT_EQ(allocationsOf(training()), 0); }
+TEST(Allocations, ofALoopOverACacheOfCodes) { EXPECT_EQ(allocationsOf(kDecoding), 0); }
+TEST(Allocations, ofScaledProducts) {
+  for (const Format& format : kFormats)
+    EXPECT_EQ(allocationsOf(scaledProducts(format)), 0) << format.name;
+}
+TEST(Allocations, ofQuantizing) {
+  for (const Format& format : kFormats)
+    EXPECT_EQ(allocationsOf(quantized(format)), 0) << format.name;
+}
+TEST(Allocations, ofAnyNumberOfItems) {
+  for (const Format& format : kFormats)
+    EXPECT_EQ(allocationsOfItems(format), 0) << format.name;
+}
+TEST(Allocations, ofFolders) {
+  for (const Format& format : kFormats)
+    EXPECT_EQ(allocationsOfFolder(format), 0) << format.name;
+}
+TEST(Allocations, ofSeveralThreadsAtOnce) {
+  for (const Format& format : kFormats)
+    EXPECT_EQ(allocationsAtOnce(scaledProducts(format)), 0) << format.name;
+  EXPECT_EQ(allocationsAtOnce(kDecoding), 0);
+}
+TEST(Allocations, ofConvolutions) { EXPECT_EQ(allocationsOf(kConvolutions), 0); }
 TEST(Allocations, ofSorts) { EXPECT_EQ(allocationsOf(kSorts), 0); }
 
 } // namespace

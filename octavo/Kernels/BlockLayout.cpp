@@ -1,9 +1,16 @@
 #include "octavo/Kernels/BlockLayout.h"
 
-#include <algorithm>
 #include <cassert>
 
 namespace octavo::kernels {
+
+std::int64_t blocksOf(std::span<const std::int64_t> shape, std::span<const std::int64_t> block) {
+  assert(shape.size() == block.size());
+  std::int64_t all = 1;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    all *= shape[i] / block[i] + (shape[i] % block[i] != 0 ? 1 : 0);
+  return all;
+}
 
 BlockLayout::BlockLayout(std::span<const std::int64_t> shape, std::span<const std::int64_t> block) {
   assert(shape.size() == block.size());
@@ -45,9 +52,9 @@ bool BlockLayout::isBlockedOnlyWithin(std::size_t inner) const {
                      [](const Axis& axis) { return axis.block == 1; });
 }
 
-void BlockLayout::forRows(std::size_t group, const std::function<void(std::size_t)>& use) const {
+void BlockLayout::forRowsOf(std::size_t group, const std::function<void(std::size_t)>& use) const {
   const std::size_t leading = rank() ? rank() - 1 : 0;
-  std::vector<std::size_t> sizes(leading), coordinates(leading, 0);
+  ThreadVector<std::size_t> sizes(leading), coordinates(leading, 0);
   std::size_t offset = 0;
   for (std::size_t axis = leading; axis-- > 0;) {
     const std::size_t begin = group % axes[axis].blocks * axes[axis].block;
@@ -68,13 +75,6 @@ void BlockLayout::forRows(std::size_t group, const std::function<void(std::size_
     if (axis == static_cast<std::size_t>(-1))
       return;
   }
-}
-
-void BlockLayout::forSegments(std::size_t index,
-                              const std::function<void(std::size_t, std::size_t)>& use) const {
-  const std::size_t begin = index % blocksInGroup() * block(0);
-  const std::size_t size = std::min(block(0), extent(0) - begin);
-  forRows(index / blocksInGroup(), [&](std::size_t row) { use(row + begin, size); });
 }
 
 } // namespace octavo::kernels

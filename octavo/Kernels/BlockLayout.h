@@ -1,13 +1,18 @@
 // The blocks of a tensor as a kernel sees them: as few axes as say the same.
 #pragma once
 
+#include "octavo/Kernels/ThreadMemory.h"
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <vector>
 
 namespace octavo::kernels {
+
+/// The blocks of a tensor: the elements of format::scaleShape.
+std::int64_t blocksOf(std::span<const std::int64_t> shape, std::span<const std::int64_t> block);
 
 /// Row-major extents and block extents after neighbouring axes have been joined where that changes
 /// neither an element's place nor its block's: rows of whole blocks one after another are one long
@@ -31,14 +36,22 @@ public:
   /// Blocks that differ only in their place on the last axis form a group: they share their rows.
   std::size_t blocksInGroup() const { return at(0).blocks; }
   std::size_t groupCount() const { return gridSize / blocksInGroup(); }
-  /// Where the whole rows of a group's blocks begin, in order.
-  void forRows(std::size_t group, const std::function<void(std::size_t offset)>& use) const;
+  /// Calls use(offset) with where the whole rows of a group's blocks begin, in order.
+  template <typename Use> void forRows(std::size_t group, const Use& use) const {
+    forRowsOf(group, std::cref(use));
+  }
 
-  /// The pieces of block `index` (row-major in the grid) that are contiguous in memory, in order.
-  void forSegments(std::size_t index,
-                   const std::function<void(std::size_t offset, std::size_t size)>& use) const;
+  /// Calls use(offset, size) with the pieces of block `index` (row-major in the grid) that are
+  /// contiguous in memory, in order.
+  template <typename Use> void forSegments(std::size_t index, const Use& use) const {
+    const std::size_t begin = index % blocksInGroup() * block(0);
+    const std::size_t size = std::min(block(0), extent(0) - begin);
+    forRows(index / blocksInGroup(), [&](std::size_t row) { use(row + begin, size); });
+  }
 
 private:
+  void forRowsOf(std::size_t group, const std::function<void(std::size_t offset)>& use) const;
+
   struct Axis {
     std::size_t extent = 1;
     std::size_t block = 1;
@@ -50,7 +63,7 @@ private:
     return fromLast < axes.size() ? axes[axes.size() - 1 - fromLast] : Axis{};
   }
 
-  std::vector<Axis> axes;
+  ThreadVector<Axis> axes;
   std::size_t elements = 1, gridSize = 1;
 };
 

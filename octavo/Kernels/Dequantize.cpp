@@ -2,11 +2,11 @@
 
 #include "octavo/Kernels/BlockLayout.h"
 #include "octavo/Kernels/KernelTable.h"
+#include "octavo/Kernels/ThreadMemory.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <vector>
 
 namespace octavo::kernels {
 
@@ -152,7 +152,7 @@ private:
     const std::size_t block = layout.block(0);
     const std::size_t begin = first * block;
     const std::size_t end = std::min(begin + count * block, layout.extent(0));
-    std::vector<float> decoded(count);
+    ThreadVector<float> decoded(count);
     decodeScales(group * layout.blocksInGroup() + first, count, decoded.data());
     layout.forRows(group, [&](std::size_t row) {
       if (isRunBlock())

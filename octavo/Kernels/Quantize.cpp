@@ -3,6 +3,7 @@
 #include "octavo/Kernels/Amax.h"
 #include "octavo/Kernels/BlockLayout.h"
 #include "octavo/Kernels/KernelTable.h"
+#include "octavo/Kernels/ThreadMemory.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,9 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <optional>
-#include <vector>
 
 namespace octavo::kernels {
 
@@ -135,10 +134,10 @@ private:
   float amaxOfTensor() {
     if (!isRun() || layout.size() > kMostKept)
       return kernels::amax(WideType::F32, values, layout.size(), execution);
-    amaxes = std::make_unique_for_overwrite<float[]>(layout.blockCount());
+    amaxes = ThreadVector<float>(layout.blockCount());
     SharedMaximum greatest;
     forPieces([&](std::size_t at, std::size_t n, std::size_t block) {
-      greatest.raise(table.blockAmaxes(values + at, n, layout.block(0), amaxes.get() + block));
+      greatest.raise(table.blockAmaxes(values + at, n, layout.block(0), amaxes.data() + block));
     });
     return std::bit_cast<float>(greatest.get());
   }
@@ -155,7 +154,7 @@ private:
                                      .scales = scaleAt(place),
                                      .random = random,
                                      .stores = stores,
-                                     .amaxes = amaxes ? amaxes.get() + place : nullptr}));
+                                     .amaxes = amaxes.empty() ? nullptr : amaxes.data() + place}));
       });
     });
   }
@@ -285,13 +284,13 @@ private:
   void quantizeChunk(std::size_t group, std::size_t first, std::size_t count) {
     const std::size_t block = layout.block(0);
     const std::size_t end = std::min((first + count) * block, layout.extent(0));
-    std::vector<std::uint32_t> greatest(count, 0); // bits order NaN above Inf
+    ThreadVector<std::uint32_t> greatest(count, 0); // bits order NaN above Inf
     layout.forRows(group, [&](std::size_t row) {
       for (std::size_t i = 0, at = first * block; i < count; ++i, at += block)
         greatest[i] =
             std::max(greatest[i], table.amaxF32(values + row + at, std::min(block, end - at)));
     });
-    std::vector<ScaleOfBlock> found(count);
+    ThreadVector<ScaleOfBlock> found(count);
     for (std::size_t i = 0; i < count; ++i) {
       const auto scale = settleScale(group * layout.blocksInGroup() + first + i, greatest[i]);
       if (!scale)
@@ -359,7 +358,7 @@ private:
   const KernelTable& table;
   BlockLayout layout;
   Stores stores;
-  std::unique_ptr<float[]> amaxes; ///< of blocks of a run, where they were found with the tensor's
+  ThreadVector<float> amaxes; ///< of blocks of a run, where they were found with the tensor's
   numerics::OuterScale outer;
   BlockPlan plan{};
   std::atomic<std::int64_t> nonFinite{0};

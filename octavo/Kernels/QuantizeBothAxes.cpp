@@ -2,6 +2,7 @@
 
 #include "octavo/Kernels/Amax.h"
 #include "octavo/Kernels/KernelTable.h"
+#include "octavo/Kernels/ThreadMemory.h"
 
 #include <atomic>
 #include <bit>
@@ -9,7 +10,6 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
-#include <vector>
 
 namespace octavo::kernels {
 
@@ -98,8 +98,8 @@ private:
   struct Scratch {
     Scratch(std::size_t tileRows, std::size_t scaleBytes)
         : codes(tileRows * kScratchStride), scales(tileRows ? scaleBytes * kStripColumns : 0) {}
-    std::vector<std::uint8_t> codes;
-    std::vector<std::byte> scales;
+    ThreadVector<std::uint8_t> codes;
+    ThreadVector<std::byte> scales;
     StripAmaxes amaxes;
   };
 
@@ -269,14 +269,14 @@ private:
     const auto width = static_cast<std::size_t>(type.block.back());
     const std::size_t gridColumns = (columns + width - 1) / width;
     const std::size_t gridRows = (rows + columnBlock - 1) / columnBlock;
-    std::vector<std::uint8_t> codes(std::min(columnBlock, rows) * columns);
-    std::vector<std::byte> scales(gridColumns * bytes);
+    ThreadVector<std::uint8_t> codes(std::min(columnBlock, rows) * columns);
+    ThreadVector<std::byte> scales(gridColumns * bytes);
     for (std::size_t stripe = 0; stripe < matrices * gridRows; ++stripe) {
       const std::size_t matrix = stripe / gridRows;
       const std::size_t first = stripe % gridRows * columnBlock;
       const std::size_t height = std::min(columnBlock, rows - first);
       const std::size_t at = (matrix * rows + first) * columns;
-      std::vector<std::int64_t> part(shape.size(), 1);
+      ThreadVector<std::int64_t> part(shape.size(), 1);
       part[shape.size() - 2] = static_cast<std::int64_t>(height);
       part.back() = static_cast<std::int64_t>(columns);
       const auto random = columnwise.randomBits.empty()

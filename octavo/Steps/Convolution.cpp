@@ -1,5 +1,6 @@
 #include "octavo/Steps/Convolution.h"
 
+#include "octavo/Kernels/ThreadMemory.h"
 #include "octavo/Parallel/Loops.h"
 #include "octavo/Steps/WindowLines.h"
 
@@ -46,14 +47,15 @@ template <typename T> void clearRun(T* to, std::int64_t count) {
 std::int64_t PatchShape::rows() const { return batch * product(axes, &PatchAxis::places); }
 std::int64_t PatchShape::depth() const { return features * product(axes, &PatchAxis::window); }
 
-template <typename T> ConvolutionStep::Weights ConvolutionStep::pack(const T* values) const {
+/// In the memory of what was packed before.
+template <typename T> void ConvolutionStep::packAs(const T* values, Weights& packed) const {
   const std::int64_t depth = shape.depth(), columns = shape.outputs / shape.groups();
   const std::size_t rank = shape.axes.size();
-  std::vector<T> ordered(static_cast<std::size_t>(depth * columns));
-  Weights groups;
+  kernels::ThreadVector<T> ordered(static_cast<std::size_t>(depth * columns));
+  packed.resize(static_cast<std::size_t>(shape.groups()));
   for (std::int64_t group = 0; group < shape.groups(); ++group) {
     const T* first = values + shape.weightOffset + group * columns * shape.weightOutputStride;
-    std::vector<std::int64_t> place(rank, 0);
+    std::array<std::int64_t, kMostPatchAxes> place{};
     T* to = ordered.data();
     for (std::int64_t row = 0; row < depth / std::max<std::int64_t>(1, shape.features); ++row) {
       const T* from = first;
@@ -68,15 +70,16 @@ template <typename T> ConvolutionStep::Weights ConvolutionStep::pack(const T* va
         place[axis] = 0;
       }
     }
-    groups.push_back(kernels::packMatrix(ordered.data(), depth, columns, columns, 1));
+    kernels::PackedMatrix& matrix = packed[static_cast<std::size_t>(group)];
+    matrix = kernels::packMatrix(ordered.data(), depth, columns, columns, 1, {}, std::move(matrix));
   }
-  return groups;
 }
 
-ConvolutionStep::Weights ConvolutionStep::packed(const std::byte* memory) const {
-  return shape.type == kernels::PlainType::F32
-             ? pack(reinterpret_cast<const float*>(memory))
-             : pack(reinterpret_cast<const std::uint16_t*>(memory));
+void ConvolutionStep::pack(const std::byte* memory, Weights& packed) const {
+  if (shape.type == kernels::PlainType::F32)
+    packAs(reinterpret_cast<const float*>(memory), packed);
+  else
+    packAs(reinterpret_cast<const std::uint16_t*>(memory), packed);
 }
 
 tl::expected<std::shared_ptr<const ConvolutionStep::Weights>, std::string>
@@ -91,10 +94,16 @@ ConvolutionStep::formOf(const Value& value) const {
   for (const PatchAxis& axis : shape.axes)
     key.insert(key.end(), {axis.window, axis.weightStride});
   return value.forms().of<Weights>(key, [&]() -> tl::expected<Weights, std::string> {
-    if (!value.isUnread())
-      return packed(value.tensor().bytes.data());
+    Weights packed;
+    if (!value.isUnread()) {
+      pack(value.tensor().bytes.data(), packed);
+      return packed;
+    }
     std::vector<std::byte> bytes(value.unread().bytes());
-    return value.unread().read(0, bytes).map([&] { return packed(bytes.data()); });
+    return value.unread().read(0, bytes).map([&] {
+      pack(bytes.data(), packed);
+      return std::move(packed);
+    });
   });
 }
 
@@ -115,8 +124,8 @@ Outcome ConvolutionStep::prepare(Frame& frame) const {
       return failure(*this, shared.error());
     return {};
   }
-  operand.owner = Value();
-  operand.form = std::make_shared<const Weights>(packed(frame.at(weight)));
+  operand.letGo();
+  pack(frame.at(weight), operand.own);
   return {};
 }
 
@@ -226,8 +235,9 @@ Outcome ConvolutionStep::multiply(const Frame& frame, Worker& worker, RowRange r
   // Enough rows for a thread to be worth it.
   constexpr std::int64_t kGrain = 24;
   const RowRange own = range.of(shape.rows());
-  const auto& weights =
-      *static_cast<const Weights*>(frame.rights[static_cast<std::size_t>(number)].form.get());
+  const RightOperand& operand = frame.rights[static_cast<std::size_t>(number)];
+  const Weights& weights =
+      operand.form ? *static_cast<const Weights*>(operand.form.get()) : operand.own;
   const auto rows = [&](std::int64_t begin, std::int64_t end) {
     if (WindowLines::isWorthIt(shape))
       multiplyLines(worker, weights, begin, end, execution.isa, finishing);

@@ -71,8 +71,8 @@ private:
   StepFacts productFacts() const override;
   void productFields(ProgramFields& fields) override;
   using Weights = std::vector<kernels::PackedMatrix>; ///< of each group
-  template <typename T> Weights pack(const T* values) const;
-  Weights packed(const std::byte* memory) const;
+  template <typename T> void packAs(const T* values, Weights& packed) const;
+  void pack(const std::byte* memory, Weights& packed) const;
   tl::expected<std::shared_ptr<const Weights>, std::string> formOf(const Value& value) const;
   template <typename T>
   void layOut(const T* values, std::int64_t group, std::int64_t row, std::int64_t count,

@@ -2,15 +2,24 @@
 
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 namespace octavo::steps {
 
 using execution::Tensor;
 
-Value read(const Frame& frame, const Place& place) {
+/// Whether a step has made the value at a place among them.
+static bool isMade(const Frame& frame, std::size_t number) {
+  return frame.values[number].isToken() && frame.made[number].type.element != nullptr;
+}
+
+Value read(Frame& frame, const Place& place) {
   const auto number = static_cast<std::size_t>(place.number);
-  if (!place.memory)
+  if (!place.memory) {
+    if (isMade(frame, number))
+      frame.values[number] = Value(std::exchange(frame.made[number], {}));
     return frame.values[number];
+  }
   Tensor tensor = Tensor::zeros(place.memory->type, place.memory->shape);
   if (!tensor.bytes.empty())
     std::memcpy(tensor.bytes.data(), frame.whole.memory[number], tensor.bytes.size());
@@ -29,6 +38,17 @@ void write(Frame& frame, const Place& place, Value value) {
     std::memcpy(frame.whole.memory[number], tensor.bytes.data(), tensor.bytes.size());
 }
 
+numerics::ScaledTensor& makeScaled(Frame& frame, int number) {
+  const auto at = static_cast<std::size_t>(number);
+  frame.values[at] = Value();
+  return frame.made[at];
+}
+
+const numerics::ScaledTensor& scaledAt(const Frame& frame, int number) {
+  const auto at = static_cast<std::size_t>(number);
+  return frame.values[at].isScaled() ? frame.values[at].scaled() : frame.made[at];
+}
+
 std::size_t bytesOf(const Place& place) {
   return static_cast<std::size_t>(numerics::elementCount(place.memory->shape)) *
          static_cast<std::size_t>(place.memory->type.bytes());
@@ -38,7 +58,7 @@ void copy(Frame& frame, const Place& from, const Place& to) {
   const auto source = static_cast<std::size_t>(from.number),
              target = static_cast<std::size_t>(to.number);
   if (!from.memory)
-    frame.values[target] = frame.values[source];
+    frame.values[target] = read(frame, from);
   else if (frame.whole.memory[target] != frame.whole.memory[source] && bytesOf(from) != 0)
     std::memmove(frame.whole.memory[target], frame.whole.memory[source], bytesOf(from));
 }

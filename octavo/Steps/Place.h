@@ -38,9 +38,14 @@ struct Place {
 /// Bytes of a place in memory.
 std::size_t bytesOf(const Place& place);
 
-/// The value at a place, copied where it lies in memory.
-Value read(const Frame& frame, const Place& place);
+/// The value at a place, copied where it lies in memory. What a step has made is shared from then
+/// on, and the step makes the next one anew.
+Value read(Frame& frame, const Place& place);
 void write(Frame& frame, const Place& place, Value value);
+/// Of a place among the values, a scaled tensor that a step makes: in the memory of an earlier run.
+numerics::ScaledTensor& makeScaled(Frame& frame, int number);
+/// One that a step has made, or that was given.
+const numerics::ScaledTensor& scaledAt(const Frame& frame, int number);
 /// Both are of one type.
 void copy(Frame& frame, const Place& from, const Place& to);
 

@@ -1,6 +1,8 @@
 #include "octavo/Steps/Product.h"
 
 #include "octavo/Kernels/Convert.h"
+#include "octavo/Kernels/ThreadMemory.h"
+#include "octavo/Steps/Place.h"
 #include "octavo/Steps/Quantize.h"
 
 #include <fmt/format.h>
@@ -22,29 +24,34 @@ kernels::OperandFormat asItLies(kernels::OperandFormat format, bool isTransposed
 
 auto& rightOf(auto& frame, int number) { return frame.rights[static_cast<std::size_t>(number)]; }
 
-template <typename To, typename From>
-std::vector<To> transposed(const From* matrix, std::int64_t rows, std::int64_t columns) {
-  std::vector<To> result(static_cast<std::size_t>(rows * columns));
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = 0; j < columns; ++j)
-      result[static_cast<std::size_t>(j * rows + i)] = matrix[i * columns + j];
+/// Of a matrix [rows, columns] of so wide elements.
+kernels::ThreadVector<std::byte> transposed(const void* matrix, int width, std::int64_t rows,
+                                            std::int64_t columns) {
+  kernels::ThreadVector<std::byte> result(static_cast<std::size_t>(rows * columns * width));
+  const auto turn = [&]<typename T>(const T* from) {
+    T* const to = reinterpret_cast<T*>(result.data());
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j)
+        to[j * rows + i] = from[i * columns + j];
+  };
+  if (width == 1)
+    turn(static_cast<const std::uint8_t*>(matrix));
+  else
+    turn(static_cast<const std::uint32_t*>(matrix));
   return result;
 }
 
-/// A matrix with its blocks turned with it.
-numerics::ScaledTensor transposed(const kernels::ScaledView& matrix) {
-  const std::vector<std::int64_t> shape = {matrix.rows, matrix.depth};
-  const std::vector<std::int64_t> block = {matrix.across, matrix.along};
-  const auto grid = format::scaleShape(shape, block);
-  return {{matrix.depth, matrix.rows},
-          {matrix.element, matrix.scale, {matrix.along, matrix.across}},
-          transposed<std::uint8_t>(matrix.elements, matrix.rows, matrix.depth),
-          matrix.scaleBytes == 1
-              ? transposed<std::uint32_t>(static_cast<const std::uint8_t*>(matrix.scales), grid[0],
-                                          grid[1])
-              : transposed<std::uint32_t>(static_cast<const std::uint32_t*>(matrix.scales), grid[0],
-                                          grid[1]),
-          matrix.outer};
+/// Calls f with a matrix whose blocks are turned with it.
+template <typename F> auto withTransposed(const kernels::ScaledView& matrix, const F& f) {
+  const auto elements = transposed(matrix.elements, 1, matrix.rows, matrix.depth);
+  const auto [gridRows, gridColumns] = gridOf(matrix);
+  const auto scales = transposed(matrix.scales, matrix.scaleBytes, gridRows, gridColumns);
+  kernels::ScaledView turned = matrix;
+  std::swap(turned.rows, turned.depth);
+  std::swap(turned.across, turned.along);
+  turned.elements = reinterpret_cast<const std::uint8_t*>(elements.data());
+  turned.scales = scales.data();
+  return f(turned);
 }
 
 /// What lies between two looks for Ctrl-C: 0.1 s of one thread, about.
@@ -140,7 +147,7 @@ static int widthOf(kernels::PlainType type) {
 kernels::PackedMatrix MatrixProductStep::pack(const std::byte* memory,
                                               kernels::PackedMatrix&& old) const {
   if (right.codes != nullptr) {
-    std::vector<std::uint16_t> values(static_cast<std::size_t>(
+    kernels::ThreadVector<std::uint16_t> values(static_cast<std::size_t>(
         depth * columns == 0 ? 0
                              : (depth - 1) * right.depthStride + (columns - 1) * right.stride + 1));
     kernels::decode(*right.codes, reinterpret_cast<const std::uint8_t*>(memory) + right.offset,
@@ -222,9 +229,9 @@ Outcome MatrixProductStep::prepare(Frame& frame) const {
       return failure(*this, shared.error());
     return {};
   }
-  operand.owner = Value();
-  operand.form = nullptr;
-  operand.own = pack(frame.at(right.slot), std::move(operand.own));
+  operand.letGo();
+  operand.own.resize(1);
+  operand.own.front() = pack(frame.at(right.slot), std::move(operand.own.front()));
   return {};
 }
 
@@ -274,8 +281,8 @@ Outcome MatrixProductStep::multiplyAs(const Frame& frame, Worker& worker, RowRan
   }
   const RowRange own = range.of(rowsNow);
   const RightOperand& operand = rightOf(frame, number);
-  const auto& matrix =
-      operand.form ? *static_cast<const kernels::PackedMatrix*>(operand.form.get()) : operand.own;
+  const auto& matrix = operand.form ? *static_cast<const kernels::PackedMatrix*>(operand.form.get())
+                                    : operand.own.front();
   const double ofRow = 1 + 2 * static_cast<double>(depth) * static_cast<double>(columns);
   const auto rowsOfPart =
       std::max(kLeastRowsOfPart, static_cast<std::int64_t>(kMostUninterrupted / ofRow));
@@ -301,11 +308,9 @@ Outcome MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowRange
 Outcome PackStep::compute(const Frame& frame, Worker& worker, RowRange range,
                           const kernels::Execution& execution) const {
   const Matrices::Range own = matrices.of(frame, range, rows);
-  auto& target = worker.packed[static_cast<std::size_t>(packed)];
-  target.resize(static_cast<std::size_t>(own.count));
   const float* values =
       worker.at<const float>(from) + (own.first * own.rows + own.begin) * plan.depth;
-  for (kernels::PackedOperand& each : target) {
+  for (kernels::PackedOperand& each : worker.lefts(packed, own.count)) {
     const std::span matrix(values, static_cast<std::size_t>(own.rows * plan.depth));
     values += matrix.size();
     if (!options) {
@@ -321,12 +326,9 @@ Outcome PackStep::compute(const Frame& frame, Worker& worker, RowRange range,
 }
 
 Outcome PackStoredStep::run(Frame& frame) const {
-  const kernels::ScaledView first = firstMatrix(
-      frame.values[static_cast<std::size_t>(from)].scaled(), plan.left, rows, plan.depth);
-  auto& target = frame.whole.packed[static_cast<std::size_t>(packed)];
-  target.resize(static_cast<std::size_t>(matrices.count.of(frame)));
+  const kernels::ScaledView first = firstMatrix(scaledAt(frame, from), plan.left, rows, plan.depth);
   std::int64_t number = 0;
-  for (kernels::PackedOperand& each : target)
+  for (kernels::PackedOperand& each : frame.whole.lefts(packed, matrices.count.of(frame)))
     each =
         kernels::pack(matrices.at(first, number++), kernels::Side::Left, plan, {}, std::move(each));
   return {};
@@ -360,7 +362,7 @@ kernels::ScaledView ScaledProductStep::first(const numerics::ScaledTensor& tenso
 
 kernels::ScaledView ScaledProductStep::first(const Frame& frame) const {
   if (const int* value = std::get_if<int>(&weight))
-    return first(frame.values[static_cast<std::size_t>(*value)].scaled());
+    return first(scaledAt(frame, *value));
   return firstMatrix(frame.whole, std::get<PartSlots>(weight), asItLies(plan.right, isTransposed),
                      isTransposed ? plan.depth : columns, isTransposed ? columns : plan.depth);
 }
@@ -368,13 +370,22 @@ kernels::ScaledView ScaledProductStep::first(const Frame& frame) const {
 kernels::PackedOperand ScaledProductStep::pack(const kernels::ScaledView& matrix,
                                                std::int64_t count,
                                                const kernels::Execution& execution,
-                                               kernels::PackedOperand&& old) const {
-  kernels::PackedOperand right =
-      isTransposed
-          ? kernels::pack(transposed(matrix), kernels::Side::Right, plan, execution, std::move(old))
-          : kernels::pack(matrix, kernels::Side::Right, plan, execution, std::move(old));
-  return count > kFewRows ? kernels::decodedAhead(plan, std::move(right), execution)
+                                               kernels::PackedOperand&& old,
+                                               kernels::PackedBytes* spare) const {
+  const auto packed = [&](const kernels::ScaledView& given) {
+    return kernels::pack(given, kernels::Side::Right, plan, execution, std::move(old));
+  };
+  kernels::PackedOperand right = isTransposed ? withTransposed(matrix, packed) : packed(matrix);
+  return count > kFewRows ? kernels::decodedAhead(plan, std::move(right), execution, spare)
                           : std::move(right);
+}
+
+void ScaledProductStep::packOwn(const kernels::ScaledView& matrix, std::int64_t count,
+                                const kernels::Execution& execution, OwnOperand& own) const {
+  const bool isDecoded = own.packed.storage == kernels::PackedOperand::Storage::Values;
+  if (isDecoded && own.spare.size() != 0) // codes have memory of their own
+    std::swap(own.packed.elements, own.spare);
+  own.packed = pack(matrix, count, execution, std::move(own.packed), &own.spare);
 }
 
 ScaledProductStep::Packed ScaledProductStep::pack(const kernels::ScaledView& first,
@@ -385,8 +396,8 @@ ScaledProductStep::Packed ScaledProductStep::pack(const kernels::ScaledView& fir
   Packed all;
   for (std::int64_t i = slice; i < slice + slices; ++i)
     for (std::int64_t product = 0; product < products; ++product)
-      all.push_back(
-          pack(matrices.at(parts ? parts->first(first, i) : first, product), count, {}, {}));
+      all.push_back(pack(matrices.at(parts ? parts->first(first, i) : first, product), count, {},
+                         {}, nullptr));
   return all;
 }
 
@@ -416,79 +427,83 @@ Outcome ScaledProductStep::bind(const Binding& binding) const {
 Outcome ScaledProductStep::prepare(Frame& frame) const {
   RightOperand& right = rightOf(frame, number);
   const std::int64_t products = matrices.count.of(frame), count = rows.of(frame);
+  const bool isMany = count > kFewRows;
+  const auto share = [&](std::span<const Value* const> owners, bool isForMany,
+                         const auto& make) -> Outcome {
+    if (auto shared = right.share(owners, isForMany, make); !shared)
+      return failure(*this, shared.error());
+    return {};
+  };
+  using Form = tl::expected<std::shared_ptr<const Packed>, std::string>;
   if (ahead) {
-    right.form = ahead;
-    if (rows.isOpen && count > kFewRows)
-      right.form = packedParts[1].of({}, [&] {
+    const bool isDecoded = rows.isOpen && isMany;
+    return share({}, isDecoded, [&]() -> Form {
+      if (!isDecoded)
+        return ahead;
+      return packedParts[1].of({}, [&] {
         Packed all;
         for (const kernels::PackedOperand& operand : *ahead)
           all.push_back(kernels::decodedAhead(plan, lentBy(ahead, operand)));
         return all;
       });
-    return {};
+    });
   }
-  const auto made = [&] { return pack(first(frame), 0, slices(), products, count); };
   // What does not come again is packed where its products are, or, of one, for all threads.
   const auto makeOwn = [&] {
-    right.owner = Value();
-    right.form = matrices.isOne() || moved
-                     ? std::make_shared<const Packed>(pack(
-                           first(frame), moved ? moved->slices.of(frame) : 0, 1, products, count))
-                     : nullptr;
+    right.letGo();
+    if (moved)
+      right.form = std::make_shared<const Packed>(
+          pack(first(frame), moved->slices.of(frame), 1, products, count));
+    else if (matrices.isOne())
+      packOwn(first(frame), count, {}, right.ownScaled);
+    return Outcome();
   };
   if (const auto* const parts = std::get_if<PartSlots>(&weight)) {
-    std::vector<const Value*> owners;
-    for (const Slot slot : {parts->elements, parts->scales, parts->outer.value_or(parts->scales)})
-      owners.push_back(frame.owners[static_cast<std::size_t>(slot.number)]);
-    if (std::ranges::find(owners, nullptr) != owners.end()) {
-      makeOwn();
-      return {};
-    }
-    right.owner = Value();
-    right.form = packedParts[count > kFewRows ? 1 : 0].of(owners, made);
-    return {};
+    const auto owner = [&](Slot slot) {
+      return frame.owners[static_cast<std::size_t>(slot.number)];
+    };
+    const std::array owners = {owner(parts->elements), owner(parts->scales),
+                               owner(parts->outer.value_or(parts->scales))};
+    if (std::ranges::find(owners, nullptr) != owners.end())
+      return makeOwn();
+    return share(owners, isMany, [&]() -> Form {
+      return packedParts[isMany ? 1 : 0].of(
+          owners, [&] { return pack(first(frame), 0, slices(), products, count); });
+    });
   }
-  const Value& value = frame.values[static_cast<std::size_t>(std::get<int>(weight))];
-  // One that nobody else holds will not come again.
-  if (!value.isShared()) {
-    makeOwn();
-    return {};
-  }
-  if (!rows.isOpen && !matrices.count.isOpen) {
-    if (auto shared = right.share(value, [&] { return formOf(value, products, count); }); !shared)
-      return failure(*this, shared.error());
-    return {};
-  }
-  right.owner = Value();
-  auto form = formOf(value, products, count);
-  if (!form)
-    return failure(*this, form.error());
-  right.form = std::move(*form);
-  return {};
+  const Value* const value = &frame.values[static_cast<std::size_t>(std::get<int>(weight))];
+  // One that a step has made, or that nobody else holds, will not come again.
+  if (!value->isShared())
+    return makeOwn();
+  return share(std::span(&value, 1), isMany, [&] { return formOf(*value, products, count); });
 }
 
 Outcome ScaledProductStep::multiply(const Frame& frame, Worker& worker, RowRange range,
                                     const kernels::Execution& execution,
                                     Finishing /*finishing*/) const {
   const Matrices::Range own = matrices.of(frame, range, rows);
-  const auto* const kept = static_cast<const Packed*>(rightOf(frame, number).form.get());
-  const Packed& left = worker.packed[static_cast<std::size_t>(packed)];
+  const RightOperand& right = rightOf(frame, number);
+  const auto* const form = static_cast<const Packed*>(right.form.get());
+  const kernels::PackedOperand* const kept = form != nullptr    ? form->data()
+                                             : matrices.isOne() ? &right.ownScaled.packed
+                                                                : nullptr;
+  const std::span<const kernels::PackedOperand> left = worker.lefts(packed, own.count);
   const std::int64_t count = rows.of(frame);
   // What is packed is all slices, or that of this run.
   const auto products = static_cast<std::size_t>(matrices.count.of(frame));
-  const std::size_t before = kept != nullptr && kept->size() > products
+  const std::size_t before = form != nullptr && form->size() > products
                                  ? static_cast<std::size_t>(moved->slices.of(frame)) * products
                                  : 0;
   const auto size = static_cast<std::size_t>(own.rows * columns);
   float* const c = worker.at<float>(result) + (own.first * count + own.begin) * columns;
   kernels::forRanges(left.size(), 1, execution, [&](std::size_t begin, std::size_t end) {
-    kernels::PackedOperand made{};
+    const kernels::ThreadKept<OwnOperand> made;
     for (std::size_t i = begin; i != end; ++i) {
       const std::size_t product = static_cast<std::size_t>(own.first) + i;
       if (kept == nullptr)
-        made = pack(matrices.at(first(frame), static_cast<std::int64_t>(product)), count, execution,
-                    std::move(made));
-      kernels::multiply(plan, left[i], kept != nullptr ? (*kept)[before + product] : made,
+        packOwn(matrices.at(first(frame), static_cast<std::int64_t>(product)), count, execution,
+                *made);
+      kernels::multiply(plan, left[i], kept != nullptr ? kept[before + product] : made->packed,
                         std::span(c + i * size, size), execution);
     }
   });

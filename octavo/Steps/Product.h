@@ -241,8 +241,10 @@ private:
   kernels::ScaledView first(const Frame& frame) const;
   /// One matrix for products of so many rows.
   kernels::PackedOperand pack(const kernels::ScaledView& matrix, std::int64_t count,
-                              const kernels::Execution& execution,
-                              kernels::PackedOperand&& old) const;
+                              const kernels::Execution& execution, kernels::PackedOperand&& old,
+                              kernels::PackedBytes* spare) const;
+  void packOwn(const kernels::ScaledView& matrix, std::int64_t count,
+               const kernels::Execution& execution, OwnOperand& own) const;
   /// Those of `slices` slices from one on.
   Packed pack(const kernels::ScaledView& first, std::int64_t slice, std::int64_t slices,
               std::int64_t products, std::int64_t count) const;

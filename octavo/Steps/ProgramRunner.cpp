@@ -272,8 +272,7 @@ ProgramRunner::run(std::vector<Value> arguments, const Host& host, execution::Re
   std::vector<Value> values;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Place& place = whole.results[i];
-    values.push_back(place.memory ? Value(std::move(results[i]))
-                                  : frame.values[static_cast<std::size_t>(place.number)]);
+    values.push_back(place.memory ? Value(std::move(results[i])) : read(frame, place));
   }
   end(std::move(*work));
   return values;

@@ -1,8 +1,11 @@
 #include "octavo/Steps/Quantize.h"
 
+#include "octavo/Kernels/BlockLayout.h"
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/QuantizedTensor.h"
+#include "octavo/Kernels/ThreadMemory.h"
 #include "octavo/Numerics/Tensor.h"
+#include "octavo/Steps/Place.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,12 +21,12 @@ Outcome refusal(const Step& step, float value) {
                            "takes Inf for the largest value");
 }
 
-QuantizeStep::Quantized QuantizeStep::quantized(const float* values,
-                                                std::span<const std::uint32_t> bits) const {
-  return kernels::quantizedTensor(values, shape, scaledType, options, bits,
-                                  isTransposed ? kernels::Layout::Transposed
-                                               : kernels::Layout::RowMajor)
-      .map([](numerics::ScaledTensor tensor) { return Value(std::move(tensor)); });
+tl::expected<numerics::ScaledTensor, numerics::NonFiniteInput>
+QuantizeStep::quantized(const float* values, std::span<const std::uint32_t> bits,
+                        numerics::ScaledTensor&& old) const {
+  return kernels::quantizedTensor(
+      values, shape, scaledType, options, bits,
+      isTransposed ? kernels::Layout::Transposed : kernels::Layout::RowMajor, {}, std::move(old));
 }
 
 Outcome QuantizeStep::run(Frame& frame) const {
@@ -31,27 +34,31 @@ Outcome QuantizeStep::run(Frame& frame) const {
   const auto bits = randomBits ? std::span(frame.at<const std::uint32_t>(*randomBits), count)
                                : std::span<const std::uint32_t>();
   const float* const values = frame.at<const float>(from);
-  const auto ofSlice = [&](std::int64_t slice) {
-    return quantized(values + slices->offset + slice * slices->stride, {});
+  const auto of = [&](std::int64_t slice) {
+    return slices ? values + slices->offset + slice * slices->stride : values;
   };
+  const std::int64_t slice = slices ? slices->choice.of(frame) : 0;
   const Value* const owner = slices ? frame.owners[static_cast<std::size_t>(from.number)] : nullptr;
-  Quantized one = [&] {
-    if (!slices)
-      return quantized(values, bits);
-    const std::int64_t slice = slices->choice.of(frame);
-    if (owner == nullptr)
-      return ofSlice(slice);
+  if (owner != nullptr) {
     const auto all = kept.of(std::span(&owner, 1), [&] {
-      std::vector<Quantized> made;
+      std::vector<Kept> made;
       for (std::int64_t i = 0; i < slices->choice.count; ++i)
-        made.push_back(ofSlice(i));
+        made.push_back(quantized(of(i), {}, {}).map([](numerics::ScaledTensor tensor) {
+          return Value(std::move(tensor));
+        }));
       return made;
     });
-    return (*all)[static_cast<std::size_t>(slice)];
-  }();
-  if (!one)
-    return refusal(*this, one.error().value);
-  frame.values[static_cast<std::size_t>(result)] = std::move(*one);
+    const Kept& one = (*all)[static_cast<std::size_t>(slice)];
+    if (!one)
+      return refusal(*this, one.error().value);
+    frame.values[static_cast<std::size_t>(result)] = *one;
+    return {};
+  }
+  numerics::ScaledTensor& target = makeScaled(frame, result);
+  auto made = quantized(of(slice), bits, std::move(target));
+  if (!made)
+    return refusal(*this, made.error().value);
+  target = std::move(*made);
   return {};
 }
 
@@ -60,8 +67,7 @@ namespace {
 /// Bytes of a scaled tensor, codes and scales.
 double bytesOf(const numerics::ScaledType& type, std::span<const std::int64_t> shape) {
   const auto count = static_cast<double>(numerics::elementCount(shape));
-  const auto blocks =
-      static_cast<double>(numerics::elementCount(format::scaleShape(shape, type.block)));
+  const auto blocks = static_cast<double>(kernels::blocksOf(shape, type.block));
   return (count * type.element->width() + blocks * type.scale->width()) / 8;
 }
 
@@ -81,7 +87,7 @@ StepFacts QuantizeStep::facts() const {
 }
 
 Outcome FromPartsStep::run(Frame& frame) const {
-  frame.values[static_cast<std::size_t>(result)] = Value(tensorOf(frame.whole, from));
+  copyTensor(frame.whole, from, makeScaled(frame, result));
   return {};
 }
 
@@ -90,9 +96,9 @@ StepFacts FromPartsStep::facts() const {
 }
 
 Outcome DequantizeStep::run(Frame& frame) const {
-  const numerics::ScaledTensor& tensor = frame.values[static_cast<std::size_t>(from)].scaled();
-  std::vector<std::byte> scales(tensor.scales.size() *
-                                static_cast<std::size_t>(scaledType.scale->bytes()));
+  const numerics::ScaledTensor& tensor = scaledAt(frame, from);
+  kernels::ThreadVector<std::byte> scales(tensor.scales.size() *
+                                          static_cast<std::size_t>(scaledType.scale->bytes()));
   writeScales(tensor, scales.data());
   kernels::dequantize(tensor.elements.data(), scales.data(), tensor.outer, shape, scaledType,
                       frame.at<float>(result));
@@ -106,7 +112,7 @@ StepFacts DequantizeStep::facts() const {
 }
 
 Outcome UnpackStep::run(Frame& frame) const {
-  const numerics::ScaledTensor& tensor = frame.values[static_cast<std::size_t>(from)].scaled();
+  const numerics::ScaledTensor& tensor = scaledAt(frame, from);
   std::ranges::copy(tensor.elements, frame.at<std::uint8_t>(to.slots.elements));
   writeScales(tensor, frame.at(to.slots.scales));
   if (to.slots.outer)

@@ -40,12 +40,14 @@ public:
   void fields(ProgramFields& fields) override;
 
 private:
-  using Quantized = tl::expected<Value, numerics::NonFiniteInput>;
-  Quantized quantized(const float* values, std::span<const std::uint32_t> bits) const;
+  tl::expected<numerics::ScaledTensor, numerics::NonFiniteInput>
+  quantized(const float* values, std::span<const std::uint32_t> bits,
+            numerics::ScaledTensor&& old) const;
 
   Slot from;
   std::optional<Slices> slices;
-  MadeOnce<std::vector<Quantized>> kept; ///< of all slices
+  using Kept = tl::expected<Value, numerics::NonFiniteInput>;
+  MadeOnce<std::vector<Kept>> kept; ///< of all slices
   std::optional<Slot> randomBits;
   bool isTransposed = false;
   std::vector<std::int64_t> shape;

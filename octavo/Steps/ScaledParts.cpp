@@ -1,5 +1,6 @@
 #include "octavo/Steps/ScaledParts.h"
 
+#include "octavo/Kernels/BlockLayout.h"
 #include "octavo/Steps/Product.h"
 
 #include <algorithm>
@@ -7,17 +8,18 @@
 
 namespace octavo::steps {
 
-numerics::ScaledTensor tensorOf(const Worker& worker, const ScaledParts& parts) {
-  numerics::ScaledTensor tensor{parts.shape, parts.type, {}, {}, parts.slots.outerScale(worker)};
+void copyTensor(const Worker& worker, const ScaledParts& parts, numerics::ScaledTensor& tensor) {
+  tensor.shape = parts.shape;
+  tensor.type = parts.type;
+  tensor.outer = parts.slots.outerScale(worker);
   const auto* codes = worker.at<const std::uint8_t>(parts.slots.elements);
   tensor.elements.assign(codes, codes + numerics::elementCount(parts.shape));
   const auto bytes = static_cast<std::size_t>(parts.type.scale->bytes());
   const std::byte* scales = worker.at<const std::byte>(parts.slots.scales);
-  tensor.scales.resize(static_cast<std::size_t>(
-      numerics::elementCount(format::scaleShape(parts.shape, parts.type.block))));
+  tensor.scales.assign(static_cast<std::size_t>(kernels::blocksOf(parts.shape, parts.type.block)),
+                       0);
   for (std::size_t i = 0; i < tensor.scales.size(); ++i)
     std::memcpy(&tensor.scales[i], scales + i * bytes, bytes);
-  return tensor;
 }
 
 /// Of a block on an axis of n elements.
@@ -32,6 +34,10 @@ static std::int64_t blocks(std::int64_t n, std::int64_t extent) {
 std::array<std::int64_t, 2> gridOf(const kernels::OperandFormat& format, std::int64_t rows,
                                    std::int64_t depth) {
   return {blocks(rows, extent(format.across, rows)), blocks(depth, extent(format.along, depth))};
+}
+
+std::array<std::int64_t, 2> gridOf(const kernels::ScaledView& matrix) {
+  return {blocks(matrix.rows, matrix.across), blocks(matrix.depth, matrix.along)};
 }
 
 /// Of a matrix whose codes and scales begin there.
@@ -70,7 +76,7 @@ static kernels::ScaledView farther(kernels::ScaledView matrix, std::int64_t elem
                                    std::int64_t rowsOfBlocks) {
   matrix.elements += elements;
   matrix.scales = static_cast<const std::byte*>(matrix.scales) +
-                  rowsOfBlocks * blocks(matrix.depth, matrix.along) * matrix.scaleBytes;
+                  rowsOfBlocks * gridOf(matrix)[1] * matrix.scaleBytes;
   return matrix;
 }
 
@@ -85,8 +91,7 @@ Matrices::Range Matrices::of(const Frame& frame, RowRange range, Rows rows) cons
 }
 
 kernels::ScaledView Matrices::at(kernels::ScaledView first, std::int64_t i) const {
-  return farther(first, i * first.rows * first.depth,
-                 shareScales ? 0 : i * blocks(first.rows, first.across));
+  return farther(first, i * first.rows * first.depth, shareScales ? 0 : i * gridOf(first)[0]);
 }
 
 Outcome PackPartsStep::compute(const Frame& frame, Worker& worker, RowRange range,
@@ -94,8 +99,7 @@ Outcome PackPartsStep::compute(const Frame& frame, Worker& worker, RowRange rang
   const Matrices::Range own = matrices.of(frame, range, rows);
   const kernels::ScaledView first =
       firstMatrix(worker, from, plan.left, rows.of(frame), plan.depth);
-  auto& target = worker.packed[static_cast<std::size_t>(packed)];
-  target.resize(static_cast<std::size_t>(own.count));
+  const std::span<kernels::PackedOperand> target = worker.lefts(packed, own.count);
   for (std::int64_t i = 0; i < own.count; ++i) {
     // Ranges are whole blocks: of rows, or of all of them under one scale.
     kernels::ScaledView part = farther(matrices.at(first, own.first + i), own.begin * plan.depth,

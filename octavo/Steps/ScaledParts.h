@@ -26,12 +26,13 @@ struct ScaledParts {
   numerics::ScaledType type;
 };
 
-/// A copy of it.
-numerics::ScaledTensor tensorOf(const Worker& worker, const ScaledParts& parts);
+/// A copy of it, in the memory that `tensor` has.
+void copyTensor(const Worker& worker, const ScaledParts& parts, numerics::ScaledTensor& tensor);
 
 /// The grid of a matrix's blocks.
 std::array<std::int64_t, 2> gridOf(const kernels::OperandFormat& format, std::int64_t rows,
                                    std::int64_t depth);
+std::array<std::int64_t, 2> gridOf(const kernels::ScaledView& matrix);
 /// A matrix [rows, depth] at the beginning of a scaled tensor.
 kernels::ScaledView firstMatrix(const Worker& worker, const PartSlots& slots,
                                 const kernels::OperandFormat& format, std::int64_t rows,

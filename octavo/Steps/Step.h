@@ -11,10 +11,13 @@
 #include "octavo/Numerics/ElementType.h"
 #include "octavo/Steps/Idle.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -56,6 +59,13 @@ struct Worker {
   template <typename T = std::byte> T* at(Slot slot) const {
     return reinterpret_cast<T*>(memory[static_cast<std::size_t>(slot.number)]);
   }
+  /// So many matrices of a left side, with the memory of what was packed there before.
+  std::span<kernels::PackedOperand> lefts(int number, std::int64_t count) {
+    std::vector<kernels::PackedOperand>& all = packed[static_cast<std::size_t>(number)];
+    if (all.size() < static_cast<std::size_t>(count))
+      all.resize(static_cast<std::size_t>(count));
+    return std::span(all).first(static_cast<std::size_t>(count));
+  }
   /// Memory of the thread's for so many bytes, aligned to 64, that stays until it asks for more.
   std::byte* room(std::size_t bytes) {
     if (own.size() < bytes)
@@ -64,23 +74,51 @@ struct Worker {
   }
 };
 
-/// A right operand that products are ready to use: a form of `owner`, which is found without a look
-/// at its forms when the same value comes again, or what was packed in this run.
+/// The right operand of a scaled product, packed in a run, in the memory of those before.
+struct OwnOperand {
+  kernels::PackedOperand packed{};
+  kernels::PackedBytes spare; ///< (kernels::decodedAhead)
+};
+
+/// A right operand that products are ready to use: a form of `owners`, which is found without a
+/// look at their forms when the same values come again, or what was packed in this run.
 struct RightOperand {
-  Value owner; ///< a token where there is none
-  std::shared_ptr<const void> form;
-  kernels::PackedMatrix own;
+  std::array<Value, 3> owners;                      ///< tokens where there are none
+  std::array<std::shared_ptr<const void>, 2> forms; ///< theirs: one, or for few rows and many
+  std::shared_ptr<const void> form;                 ///< of this run; null: what it packed
+  std::vector<kernels::PackedMatrix> own;           ///< one, or of a convolution each group's
+  OwnOperand ownScaled;
   std::vector<kernels::BatchOffsets> batch; ///< of an open one, for the items of this run
 
-  template <typename Make> tl::expected<void, std::string> share(const Value& value, Make make) {
-    if (owner.isSameAs(value))
-      return {};
-    auto made = make();
-    if (!made)
-      return tl::unexpected(std::move(made.error()));
-    form = std::move(*made);
-    owner = value;
+  template <typename Make>
+  tl::expected<void, std::string> share(std::span<const Value* const> values, bool isForMany,
+                                        Make make) {
+    const auto isSame = [](const Value* value, const Value& owner) {
+      return owner.isSameAs(*value);
+    };
+    if (!std::ranges::equal(values, std::span(owners).first(values.size()), isSame)) {
+      letGo();
+      std::ranges::transform(values, owners.begin(), [](const Value* value) { return *value; });
+    }
+    std::shared_ptr<const void>& kept = forms[isForMany ? 1 : 0];
+    if (kept == nullptr) {
+      auto made = make();
+      if (!made)
+        return tl::unexpected(std::move(made.error()));
+      kept = std::move(*made);
+    }
+    form = kept;
     return {};
+  }
+  template <typename Make> tl::expected<void, std::string> share(const Value& value, Make make) {
+    const Value* const one = &value;
+    return share(std::span(&one, 1), false, std::move(make));
+  }
+  /// What a run packs takes the place of all forms.
+  void letGo() {
+    owners = {};
+    forms = {};
+    form = nullptr;
   }
 };
 
@@ -88,12 +126,14 @@ struct RightOperand {
 struct Frame {
   Frame(std::size_t slots, std::size_t values, std::size_t rights, std::size_t packed)
       : whole{.memory = std::vector<std::byte*>(slots), .packed = {}, .own = {}, .passed = {}},
-        values(values), owners(slots), rights(rights) {
+        values(values), made(values), owners(slots), rights(rights) {
     whole.packed.resize(packed);
   }
 
   Worker whole;              ///< of steps that are not cut into ranges
   std::vector<Value> values; ///< what does not lie in slots: tokens, tuples, scaled tensors
+  /// Scaled tensors that steps have made, by the numbers of their values, which are tokens.
+  std::vector<numerics::ScaledTensor> made;
   /// Of each slot: the argument or constant that lies there and comes again, null for others.
   std::vector<const Value*> owners;
   std::vector<RightOperand> rights; ///< of products

@@ -49,13 +49,13 @@ struct FixedPoint {
 /// f32 rows as three rows of digits each, in the layout of other left operands.
 PackedOperand packDigitRows(std::span<const float> activations, const ProductPlan& plan,
                             const Execution& execution, PackedOperand&& old) {
-  PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Records};
+  PackedOperand packed = emptied(std::move(old), Side::Left, PackedOperand::Storage::Records);
   packed.rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
   const int steps = plan.steps();
   const Tiling tiling{packed.rows * kDigits, productKernels(plan.isa).tallest};
   packed.elements = PackedBytes(static_cast<std::size_t>(tiling.rows * plan.pieces) * 4 *
                                     static_cast<std::size_t>(steps + 2),
-                                std::move(old.elements), PackedBytes::Fill::None);
+                                std::move(packed.elements), PackedBytes::Fill::None);
   forRows(packed, 1, execution, [&] {
     return [&](std::int64_t row, ExponentRange& range) {
       Tiling::Tile tiles[kDigits];
@@ -102,12 +102,12 @@ PackedOperand packDigits(std::span<const float> activations, const ProductPlan& 
     return packDigitRows(activations, plan, execution, std::move(old));
   const std::int64_t rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
   assert(rows * plan.depth == static_cast<std::int64_t>(activations.size()));
-  PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Digits};
+  PackedOperand packed = emptied(std::move(old), Side::Left, PackedOperand::Storage::Digits);
   packed.rows = rows;
   const int steps = plan.steps();
   const std::int64_t record = std::int64_t{4} * (steps * kDigits + 2);
   packed.elements = PackedBytes(static_cast<std::size_t>(rows * plan.pieces * record),
-                                std::move(old.elements), PackedBytes::Fill::None);
+                                std::move(packed.elements), PackedBytes::Fill::None);
   forRows(packed, 1, execution, [&] {
     return [&](std::int64_t row, ExponentRange& range) {
       std::byte* to = packed.elements.data() + row * plan.pieces * record;

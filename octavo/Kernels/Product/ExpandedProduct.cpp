@@ -151,20 +151,20 @@ class RepackedProduct final : public ProductWork {
 public:
   RepackedProduct(const ProductPlan& plan, const PackedOperand& rows, const PackedOperand& right,
                   const ProductEpilogue& epilogue, const Execution& execution) {
-    std::vector<float> values(static_cast<std::size_t>(rows.rows * plan.depth));
+    ThreadVector<float> values(static_cast<std::size_t>(rows.rows * plan.depth));
     for (std::int64_t row = 0; row < rows.rows; ++row)
       std::copy_n(rows.activations + row * rows.activationStride, plan.depth,
                   values.data() + row * plan.depth);
-    left = plan.floats ? packActivations(values, plan, execution, {})
-                       : packDigits(values, plan, execution, {});
-    work = plan.floats ? floatWork(plan, left, right, epilogue, execution)
-                       : integerWork(plan, left, right, epilogue, execution);
+    *left = plan.floats ? packActivations(values, plan, execution, std::move(*left))
+                        : packDigits(values, plan, execution, std::move(*left));
+    work = plan.floats ? floatWork(plan, *left, right, epilogue, execution)
+                       : integerWork(plan, *left, right, epilogue, execution);
     taskCount = work->tasks();
   }
   void run(std::int64_t task) const override { work->run(task); }
 
 private:
-  PackedOperand left{};
+  const ThreadKept<PackedOperand> left;
   std::unique_ptr<ProductWork> work;
 };
 

@@ -1,4 +1,5 @@
 #include "octavo/Kernels/Product/ProductFloat.h"
+#include "octavo/Kernels/ThreadMemory.h"
 
 #include <algorithm>
 #include <array>
@@ -7,6 +8,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
+#include <utility>
 
 namespace octavo::kernels {
 
@@ -138,6 +141,12 @@ struct Exponents {
   }
 };
 
+/// Those of rows, where one is not 0.
+void keepShifts(std::span<const std::int16_t> shifts, PackedOperand& packed) {
+  if (std::ranges::any_of(shifts, [](std::int16_t shift) { return shift != 0; }))
+    packed.shifts.assign(shifts.begin(), shifts.end());
+}
+
 class FloatPacking {
 public:
   FloatPacking(const ScaledView& matrix, Side side, const ProductPlan& plan)
@@ -157,20 +166,21 @@ public:
   PackedOperand run(const Execution& execution, PackedOperand&& old) const {
     using Storage = PackedOperand::Storage;
     const std::int64_t rows = matrix.rows;
-    PackedOperand packed{.side = side, .storage = storesValues ? Storage::Values : Storage::Codes};
+    PackedOperand packed =
+        emptied(std::move(old), side, storesValues ? Storage::Values : Storage::Codes);
     packed.rows = rows;
     packed.outer = matrix.outer;
     packed.paddedRows = (rows + kPanelColumns - 1) / kPanelColumns * kPanelColumns;
     const std::int64_t stored = side == Side::Left ? rows : packed.paddedRows;
     const auto groups = static_cast<std::size_t>(stored * plan.groups);
-    packed.elements =
-        PackedBytes(groups * kGroup * (storesValues ? sizeof(float) : 1), std::move(old.elements),
-                    storesValues ? PackedBytes::Fill::Zero : PackedBytes::Fill::None);
+    packed.elements = PackedBytes(groups * kGroup * (storesValues ? sizeof(float) : 1),
+                                  std::move(packed.elements),
+                                  storesValues ? PackedBytes::Fill::Zero : PackedBytes::Fill::None);
     if (!storesValues)
-      packed.scales = PackedBytes(groups * sizeof(float), std::move(old.scales));
+      packed.scales = PackedBytes(groups * sizeof(float), std::move(packed.scales));
     if (!isFolded)
       packed.factors.assign(static_cast<std::size_t>(blocks() * packed.paddedRows), 0.0f);
-    std::vector<std::int16_t> shifts(static_cast<std::size_t>(rows), 0);
+    ThreadVector<std::int16_t> shifts(static_cast<std::size_t>(rows), 0);
     // A task begins where a tile and a panel do.
     constexpr std::size_t kGrain = 96;
     forRanges(
@@ -181,8 +191,7 @@ public:
             row += lanes.present;
           }
         });
-    if (std::ranges::any_of(shifts, [](std::int16_t shift) { return shift != 0; }))
-      packed.shifts = std::move(shifts);
+    keepShifts(shifts, packed);
     return packed;
   }
 
@@ -374,14 +383,14 @@ PackedOperand packFloats(const ScaledView& matrix, Side side, const ProductPlan&
 PackedOperand packActivations(std::span<const float> activations, const ProductPlan& plan,
                               const Execution& execution, PackedOperand&& old) {
   const std::int64_t rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
-  PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Values};
+  PackedOperand packed = emptied(std::move(old), Side::Left, PackedOperand::Storage::Values);
   packed.rows = rows;
   packed.paddedRows = (rows + kPanelColumns - 1) / kPanelColumns * kPanelColumns;
   packed.elements =
       PackedBytes(static_cast<std::size_t>(rows * plan.groups) * kGroup * sizeof(float),
-                  std::move(old.elements));
+                  std::move(packed.elements));
   auto* elements = reinterpret_cast<float*>(packed.elements.data());
-  std::vector<std::int16_t> shifts(static_cast<std::size_t>(rows), 0);
+  ThreadVector<std::int16_t> shifts(static_cast<std::size_t>(rows), 0);
   const Tiling tiling{rows, floatKernels(plan).tallest};
   forRanges(static_cast<std::size_t>(rows), 8, execution, [&](std::size_t begin, std::size_t end) {
     for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row) {
@@ -398,8 +407,7 @@ PackedOperand packActivations(std::span<const float> activations, const ProductP
         to[k * height] = shift == 0 ? values[k] : std::ldexp(values[k], -shift);
     }
   });
-  if (std::ranges::any_of(shifts, [](std::int16_t shift) { return shift != 0; }))
-    packed.shifts = std::move(shifts);
+  keepShifts(shifts, packed);
   return packed;
 }
 

@@ -1,12 +1,13 @@
 #include "octavo/Kernels/Product/IntegerPacking.h"
 
+#include "octavo/Kernels/ThreadMemory.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
-#include <vector>
 
 namespace octavo::kernels {
 
@@ -165,11 +166,11 @@ private:
   std::array<std::int16_t, 256> table;
   std::array<std::int8_t, 64> byteTable{};
   bool isIdentity = false;
-  std::vector<std::uint8_t> codes;
-  std::vector<std::int8_t> tile;
+  ThreadVector<std::uint8_t> codes;
+  ThreadVector<std::int8_t> tile;
   std::int8_t* bytes = nullptr; ///< of the row that was read last
-  std::vector<std::int16_t> words;
-  std::vector<std::int32_t> sums;
+  ThreadVector<std::int16_t> words;
+  ThreadVector<std::int32_t> sums;
 };
 
 /// kSteps of a piece: 4, 8 or 16; of a whole tile they are interleaved later.
@@ -271,12 +272,12 @@ void packNibbleRow(const ScaledView& matrix, const Scales& scales, const Product
 
 PackedOperand packLeftIntegers(const ScaledView& matrix, const ProductPlan& plan,
                                const Execution& execution, PackedOperand&& old) {
-  PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Records};
+  PackedOperand packed = emptied(std::move(old), Side::Left, PackedOperand::Storage::Records);
   packed.rows = matrix.rows;
   packed.outer = matrix.outer;
   packed.elements = PackedBytes(static_cast<std::size_t>(packed.rows * plan.pieces) * 4 *
                                     static_cast<std::size_t>(plan.steps() + 2),
-                                std::move(old.elements), PackedBytes::Fill::None);
+                                std::move(packed.elements), PackedBytes::Fill::None);
   const Scales scales(matrix, plan);
   const Tiling tiling{packed.rows, productKernels(plan.isa).tallest};
   constexpr std::size_t kGrain = 96; // whole tiles
@@ -308,7 +309,7 @@ bool canStoreNibbles(const ProductPlan& plan) {
 PackedOperand packRightIntegers(const ScaledView& matrix, const ProductPlan& plan,
                                 const Execution& execution, PackedOperand&& old) {
   using Storage = PackedOperand::Storage;
-  PackedOperand packed{.side = Side::Right, .storage = Storage::Records};
+  PackedOperand packed = emptied(std::move(old), Side::Right, Storage::Records);
   packed.rows = matrix.rows;
   packed.outer = matrix.outer;
   const Scales scales(matrix, plan);
@@ -331,8 +332,8 @@ PackedOperand packRightIntegers(const ScaledView& matrix, const ProductPlan& pla
         plan.right.scale->specials == format::Specials::Scale ? ScaleCodes::E8M0 : ScaleCodes::E4M3;
     packed.elements =
         PackedBytes(panels * pieces * static_cast<std::size_t>(plan.piece) * kPanelColumns / 2,
-                    std::move(old.elements));
-    packed.scales = PackedBytes(panels * pieces * kPanelColumns, std::move(old.scales));
+                    std::move(packed.elements));
+    packed.scales = PackedBytes(panels * pieces * kPanelColumns, std::move(packed.scales));
     forRanges(panels, 4, execution, [&](std::size_t begin, std::size_t end) {
       const std::int64_t last = std::min<std::int64_t>(end * kPanelColumns, packed.rows);
       for (std::int64_t row = begin * kPanelColumns; row < last; ++row)
@@ -343,7 +344,7 @@ PackedOperand packRightIntegers(const ScaledView& matrix, const ProductPlan& pla
   const auto integers = integersOf(*matrix.element);
   packed.elements =
       PackedBytes(panels * pieces * static_cast<std::size_t>(plan.steps() + 1) * kStepBytes,
-                  std::move(old.elements));
+                  std::move(packed.elements));
   forRows(packed, 4 * kPanelColumns, execution, [&] {
     return [&](std::int64_t row, ExponentRange& range) {
       packRightRow(matrix, scales, plan, integers, row, packed, range);

@@ -1,10 +1,12 @@
 #include "octavo/Kernels/Product/PackedOperand.h"
 
+#include "octavo/Kernels/BlockLayout.h"
 #include "octavo/Kernels/Product/IntegerPacking.h"
 #include "octavo/Kernels/Product/Product.h"
 #include "octavo/Kernels/Product/ProductFloat.h"
 #include "octavo/Kernels/Product/ProductWork.h"
 #include "octavo/Kernels/Quantize.h"
+#include "octavo/Kernels/ThreadMemory.h"
 
 #include <algorithm>
 #include <array>
@@ -16,12 +18,13 @@
 
 namespace octavo::kernels {
 
-PackedBytes::PackedBytes(std::size_t size, PackedBytes&& old, Fill fill) : count(size) {
+PackedBytes::PackedBytes(std::size_t size, PackedBytes&& old, Fill fill) : count(size), room(size) {
   constexpr std::size_t kHugePage = std::size_t{2} << 20, kLine = 64;
   // A look-ahead past the end of the last record may read, never use, some bytes.
   const std::size_t rounded = (size + 64 + kLine - 1) / kLine * kLine;
-  if (old.bytes && old.count == size && !old.bytes.get_deleter().lender) {
+  if (old.bytes && old.room >= size && !old.bytes.get_deleter().lender) {
     bytes = std::move(old.bytes);
+    room = old.room;
     if (fill == Fill::Zero)
       std::memset(bytes.get(), 0, rounded);
     return;
@@ -37,6 +40,20 @@ PackedBytes::PackedBytes(std::size_t size, PackedBytes&& old, Fill fill) : count
 #endif
   if (fill == Fill::Zero)
     std::memset(bytes.get(), 0, rounded);
+}
+
+PackedOperand emptied(PackedOperand&& old, Side side, PackedOperand::Storage storage) {
+  PackedOperand packed{.side = side,
+                       .storage = storage,
+                       .elements = std::move(old.elements),
+                       .scales = std::move(old.scales),
+                       .factors = std::move(old.factors),
+                       .shifts = std::move(old.shifts)};
+  packed.elements.clear();
+  packed.scales.clear();
+  packed.factors.clear();
+  packed.shifts.clear();
+  return packed;
 }
 
 const std::array<float, 256>& decodedValues(const ElementFormat& element) {
@@ -108,28 +125,27 @@ quantizeAndPack(std::span<const float> activations, const ProductPlan& plan,
     return std::max<std::int64_t>(1, block == format::kWholeAxis ? n : std::min(block, n));
   };
   const std::int64_t shape[] = {rows, plan.depth};
+  const ThreadKept<numerics::ScaledType> type;
+  type->element = format.element;
+  type->scale = format.scale;
+  type->block.assign({extent(format.across, rows), extent(format.along, plan.depth)});
   // An outer scale goes with scales that are no powers of two (NVFP4).
-  const numerics::ScaledType type{format.element,
-                                  format.scale,
-                                  {extent(format.across, rows), extent(format.along, plan.depth)},
-                                  format.scale->name == "e4m3fn"};
-  const auto grid = format::scaleShape(shape, type.block);
+  type->hasOuterScale = format.scale->name == "e4m3fn";
   const auto scaleBytes = static_cast<int>(format.scale->bytes());
-  PackedBytes codes(activations.size(), PackedBytes::Fill::None);
-  PackedBytes scales(static_cast<std::size_t>(grid[0] * grid[1] * scaleBytes),
-                     PackedBytes::Fill::None);
-  auto* elements = reinterpret_cast<std::uint8_t*>(codes.data());
-  const QuantizeReport report =
-      quantize(activations.data(), shape, type, options, elements, scales.data(), {}, execution);
+  ThreadVector<std::uint8_t> codes(activations.size());
+  ThreadVector<std::byte> scales(
+      static_cast<std::size_t>(blocksOf(shape, type->block) * scaleBytes));
+  const QuantizeReport report = quantize(activations.data(), shape, *type, options, codes.data(),
+                                         scales.data(), {}, execution);
   if (report.refused)
     return tl::unexpected(*report.refused);
   return pack(ScaledView{.element = format.element,
                          .scale = format.scale,
                          .rows = rows,
                          .depth = plan.depth,
-                         .across = type.block[0],
-                         .along = type.block[1],
-                         .elements = elements,
+                         .across = type->block[0],
+                         .along = type->block[1],
+                         .elements = codes.data(),
                          .scales = scales.data(),
                          .scaleBytes = scaleBytes,
                          .outer = report.outer},
@@ -138,10 +154,10 @@ quantizeAndPack(std::span<const float> activations, const ProductPlan& plan,
 
 static PackedOperand copiedRows(std::span<const float> activations, const ProductPlan& plan,
                                 const Execution& execution, PackedOperand&& old) {
-  PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Rows};
+  PackedOperand packed = emptied(std::move(old), Side::Left, PackedOperand::Storage::Rows);
   packed.rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
   packed.elements =
-      PackedBytes(activations.size_bytes(), std::move(old.elements), PackedBytes::Fill::None);
+      PackedBytes(activations.size_bytes(), std::move(packed.elements), PackedBytes::Fill::None);
   auto* to = reinterpret_cast<float*>(packed.elements.data());
   constexpr std::size_t kGrain = std::size_t{1} << 16;
   forRanges(activations.size(), kGrain, execution, [&](std::size_t begin, std::size_t end) {

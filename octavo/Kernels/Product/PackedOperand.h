@@ -46,19 +46,21 @@ public:
   enum class Fill : std::uint8_t { Zero, None };
   explicit PackedBytes(std::size_t size, Fill fill = Fill::Zero)
       : PackedBytes(size, PackedBytes(), fill) {}
-  /// Takes over the memory of `old` if it is of that size.
+  /// In the memory of `old` if there is enough of it.
   PackedBytes(std::size_t size, PackedBytes&& old, Fill fill = Fill::Zero);
   /// Bytes to read that somebody else has, a file that is mapped, and has for as long as `lender`,
   /// which is not null, is there: aligned to 64, with as many after the last.
   static PackedBytes lent(std::span<const std::byte> bytes, std::shared_ptr<const void> lender) {
     PackedBytes result;
     result.bytes = {const_cast<std::byte*>(bytes.data()), Free{std::move(lender)}};
-    result.count = bytes.size();
+    result.count = result.room = bytes.size();
     return result;
   }
   std::byte* data() { return bytes.get(); }
   const std::byte* data() const { return bytes.get(); }
   std::size_t size() const { return bytes ? count : 0; } ///< 0 after a move
+  /// Has no bytes any more, but their memory, for others (above).
+  void clear() { count = 0; }
 
 private:
   struct Free {
@@ -69,7 +71,7 @@ private:
     }
   };
   std::unique_ptr<std::byte[], Free> bytes;
-  std::size_t count = 0;
+  std::size_t count = 0, room = 0;
 };
 
 /// How rows are cut into tiles: as many of the tallest as there are, then ever smaller ones.
@@ -114,6 +116,9 @@ struct PackedOperand {
     return elements.size() + scales.size() + factors.size() * sizeof(float);
   }
 };
+
+/// One with nothing in it yet, which has the memory of `old` for what comes.
+PackedOperand emptied(PackedOperand&& old, Side side, PackedOperand::Storage storage);
 
 /// The values of a narrow format's codes, as f32; of codes beyond its width, of their low bits.
 const std::array<float, 256>& decodedValues(const format::ElementFormat& element);

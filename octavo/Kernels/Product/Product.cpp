@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <vector>
 
 namespace octavo::kernels {
 
@@ -51,9 +50,9 @@ void multiply(const ProductPlan& plan, std::span<const PackedOperand> left,
     execution.threads = 1;
   assert(execution.isa == plan.isa && (right.size() == left.size() || right.size() == 1));
   SharedMaximum amax;
-  std::vector<ProductEpilogue> epilogues;
-  std::vector<std::unique_ptr<ProductWork>> works;
-  std::vector<std::int64_t> ends; // of each product's tasks among all
+  ThreadVector<ProductEpilogue> epilogues;
+  ThreadVector<std::unique_ptr<ProductWork>> works;
+  ThreadVector<std::int64_t> ends; // of each product's tasks among all
   epilogues.reserve(left.size());
   const bool isEmpty = left.empty() || left[0].rows == 0 || right[0].rows == 0;
   for (std::size_t i = 0; i < left.size() && !isEmpty; ++i) {

@@ -104,8 +104,9 @@ PackedOperand pack(std::span<const float> activations, const ProductPlan& plan,
 /// A right operand decoded ahead of its products, where these are dot products of bf16: twice the
 /// memory, and what a product of some hundred rows takes to decode it, a tenth of its time, only
 /// once. Any other operand as it is. Products of few rows are then summed as those of more are.
+/// With `spare`, the values take its memory, and it is given that of the codes.
 PackedOperand decodedAhead(const ProductPlan& plan, PackedOperand&& right,
-                           const Execution& execution = {});
+                           const Execution& execution = {}, PackedBytes* spare = nullptr);
 
 /// c[M, N] = left * right^T, row-major. The operands were packed for `plan`, and
 /// execution.isa == plan.isa.

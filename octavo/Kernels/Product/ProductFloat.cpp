@@ -99,7 +99,7 @@ const FloatFormat& floatFormat(const ElementFormat& element, bool halves) {
 }
 
 PackedOperand decodedAhead(const ProductPlan& plan, PackedOperand&& right,
-                           const Execution& execution) {
+                           const Execution& execution, PackedBytes* spare) {
   using Storage = PackedOperand::Storage;
   if (!plan.floats || plan.floatDot != FloatDot::Bf16Pairs || right.storage != Storage::Codes)
     return std::move(right);
@@ -108,7 +108,8 @@ PackedOperand decodedAhead(const ProductPlan& plan, PackedOperand&& right,
   const std::int64_t panels = right.paddedRows / kPanelColumns;
   const std::int64_t scalesOfPanel = plan.groups * kPanelColumns;
   const std::int64_t bytesOfPanel = scalesOfPanel * 4 * kernels.groupSteps;
-  PackedBytes values(static_cast<std::size_t>(panels * bytesOfPanel), PackedBytes::Fill::None);
+  PackedBytes values(static_cast<std::size_t>(panels * bytesOfPanel),
+                     spare != nullptr ? std::move(*spare) : PackedBytes(), PackedBytes::Fill::None);
   forRanges(static_cast<std::size_t>(panels), 1, execution,
             [&](std::size_t begin, std::size_t end) {
               for (auto panel = static_cast<std::int64_t>(begin);
@@ -121,8 +122,13 @@ PackedOperand decodedAhead(const ProductPlan& plan, PackedOperand&& right,
                                kPanelColumns, plan.groups, values.data() + panel * bytesOfPanel);
             });
   right.storage = Storage::Values;
+  if (spare != nullptr) {
+    *spare = std::move(right.elements);
+    right.scales.clear();
+  } else {
+    right.scales = {};
+  }
   right.elements = std::move(values);
-  right.scales = {};
   return std::move(right);
 }
 
@@ -152,11 +158,11 @@ private:
   /// take smaller tasks, so that none is left waiting for the last.
   std::int64_t blockRows, blockPanels;
   bool hasFactors = !left.factors.empty() || !right.factors.empty();
-  std::vector<float> ones = std::vector<float>(
+  ThreadVector<float> ones = ThreadVector<float>(
       static_cast<std::size_t>(std::max(left.paddedRows, right.paddedRows)), 1.0f);
   /// Decoded ahead, it has no layout for few rows.
   bool isDirect = left.rows <= kernels.directRows && rightAsValues() == plan.rightAsValues;
-  PackedBytes fewRows; ///< of the left operand, expanded, each by itself
+  ThreadVector<std::byte> fewRows; ///< of the left operand, expanded, each by itself
 
   std::int64_t laneBytes() const { return std::int64_t{4} * kernels.groupSteps; }
   std::int64_t chunk() const;
@@ -348,9 +354,10 @@ void FloatProduct::direct(const SumsBlock& block) const {
 
 void FloatProduct::expandFewRows() {
   const std::int64_t steps = plan.groups * kernels.groupSteps;
-  fewRows = PackedBytes(static_cast<std::size_t>(left.rows * steps * 4), PackedBytes::Fill::None);
+  fewRows = ThreadVector<std::byte>(static_cast<std::size_t>(left.rows * steps * 4));
   auto* to = reinterpret_cast<float*>(fewRows.data());
-  PackedBytes expanded;
+  ThreadVector<std::byte> expanded(
+      static_cast<std::size_t>(leftAsValues() ? 0 : kernels.tallest * steps * 4));
   const Tiling tiling{left.rows, kernels.tallest};
   for (std::int64_t row = 0; row < left.rows;) {
     const int height = tiling.tileOf(row).height;
@@ -361,8 +368,6 @@ void FloatProduct::expandFewRows() {
     }
     const std::byte* tile = values(left, row, height, 0);
     if (!leftAsValues()) {
-      expanded = PackedBytes(static_cast<std::size_t>(height * steps * 4), std::move(expanded),
-                             PackedBytes::Fill::None);
       expand(leftFormat, left, row, height, 0, plan.groups, expanded.data());
       tile = expanded.data();
     }

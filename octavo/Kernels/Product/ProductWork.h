@@ -4,6 +4,7 @@
 
 #include "octavo/Kernels/Product/Product.h"
 #include "octavo/Kernels/Product/ProductEpilogue.h"
+#include "octavo/Kernels/ThreadMemory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,6 +15,10 @@ namespace octavo::kernels {
 class ProductWork {
 public:
   virtual ~ProductWork() = default;
+  static void* operator new(std::size_t bytes) { return takeThreadMemory(bytes); }
+  static void operator delete(void* work, std::size_t bytes) {
+    giveBackThreadMemory(static_cast<std::byte*>(work), bytes);
+  }
   std::int64_t tasks() const { return taskCount; }
   /// Computes a part of C and finishes it. Tasks run in any order, on any thread.
   virtual void run(std::int64_t task) const = 0;
