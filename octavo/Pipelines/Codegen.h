@@ -51,4 +51,8 @@ public:
 /// The one of the library beside this program; the error says where it was looked for.
 tl::expected<const CodeGenerator*, std::string> codeGenerator();
 
+/// Its code and tables, of which compiling reads 35 MB, are nobody's memory until they are used
+/// again: the system reads them from the library's file then.
+void letGoOfGenerator();
+
 } // namespace octavo::pipelines

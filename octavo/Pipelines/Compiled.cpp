@@ -340,8 +340,10 @@ llvm::Expected<std::unique_ptr<MachineCode>> compiledKernels(conversion::Lowered
   if (!code)
     return llvm::createStringError(code.error());
   llvm::copy((*code)->functions(), lowered.program.functions.begin());
-  // What LLVM has freed, on all threads, is the system's again before weights take memory.
+  // What LLVM has freed, on all threads, is the system's again before weights take memory, and so
+  // is its code.
   malloc_trim(0);
+  letGoOfGenerator();
   return std::move(*code);
 }
 

@@ -71,7 +71,8 @@ def test_weights_of_products_are_in_memory_once(repeat, tmp_path):
     found, peak = run(tmp_path, TWO_PRODUCTS, "--weights", tmp_path / "weights.safetensors", "--input",
                       f"x={tmp_path / 'x.npy'}", *repeat)
     assert np.array_equal(found, w[:64] @ v.T)  # sums of 4096 integers up to 4: exact in any order
-    assert peak - empty < (128 + 24) * MIB
+    # The code generator, which the small program has in memory at its peak, has made way for them.
+    assert peak - empty < 128 * MIB
 
 
 def test_a_weight_that_is_also_read_as_it_is(tmp_path):
