@@ -99,8 +99,11 @@ tensorsOf(const std::vector<std::string>& names, const std::vector<steps::Place>
   if (names.size() != places.size())
     return Error("it has other names than arguments and results");
   std::vector<LoadedProgram::Tensor> list;
-  for (std::size_t i = 0; i < names.size(); ++i)
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!places[i].memory)
+      return Error(fmt::format("its argument {} is no tensor", names[i]));
     list.push_back({*places[i].memory, names[i]});
+  }
   return list;
 }
 

@@ -19,8 +19,9 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 15; ///< of what is run, so
 constexpr int kMostSteps = 200;
 constexpr std::int64_t kFewItems = 3;
 
+/// Of a folder, whose arguments lie in memory.
 bool isSmall(const steps::Program& program) {
-  if (program.items.least > kFewItems)
+  if (program.items.least > kFewItems || !program.scaledArguments.empty())
     return false;
   std::size_t bytes = program.arenaBytes + program.itemBytes + program.slots.size() +
                       static_cast<std::size_t>(program.valueCount + program.rightCount);

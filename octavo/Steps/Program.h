@@ -36,6 +36,13 @@ struct BoundValue {
   Value value;
 };
 
+/// An argument that is a scaled tensor, which lies at a place among the values.
+struct ScaledArgument {
+  int number;
+  numerics::ScaledType type;
+  std::vector<std::int64_t> shape;
+};
+
 /// How many items a run may have.
 struct ItemRange {
   std::int64_t least = 1, most = 1;
@@ -54,6 +61,7 @@ struct Program {
   int packedCount = 0; ///< left operands that are packed in each run
   int rightCount = 0;  ///< right operands of products
   std::vector<Place> arguments, results;
+  std::vector<ScaledArgument> scaledArguments; ///< those of the arguments that have no slot
   std::vector<Value> constants;
   std::vector<BoundValue> values;       ///< scaled tensors that are bound
   std::deque<KernelFunction> functions; ///< of kernels; filled in when these are compiled

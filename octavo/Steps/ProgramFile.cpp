@@ -46,17 +46,21 @@ public:
       return;
     constants();
     values();
-    const auto tensor = [&](Place& place, const char* what) {
-      this->place(place, Access::Read, Items::Any);
-      if (!place.memory)
-        fail(fmt::format("{} is no tensor", what));
-    };
-    list(all.arguments, kMostValues,
-         [&](Place& argument) { tensor(argument, "an argument that is not bound"); });
-    list(all.results, kMostValues, [&](Place& result) { tensor(result, "a result"); });
+    list(all.arguments, kMostValues, [&](Place& argument) {
+      place(argument, Access::Read, Items::Any);
+      if (!argument.memory)
+        scaledArgument(argument.number);
+    });
+    list(all.results, kMostValues, [&](Place& result) {
+      place(result, Access::Read, Items::Any);
+      if (!result.memory)
+        fail("a result is no tensor");
+    });
     if (failed())
       return;
-    const auto isOpen = [](const Place& place) { return place.memory->openAxis >= 0; };
+    const auto isOpen = [](const Place& place) {
+      return place.memory && place.memory->openAxis >= 0;
+    };
     if ((all.items.least != 1 || all.items.most != 1) &&
         std::ranges::none_of(all.arguments, isOpen))
       fail("a program of any number of items, none of which are given to it");
@@ -104,16 +108,30 @@ private:
         tensor.type = bound.value.scaled().type;
       }
       value(bound.number);
-      shape(tensor.shape);
-      scaledType(tensor.type);
-      if (tensor.type.block.size() != tensor.shape.size())
-        fail("a scaled type of other axes than its tensor's");
-      if (failed())
-        return;
-      makes(bound.number, tensor.type, tensor.shape);
-      if (isReading())
+      scaledTensor(bound.number, tensor.type, tensor.shape);
+      if (isReading() && !failed())
         bound.value = Value(std::move(tensor));
     });
+  }
+
+  void scaledArgument(int number) {
+    std::vector<ScaledArgument>& all = program().scaledArguments;
+    if (isReading())
+      all.push_back({.number = number, .type = {}, .shape = {}});
+    const auto found = std::ranges::find(all, number, &ScaledArgument::number);
+    if (found == all.end())
+      return fail("an argument that is not bound is neither a tensor nor a scaled one");
+    scaledTensor(number, found->type, found->shape);
+  }
+
+  /// The type of a scaled tensor that lies among the values.
+  void scaledTensor(int number, numerics::ScaledType& type, std::vector<std::int64_t>& extents) {
+    shape(extents);
+    scaledType(type);
+    if (type.block.size() != extents.size())
+      fail("a scaled type of other axes than its tensor's");
+    if (!failed())
+      makes(number, type, extents);
   }
 
   void constants() {
@@ -168,8 +186,9 @@ private:
     truth(donation.isByKernel);
     if (failed())
       return;
-    const bool isThere =
-        donation.argument < all.arguments.size() && donation.result < all.results.size();
+    const bool isThere = donation.argument < all.arguments.size() &&
+                         all.arguments[donation.argument].memory &&
+                         donation.result < all.results.size();
     if (!isThere ||
         bytesOf(all.arguments[donation.argument]) != bytesOf(all.results[donation.result]) ||
         (all.arguments[donation.argument].memory->openAxis < 0) !=
@@ -183,6 +202,7 @@ private:
     const SlotUse& slot = all.slots[static_cast<std::size_t>(number)];
     const auto has = [&](const std::vector<Place>& places, int index) {
       return static_cast<std::size_t>(index) < places.size() &&
+             places[static_cast<std::size_t>(index)].memory &&
              bytesOf(places[static_cast<std::size_t>(index)]) >= slot.bytes &&
              areOpen(slot, places[static_cast<std::size_t>(index)]);
     };

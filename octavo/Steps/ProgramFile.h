@@ -23,8 +23,9 @@ inline constexpr std::size_t kSectionAlignment = 64;
 using SectionSink =
     std::function<tl::expected<void, std::string>(std::span<const std::byte> bytes)>;
 
-/// The bytes of a program whose arguments and results are tensors. Weights that products alone read
-/// are written as these read them. The error names what has no form in a file, or is the sink's.
+/// The bytes of a program whose arguments are tensors, scaled ones too, and results tensors.
+/// Weights that products alone read are written as these read them. The error names what has no
+/// form in a file, or is the sink's.
 tl::expected<std::vector<std::byte>, std::string> writeProgram(Program& program,
                                                                const SectionSink& sink);
 

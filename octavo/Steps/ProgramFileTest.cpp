@@ -395,6 +395,33 @@ TEST(ProgramFile, aValueIsAScaledTensorOrNone) {
             "value 0 is a scaled tensor, and takes the place of none");
 }
 
+TEST(ProgramFile, argumentsMayBeScaledTensors) {
+  constexpr int kWeight = 7;
+  const std::vector<std::int64_t> shape{3, 32};
+  const numerics::ScaledType type{
+      format::findElementFormat("e4m3fn"), format::findElementFormat("e8m0fnu"), {1, 32}};
+  Programs made;
+  made.program.valueCount = kWeight + 1;
+  made.program.arguments.push_back({kWeight});
+  made.program.scaledArguments.push_back({kWeight, type, shape});
+  made.step<DequantizeStep>(kWeight, shape, type, made.result(shape));
+  const auto program = read(made.written());
+  ASSERT_TRUE(program) << program.error();
+  ASSERT_EQ(program->scaledArguments.size(), 1U);
+  EXPECT_EQ(program->scaledArguments.front().shape, shape);
+  EXPECT_EQ(program->scaledArguments.front().type, type);
+
+  const auto refusalOf = [&] {
+    const auto written = writeProgram(
+        made.program, [](std::span<const std::byte>) { return tl::expected<void, std::string>(); });
+    return written ? "" : written.error();
+  };
+  made.program.scaledArguments.front().shape.front() = 4;
+  EXPECT_EQ(refusalOf(), "value 7 is not the scaled tensor that is read");
+  made.program.scaledArguments.clear();
+  EXPECT_EQ(refusalOf(), "an argument that is not bound is neither a tensor nor a scaled one");
+}
+
 TEST(ProgramFile, scalesFitTheirContainers) {
   Programs made;
   const Slot elements = made.argument({3, 32}, "e4m3fn"), scales = made.argument({3}, "f64");

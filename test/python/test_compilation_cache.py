@@ -44,10 +44,12 @@ def entries(cache):
     return {each.name: each.stat().st_ino for each in cache.glob("llvmcache-*")}
 
 
+def is_kernel(entry):
+    return entry.read_bytes().startswith(b"\x7fELF")
+
+
 def entry_of(cache, kind):
-    """A kernel's is an object file."""
-    (entry,) = (each for each in cache.glob("llvmcache-*")
-                if each.read_bytes().startswith(b"\x7fELF") == (kind == "kernel"))
+    (entry,) = (each for each in cache.glob("llvmcache-*") if is_kernel(each) == (kind == "kernel"))
     return entry
 
 
@@ -144,6 +146,7 @@ def test_a_program_from_the_cache_is_the_program(weights, options):
 
     first = files("first")
     written = entries(weights / "cache")
+    assert not all(is_kernel(weights / "cache" / name) for name in written)
     second = files("second")
     assert first == second
     assert entries(weights / "cache") == written

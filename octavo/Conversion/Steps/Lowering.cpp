@@ -375,6 +375,8 @@ llvm::Expected<Lowered> FunctionLowering::lower() {
       slot(place).kind = SlotUse::Kind::Argument;
       slot(place).index = static_cast<int>(argument.getArgNumber());
     }
+    if (const auto type = mlir::dyn_cast<ir::ScaledType>(argument.getType()))
+      program.scaledArguments.push_back({place.number, type.getKind(), type.getShape().vec()});
     places[argument] = place;
     program.arguments.push_back(std::move(place));
   }
