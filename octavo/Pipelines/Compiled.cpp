@@ -130,6 +130,29 @@ private:
   std::string reason;
 };
 
+bool isFloatToF32(mlir::Type type) {
+  auto element = llvm::dyn_cast<mlir::FloatType>(mlir::getElementTypeOrSelf(type));
+  return element && element.getWidth() <= 32;
+}
+
+mlir::Value convertedTo(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
+                        mlir::Type element) {
+  auto given = mlir::cast<mlir::RankedTensorType>(value.getType());
+  return given.getElementType() == element
+             ? value
+             : stablehlo::ConvertOp::create(builder, location, given.clone(element), value);
+}
+
+/// Has an operation give f32, which is rounded once to the type that it gave.
+void roundAfter(mlir::OpBuilder& builder, mlir::Operation* op) {
+  mlir::Value result = op->getResult(0);
+  auto type = mlir::cast<mlir::RankedTensorType>(result.getType());
+  result.setType(type.clone(builder.getF32Type()));
+  builder.setInsertionPointAfter(op);
+  auto rounded = stablehlo::ConvertOp::create(builder, op->getLoc(), type, result);
+  result.replaceAllUsesExcept(rounded.getResult(), rounded);
+}
+
 /// Dots and convolutions of floats narrower than f32 as those of f32: what they are by rules I12
 /// and I21, operands converted exactly and the result rounded once. Those of bf16, and of narrow
 /// floats, which bf16 holds, are of bf16.
@@ -139,17 +162,10 @@ void widenProducts(mlir::ModuleOp module) {
     if (dot ? dot.getAlgorithm().has_value() : !llvm::isa<stablehlo::ConvolutionOp>(op))
       return;
     mlir::OpBuilder builder(op);
-    const auto f32 = [&](mlir::Type type) {
-      return mlir::cast<mlir::RankedTensorType>(type).clone(builder.getF32Type());
-    };
     const auto isWide = [](mlir::Type type) { return mlir::getElementTypeOrSelf(type).isF32(); };
     const mlir::Type type = op->getResult(0).getType();
     llvm::SmallVector<mlir::Type> types(op->getOperandTypes());
     types.push_back(type);
-    const auto isFloatToF32 = [](mlir::Type each) {
-      auto element = llvm::dyn_cast<mlir::FloatType>(mlir::getElementTypeOrSelf(each));
-      return element && element.getWidth() <= 32;
-    };
     if (!llvm::all_of(types, isFloatToF32) || llvm::all_of(types, isWide))
       return;
     const auto fitsBf16 = [](mlir::Type each) {
@@ -160,19 +176,40 @@ void widenProducts(mlir::ModuleOp module) {
     const mlir::Type multiplied = llvm::all_of(op->getOperandTypes(), fitsBf16)
                                       ? mlir::Type(builder.getBF16Type())
                                       : mlir::Type(builder.getF32Type());
-    for (mlir::OpOperand& operand : op->getOpOperands()) {
-      auto given = mlir::cast<mlir::RankedTensorType>(operand.get().getType());
-      if (given.getElementType() != multiplied)
-        operand.set(stablehlo::ConvertOp::create(builder, op->getLoc(), given.clone(multiplied),
-                                                 operand.get()));
+    for (mlir::OpOperand& operand : op->getOpOperands())
+      operand.set(convertedTo(builder, op->getLoc(), operand.get(), multiplied));
+    if (!isWide(type))
+      roundAfter(builder, op);
+  });
+}
+
+/// Whether equal values of another type than the input's may be quantized otherwise.
+bool dependsOnInput(const numerics::QuantizeOptions& options) {
+  return options.inInputType != numerics::InputArithmetic{} || options.corners.inputEpsilon;
+}
+
+/// Quantizations and products of scaled tensors as those of f32, which the kernels have: their
+/// values are converted exactly and the result is rounded once (rule I13). Not quantizations that
+/// compute in their input's type, as some presets do.
+void widenScaled(mlir::ModuleOp module) {
+  module->walk([](mlir::Operation* op) {
+    mlir::OpBuilder builder(op);
+    if (auto quantize = llvm::dyn_cast<ir::QuantizeOp>(op)) {
+      const mlir::Type input = mlir::getElementTypeOrSelf(quantize.getOperand().getType());
+      const auto type = mlir::cast<ir::ScaledType>(quantize.getResult().getType());
+      if (isFloatToF32(input) &&
+          !dependsOnInput(quantize.getQuantization().getOptions(type, *elementFormat(input))))
+        op->setOperand(
+            0, convertedTo(builder, op->getLoc(), quantize.getOperand(), builder.getF32Type()));
     }
-    if (isWide(type))
-      return;
-    mlir::Value result = op->getResult(0);
-    result.setType(f32(type));
-    builder.setInsertionPointAfter(op);
-    auto rounded = stablehlo::ConvertOp::create(builder, op->getLoc(), type, result);
-    result.replaceAllUsesExcept(rounded.getResult(), rounded);
+    if (auto dot = llvm::dyn_cast<ir::DotGeneralOp>(op)) {
+      for (mlir::OpOperand& side : op->getOpOperands())
+        if (isFloatToF32(side.get().getType()))
+          side.set(convertedTo(builder, op->getLoc(), side.get(), builder.getF32Type()));
+      if (const mlir::Type type = dot.getResult().getType();
+          isFloatToF32(type) && !mlir::getElementTypeOrSelf(type).isF32())
+        roundAfter(builder, op);
+    }
   });
 }
 
@@ -324,6 +361,7 @@ llvm::Error simplify(mlir::ModuleOp module) {
   if (mlir::failed(simplify.run(module)))
     return llvm::createStringError(diagnostics.found());
   handOn(module);
+  widenScaled(module);
   dequantizeParts(module);
   widenProducts(module);
   return llvm::Error::success();
