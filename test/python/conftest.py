@@ -3,10 +3,13 @@ ctest sets) deselects them, and pytest's last line counts them. A kernel that se
 compiled once: they share a cache of kernels that begins empty."""
 
 import os
+import signal
 import tempfile
 
 
 def pytest_configure(config):
+    # A shell has what it runs in the background ignore Ctrl-C, which tests of interrupted runs would wait for.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "mlir: needs a build of octavo with MLIR")
     if not hasattr(config, "workerinput"):  # xdist's workers have it from here
         folder = tempfile.TemporaryDirectory(prefix="octavo-kernels-")
