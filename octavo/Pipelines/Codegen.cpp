@@ -167,7 +167,7 @@ llvm::Expected<std::vector<NamedObject>> objectsOf(std::span<const std::string> 
   std::vector<std::string> errors(kernels.size());
   parallel::forEach(static_cast<std::int64_t>(kernels.size()), [&](std::int64_t number) {
     const auto i = static_cast<std::size_t>(number);
-    objects[i].name = digestOf(settings + kernels[i]);
+    objects[i].name = digestOf({settings, kernels[i]});
     auto object = objectOf(kernels[i], objects[i].name, cache);
     if (object)
       objects[i].object = std::move(*object);

@@ -1,14 +1,13 @@
 #include "octavo/Pipelines/Codegen.h"
+#include "octavo/Pipelines/LoadedObject.h"
 
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <span>
 
 namespace octavo::pipelines {
 
@@ -40,30 +39,6 @@ tl::expected<const CodeGenerator*, std::string> load() {
                              "); --backend reference runs without it");
 }
 
-/// Lets go of an object's segments that nobody writes, if the address is in one of the object.
-int letGo(dl_phdr_info* object, std::size_t /*size*/, void* address) {
-  const auto segments = std::span(object->dlpi_phdr, object->dlpi_phnum);
-  const auto begin = [&](const ElfW(Phdr) & segment) {
-    return object->dlpi_addr + segment.p_vaddr;
-  };
-  const auto has = [&](const ElfW(Phdr) & segment) {
-    return segment.p_type == PT_LOAD &&
-           reinterpret_cast<std::uintptr_t>(address) - begin(segment) < segment.p_memsz;
-  };
-  if (std::ranges::none_of(segments, has))
-    return 0;
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  for (const ElfW(Phdr) & segment : segments) {
-    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0)
-      continue;
-    const std::uintptr_t first = begin(segment) / page * page;
-    // A wish: what is refused stays.
-    madvise(reinterpret_cast<void*>(first), begin(segment) + segment.p_memsz - first,
-            MADV_DONTNEED);
-  }
-  return 1;
-}
-
 } // namespace
 
 tl::expected<const CodeGenerator*, std::string> codeGenerator() {
@@ -72,8 +47,19 @@ tl::expected<const CodeGenerator*, std::string> codeGenerator() {
 }
 
 void letGoOfGenerator() {
-  if (const auto generator = codeGenerator())
-    dl_iterate_phdr(letGo, const_cast<CodeGenerator*>(*generator));
+  const auto generator = codeGenerator();
+  if (!generator)
+    return;
+  const LoadedObject library = loadedObjectOf(*generator);
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  for (const ElfW(Phdr) & segment : library.segments) {
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0)
+      continue;
+    const std::uintptr_t begin = library.base + segment.p_vaddr;
+    const std::uintptr_t first = begin / page * page;
+    // A wish: what is refused stays.
+    madvise(reinterpret_cast<void*>(first), begin + segment.p_memsz - first, MADV_DONTNEED);
+  }
 }
 
 } // namespace octavo::pipelines

@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 
 /// LLVM's pruning looks at files of this name alone.
 constexpr llvm::StringLiteral kPrefix = "llvmcache-";
+/// An entry is the bytes and then the digest of its key and of them: what lies under another's name
+/// is damaged, too.
 constexpr std::size_t kDigest = 32;
 
 bool isOwnersAlone(const fs::path& folder) {
@@ -39,20 +41,12 @@ bool writeAll(int file, llvm::StringRef bytes) {
 
 } // namespace
 
-std::string digestOf(llvm::StringRef text) {
-  const auto digest = llvm::BLAKE3::hash<kDigest / 2>(
-      llvm::ArrayRef(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
-  return llvm::toHex(digest, true);
+std::string digestOf(std::initializer_list<llvm::StringRef> parts) {
+  llvm::BLAKE3 hash;
+  for (const llvm::StringRef part : parts)
+    hash.update(part);
+  return llvm::toHex(hash.final<kDigest / 2>(), true);
 }
-
-namespace {
-
-/// An entry is the bytes and this: what lies under another's name is damaged, too.
-std::string seal(llvm::StringRef key, llvm::StringRef bytes) {
-  return digestOf((key + bytes).str());
-}
-
-} // namespace
 
 CompilationCache::CompilationCache(const fs::path& wanted) {
   if (wanted.empty())
@@ -84,7 +78,7 @@ std::unique_ptr<llvm::MemoryBuffer> CompilationCache::find(const std::string& ke
     return nullptr;
   const llvm::StringRef all = (*file)->getBuffer();
   const llvm::StringRef bytes = all.drop_back(kDigest);
-  if (seal(key, bytes) != all.take_back(kDigest))
+  if (digestOf({key, bytes}) != all.take_back(kDigest))
     return nullptr;
   std::error_code ignored;
   fs::last_write_time(path, fs::file_time_type::clock::now(), ignored); // was asked for
@@ -98,7 +92,7 @@ void CompilationCache::keep(const std::string& key, llvm::StringRef bytes) const
   const int file = ::mkstemp(name.data());
   if (file < 0)
     return;
-  const bool isWritten = writeAll(file, bytes) && writeAll(file, seal(key, bytes));
+  const bool isWritten = writeAll(file, bytes) && writeAll(file, digestOf({key, bytes}));
   ::close(file);
   const fs::path path = folder / (kPrefix.str() + key);
   if (!isWritten || ::rename(name.c_str(), path.c_str()) != 0) {

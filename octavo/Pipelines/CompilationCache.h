@@ -8,13 +8,14 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <string>
 
 namespace octavo::pipelines {
 
-/// 32 hexadecimal digits that stand for a text.
-std::string digestOf(llvm::StringRef text);
+/// 32 hexadecimal digits that stand for a text, given in parts.
+std::string digestOf(std::initializer_list<llvm::StringRef> parts);
 
 class CompilationCache {
 public:
@@ -25,6 +26,8 @@ public:
   /// $XDG_CACHE_HOME or ~/.cache.
   static CompilationCache ofUser();
 
+  /// Whether anything can be kept.
+  bool isUsed() const { return !folder.empty(); }
   /// What was kept under a key; null if there is nothing, or it is not what was written.
   std::unique_ptr<llvm::MemoryBuffer> find(const std::string& key) const;
   /// Keeps it; at most 64 MiB are kept in all, what was longest not asked for goes first. Other

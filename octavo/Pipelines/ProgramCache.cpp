@@ -1,7 +1,7 @@
 #include "octavo/Pipelines/ProgramCache.h"
 
 #include "octavo/Kernels/Execution.h"
-#include "octavo/Pipelines/CompilationCache.h"
+#include "octavo/Pipelines/LoadedObject.h"
 #include "octavo/Standalone/FolderFile.h"
 #include "octavo/Steps/ProgramFile.h"
 
@@ -12,9 +12,6 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 
-#include <link.h>
-
-#include <algorithm>
 #include <cstring>
 
 namespace octavo::pipelines {
@@ -26,35 +23,24 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
 /// The note that a linker puts into what it links, a digest of all of it; empty without one.
 std::string buildId() {
-  const auto identify = [](dl_phdr_info* object, std::size_t, void* found) {
-    const std::span headers(object->dlpi_phdr, object->dlpi_phnum);
-    const auto self = reinterpret_cast<ElfW(Addr)>(&buildId) - object->dlpi_addr;
-    const auto isHere = [&](const ElfW(Phdr) & each) {
-      return each.p_type == PT_LOAD && self >= each.p_vaddr && self - each.p_vaddr < each.p_memsz;
-    };
-    if (std::ranges::none_of(headers, isHere))
-      return 0;
-    for (const ElfW(Phdr) & each : headers) {
-      if (each.p_type != PT_NOTE)
-        continue;
-      llvm::StringRef notes(reinterpret_cast<const char*>(object->dlpi_addr + each.p_vaddr),
-                            each.p_memsz);
-      ElfW(Nhdr) note;
-      while (notes.size() >= sizeof note) {
-        std::memcpy(&note, notes.data(), sizeof note);
-        const auto padded = [](std::size_t size) { return llvm::alignTo(size, 4); };
-        const llvm::StringRef name = notes.substr(sizeof note, note.n_namesz);
-        const std::size_t begin = sizeof note + padded(note.n_namesz);
-        if (note.n_type == NT_GNU_BUILD_ID && name == llvm::StringRef("GNU", 4))
-          *static_cast<std::string*>(found) = llvm::toHex(notes.substr(begin, note.n_descsz), true);
-        notes = notes.substr(begin + padded(note.n_descsz));
-      }
+  const LoadedObject self = loadedObjectOf(reinterpret_cast<const void*>(&buildId));
+  for (const ElfW(Phdr) & segment : self.segments) {
+    if (segment.p_type != PT_NOTE)
+      continue;
+    llvm::StringRef notes(reinterpret_cast<const char*>(self.base + segment.p_vaddr),
+                          segment.p_memsz);
+    ElfW(Nhdr) note;
+    while (notes.size() >= sizeof note) {
+      std::memcpy(&note, notes.data(), sizeof note);
+      const auto padded = [](std::size_t size) { return llvm::alignTo(size, 4); };
+      const llvm::StringRef name = notes.substr(sizeof note, note.n_namesz);
+      const std::size_t begin = sizeof note + padded(note.n_namesz);
+      if (note.n_type == NT_GNU_BUILD_ID && name == llvm::StringRef("GNU", 4))
+        return llvm::toHex(notes.substr(begin, note.n_descsz), true);
+      notes = notes.substr(begin + padded(note.n_descsz));
     }
-    return 1;
-  };
-  std::string id;
-  dl_iterate_phdr(identify, &id);
-  return id;
+  }
+  return "";
 }
 
 std::size_t constantBytes(mlir::ModuleOp program) {
@@ -105,6 +91,8 @@ llvm::StringRef textOf(std::span<const std::byte> bytes) {
 } // namespace
 
 KeptProgram::KeptProgram(llvm::ArrayRef<mlir::ModuleOp> sources, llvm::StringRef function) {
+  if (!cache.isUsed())
+    return;
   static const std::string build = buildId();
   std::size_t constants = 0;
   for (const mlir::ModuleOp source : sources)
@@ -122,13 +110,13 @@ KeptProgram::KeptProgram(llvm::ArrayRef<mlir::ModuleOp> sources, llvm::StringRef
   for (mlir::ModuleOp source : sources)
     if (mlir::failed(mlir::writeBytecodeToFile(source, out)))
       return;
-  key = digestOf(text);
+  key = digestOf({text});
 }
 
 std::optional<conversion::Lowered> KeptProgram::find() const {
   if (key.empty())
     return std::nullopt;
-  const std::unique_ptr<llvm::MemoryBuffer> entry = CompilationCache::ofUser().find(key);
+  const std::unique_ptr<llvm::MemoryBuffer> entry = cache.find(key);
   if (!entry)
     return std::nullopt;
   Parts parts(entry->getBuffer());
@@ -174,7 +162,7 @@ void KeptProgram::keep(conversion::Lowered& lowered) const {
   Parts::add(entry, *sections);
   for (const std::string& kernel : lowered.kernels)
     Parts::add(entry, kernel);
-  CompilationCache::ofUser().keep(key, entry);
+  cache.keep(key, entry);
 }
 
 } // namespace octavo::pipelines

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "octavo/Conversion/Steps/Lowering.h"
+#include "octavo/Pipelines/CompilationCache.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -27,6 +28,7 @@ public:
   void keep(conversion::Lowered& lowered) const;
 
 private:
+  CompilationCache cache = CompilationCache::ofUser();
   std::string key; ///< empty: nothing is kept
 };
 
