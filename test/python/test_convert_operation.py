@@ -2,6 +2,7 @@
 Numerics: ties to even and stochastic (N5), with both ways to overflow."""
 import numpy as np
 import pytest
+from on_xla import on_xla
 from random_programs import tensor
 from test_compiled_operations import NARROW, Function, spread
 from test_emit import emitted
@@ -47,17 +48,8 @@ def test_compiled(source, target, tmp_path):
 
 @pytest.mark.parametrize("target", ["f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f16"])
 def test_on_xla(target, tmp_path):
-    jax = pytest.importorskip("jax")
-    ir = pytest.importorskip("jaxlib.mlir.ir")
-    from jax._src.interpreters import mlir
-    from jaxlib import xla_client
-
     function = conversions("f32", target)
-    with mlir.make_ir_context(), ir.Location.unknown():
-        text = str(ir.Module.parse(emitted(function.text())))
-    device = jax.devices("cpu")[0]
-    executable = device.client.compile_and_load(text.encode(), xla_client.DeviceList((device,)), xla_client.CompileOptions())
-    found = [np.asarray(array) for array in executable.execute([jax.device_put(array, device) for array in function.arrays])]
+    found = on_xla(emitted(function.text()), *function.arrays)
     wanted = run(tmp_path, function.text(), *function.arrays, backend="reference")
     normal = np.abs(function.arrays[0]) >= np.finfo(np.float32).tiny  # XLA takes subnormal operands for zero
     for a, b in zip(found, wanted, strict=True):

@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from on_xla import on_xla
 from test_reference import OCTAVO, assert_same, run
 
 pytestmark = pytest.mark.mlir
@@ -80,18 +81,9 @@ def test_on_the_interpreter(tmp_path, name, rule, exponents):
 
 @pytest.mark.parametrize("name, rule", [case for case in CASES if case[0] != "mxfp6"])  # XLA has no 6-bit floats
 def test_on_xla(tmp_path, name, rule):
-    jax = pytest.importorskip("jax")
-    ir = pytest.importorskip("jaxlib.mlir.ir")
-    from jax._src.interpreters import mlir
-    from jaxlib import xla_client
-
     before = program(name, rule)
     x, y = inputs((-6, 6))
-    with mlir.make_ir_context(), ir.Location.unknown():
-        text = str(ir.Module.parse(emitted(before)))
-    device = jax.devices("cpu")[0]
-    executable = device.client.compile_and_load(text.encode(), xla_client.DeviceList((device,)), xla_client.CompileOptions())
-    found = [np.asarray(array) for array in executable.execute([jax.device_put(array, device) for array in (x, y)])]
+    found = on_xla(emitted(before), x, y)
     expected = run(tmp_path, before, x, y, backend="reference")
     for i, (after, wanted) in enumerate(zip(found, expected, strict=True)):
         if i == 3:  # 64 products, in another order

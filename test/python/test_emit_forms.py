@@ -7,6 +7,7 @@ import subprocess
 import ml_dtypes
 import numpy as np
 import pytest
+from on_xla import on_xla
 from test_recover_scaled import run as run_file
 from test_reference import OCTAVO
 
@@ -125,17 +126,8 @@ def test_values(tmp_path, form, name, backend):
 
 @pytest.mark.parametrize("name", SCALED_DOTS)
 def test_xla_takes_composites_apart(name):
-    jax = pytest.importorskip("jax")
-    ir = pytest.importorskip("jaxlib.mlir.ir")
-    from jax._src.interpreters import mlir
-    from jaxlib import xla_client
-
     text, arguments, expected = program(*CALLS[name])
-    with mlir.make_ir_context(), ir.Location.unknown():
-        text = str(ir.Module.parse(opt(text, "--octavo-emit=xla-scaled-dot")[0]))
-    device = jax.devices("cpu")[0]
-    executable = device.client.compile_and_load(text.encode(), xla_client.DeviceList((device,)), xla_client.CompileOptions())
-    found = np.asarray(executable.execute([jax.device_put(array, device) for array in arguments])[0])
+    found = on_xla(opt(text, "--octavo-emit=xla-scaled-dot")[0], *arguments)[0]
     np.testing.assert_array_equal(found.astype(np.float32), expected.astype(np.float32))
 
 

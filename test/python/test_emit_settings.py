@@ -8,6 +8,7 @@ import subprocess
 import ml_dtypes
 import numpy as np
 import pytest
+from on_xla import on_xla
 from preset_samples import sample
 from test_emit import emitted
 from test_reference import OCTAVO, assert_same, run
@@ -106,20 +107,6 @@ def with_non_finite(x):
     x = x.copy()
     x[0, 5], x[0, 40], x[1, 3], x[1, 70], x[2, 100:102], x[2, 130] = np.nan, -np.nan, np.inf, -np.inf, (np.nan, np.inf), np.nan
     return x
-
-
-def on_xla(text, *arrays):
-    jax = pytest.importorskip("jax")
-    ir = pytest.importorskip("jaxlib.mlir.ir")
-    from jax._src.interpreters import mlir
-    from jaxlib import xla_client
-
-    with mlir.make_ir_context(), ir.Location.unknown():
-        text = str(ir.Module.parse(text))
-    device = jax.devices("cpu")[0]
-    with jax.enable_x64(True):
-        executable = device.client.compile_and_load(text.encode(), xla_client.DeviceList((device,)), xla_client.CompileOptions())
-        return [np.asarray(array) for array in executable.execute([jax.device_put(array, device) for array in arrays])]
 
 
 def as_file(x):

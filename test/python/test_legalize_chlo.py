@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from accuracy import legalized
 from element_rules import FLOATS, INTEGERS
+from on_xla import on_xla
 from test_reference import OCTAVO, assert_same, run
 
 pytestmark = pytest.mark.mlir
@@ -392,22 +393,13 @@ def test_jaxlib_verifies_what_is_made(random):
 def test_on_xla(tmp_path, random):
     """What XLA's CPU code makes of it is nearly as near. Its own exponential and logarithm are within an ulp
     or two."""
-    jax = pytest.importorskip("jax")
-    ir = pytest.importorskip("jaxlib.mlir.ir")
-    from jax._src.interpreters import mlir
-    from jaxlib import xla_client
-
     names = [name for name in BOUNDS if name not in BINARY]
     x = np.concatenate([random.uniform(-0.99, 0.99, 200), random.uniform(1, 8, 200)]).astype(np.float32)
     program = Program(x.size)
     operand = program.argument("x", "f32")
     for name in names:
         program.give(name, program.call(f"chlo.{name}", [operand], "f32"), "f32")
-    with mlir.make_ir_context(), ir.Location.unknown():
-        text = str(ir.Module.parse(legalized(program.text())))
-    device = jax.devices("cpu")[0]
-    executable = device.client.compile_and_load(text.encode(), xla_client.DeviceList((device,)), xla_client.CompileOptions())
-    found = executable.execute([jax.device_put(x, device)])
+    found = on_xla(legalized(program.text()), x)
     for name, after, before in zip(names, found, run(tmp_path, program.text(), x), strict=True):
         distance = np.where(is_measured(name, x, x), ulps(after, before, np.float32), 0)
         worst = distance.argmax()

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import octavo
 import pytest
+from on_xla import on_xla
 from program_commands import OCTAVO
 from program_commands import octavo as command
 
@@ -190,20 +191,11 @@ def test_a_hint_names_weights_that_reach_dots_through_loops_and_calls(function, 
 @pytest.mark.parametrize("function", LOOPS)
 def test_such_programs_are_emitted_for_xla(function, tmp_path):
     """Codes and scales go into loops and calls; XLA's sums are in another order."""
-    from jax._src.interpreters import mlir
-    from jaxlib import xla_client
-    from jaxlib.mlir import ir
-
     quantized(function, tmp_path, "--parameters", "^weights")
     weights, xs = arrays()
     done = subprocess.run([OCTAVO.parent / "octavo-opt", tmp_path / "q.mlir", "--octavo-emit"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    with mlir.make_ir_context(), ir.Location.unknown():
-        text = str(ir.Module.parse(done.stdout))
-    device = jax.devices("cpu")[0]
-    executable = device.client.compile_and_load(text.encode(), xla_client.DeviceList((device,)), xla_client.CompileOptions())
-    given = [jax.device_put(array, device) for array in (*jax.tree.leaves(weights), xs)]
-    found = np.asarray(executable.execute(given)[0])
+    found = on_xla(done.stdout, *jax.tree.leaves(weights), xs)[0]
     expected = octavo.compile(lowered(written_out, weights, xs), quantize="mxfp8_e4m3", parameters="^weights")(weights, xs)
     # A code of an activation that falls to the other side is 2^-4 of it.
     assert np.linalg.norm(found - expected) < 1e-2 * np.linalg.norm(expected)

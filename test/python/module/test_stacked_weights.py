@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import octavo
 import pytest
+from on_xla import on_xla
 from program_commands import OCTAVO
 from program_commands import octavo as command
 from safetensors.numpy import save_file
@@ -224,21 +225,12 @@ def test_a_layer_with_nan_is_told():
 @pytest.mark.parametrize("function", LOOPS)
 def test_such_programs_are_emitted_for_xla(function, tmp_path):
     """Codes and scales are sliced there; XLA's sums are in another order."""
-    from jax._src.interpreters import mlir
-    from jaxlib import xla_client
-    from jaxlib.mlir import ir
-
     weights, x = arrays()
     (tmp_path / "program.mlir").write_text(lowered(function, weights, x).as_text(debug_info=True))
     command("quantize", tmp_path / "program.mlir", "--format", "mxfp8_e4m3", "--parameters", "^weights", "-o", tmp_path / "q.mlir")
     done = subprocess.run([OCTAVO.parent / "octavo-opt", tmp_path / "q.mlir", "--octavo-emit"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    with mlir.make_ir_context(), ir.Location.unknown():
-        text = str(ir.Module.parse(done.stdout))
-    device = jax.devices("cpu")[0]
-    executable = device.client.compile_and_load(text.encode(), xla_client.DeviceList((device,)), xla_client.CompileOptions())
-    given = [jax.device_put(array, device) for array in (*jax.tree.leaves(weights), x)]
-    found = np.asarray(executable.execute(given)[0])
+    found = on_xla(done.stdout, *jax.tree.leaves(weights), x)[0]
     values = expected(weights, x, quantize="mxfp8_e4m3", parameters="^weights")
     # A code of an activation that falls to the other side is 2^-4 of it.
     assert np.linalg.norm(found - values) < 1e-2 * np.linalg.norm(values)
