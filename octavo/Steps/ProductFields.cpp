@@ -167,14 +167,21 @@ bool MatrixProductStep::hasMadeRows() const {
   });
 }
 
-void MatrixProductStep::productFields(ProgramFields& fields) {
-  fields.choice(plainType, kernels::PlainType::Int8);
-  fields.rows(rows);
+/// What products of matrices that lie at any strides have in common.
+template <typename Side>
+static void matrixFields(ProgramFields& fields, std::int64_t& depth, std::int64_t& columns,
+                         Side& left, Side& right) {
   for (std::int64_t* extent : {&depth, &columns})
     fields.number(*extent);
   for (Side* side : {&left, &right})
     for (std::int64_t* value : {&side->offset, &side->stride, &side->depthStride})
       stride(fields, *value);
+}
+
+void MatrixProductStep::productFields(ProgramFields& fields) {
+  fields.choice(plainType, kernels::PlainType::Int8);
+  fields.rows(rows);
+  matrixFields(fields, depth, columns, left, right);
   fields.format(right.codes);
   if (right.codes != nullptr &&
       (plainType != kernels::PlainType::Bf16 || !right.codes->isNarrow() || right.stride < 0 ||
@@ -227,11 +234,7 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
 void ComplexProductStep::productFields(ProgramFields& fields) {
   fields.truth(isF64);
   fields.rows(rows);
-  for (std::int64_t* extent : {&depth, &columns})
-    fields.number(*extent);
-  for (Side* side : {&left, &right})
-    for (std::int64_t* value : {&side->offset, &side->stride, &side->depthStride})
-      stride(fields, *value);
+  matrixFields(fields, depth, columns, left, right);
   fields.batch(batch.offsets, batch.isOpen, batch.item);
   const std::int64_t width = isF64 ? 16 : 8;
   const Extent ofLeft[] = {{rows.count, left.stride}, {depth, left.depthStride}};
