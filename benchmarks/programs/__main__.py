@@ -26,14 +26,16 @@ HERE = pathlib.Path(__file__).resolve().parent
 FORMATS = {"f32": [], "bf16": []} | {name: ["--quantize", name] for name in ("mxfp8_e4m3", "mxfp4", "nvfp4")}
 FORMATS |= {f"{name} weights": ["--quantize", name, "--activations", "none"] for name in ("mxfp8_e4m3", "mxfp4")}
 PEERS = {"XLA f32": ("xla", "f32"), "XLA bf16": ("xla", "bf16"),
+         "XLA scaled_dot mxfp8": ("xla", "scaled_dot"),
          "ONNX Runtime f32": ("onnx_runtime", "f32"), "ONNX Runtime int8": ("onnx_runtime", "int8"),
          "torch.compile f32": ("torch_compile", "f32"), "torch.compile bf16": ("torch_compile", "bf16"),
          "torch.compile bf16 products": ("torch_compile", "f32")}
 PLAIN = ["XLA f32", "ONNX Runtime f32", "torch.compile f32"]
 INFERENCE = PLAIN + ["ONNX Runtime int8", "torch.compile bf16"]
+SCALED = INFERENCE + ["XLA scaled_dot mxfp8"]
 PROGRAMS = {
-    "minilm-8x128": (["f32", "mxfp8_e4m3", "mxfp4", "nvfp4", "mxfp4 weights"], INFERENCE),
-    "minilm-1x16": (["f32", "mxfp8_e4m3", "mxfp4", "mxfp4 weights"], INFERENCE),
+    "minilm-8x128": (["f32", "mxfp8_e4m3", "mxfp4", "nvfp4", "mxfp4 weights"], SCALED),
+    "minilm-1x16": (["f32", "mxfp8_e4m3", "mxfp4", "mxfp4 weights"], SCALED),
     "minilm-bf16-8x128": (["bf16"], ["XLA bf16", "torch.compile bf16 products"]),
     "mlp-training": (["f32"], ["XLA f32", "torch.compile f32"]),
     "cnn": (["f32"], PLAIN),

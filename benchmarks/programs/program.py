@@ -8,7 +8,8 @@ import numpy as np
 class Program(NamedTuple):
     """`function` and `torch` take a dict of the weights, then the inputs, and give an array or a tuple of
     arrays: the same numbers, in JAX and in torch. `work` is what one run does, counted in `unit`. `donated` are
-    inputs that each run gives away for a result, by its number: the next run has that result for them."""
+    inputs that each run gives away for a result, by its number: the next run has that result for them. `scaled_dots`
+    gives, for the weights, a function and its weights whose dense products are JAX's scaled dots of MXFP8."""
     function: Callable
     weights: dict[str, Any]
     inputs: dict[str, Any]
@@ -16,6 +17,7 @@ class Program(NamedTuple):
     unit: str
     torch: Callable | None = None
     donated: dict[str, int] = {}
+    scaled_dots: Callable | None = None
 
 
 def normal(*shape, seed=0, scale=1.0):

@@ -1,7 +1,9 @@
 """The MiniLM sentence encoder of examples/minilm, and its dense layers in bf16."""
 import pathlib
 import sys
+from unittest import mock
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from program import Program
@@ -24,11 +26,38 @@ def build(name):
                    for key, value in weights.items()}
     ids = np.random.default_rng(0).integers(1000, 20000, (batch, tokens)).astype(np.int32)
     return Program(model.encode, weights, {"input_ids": ids, "attention_mask": np.ones_like(ids)},
-                   batch * tokens, "tokens", encode)
+                   batch * tokens, "tokens", encode, scaled_dots=None if "bf16" in name else scaled_dots)
 
 
 def is_dense(name):
     return name.startswith("encoder.") and name.endswith(".weight") and "LayerNorm" not in name
+
+
+def scaled_dots(weights):
+    """The encoder in JAX with dense weights as pairs of elements and scales, and activations quantized in the program."""
+    def function(weights, *inputs):
+        with mock.patch.object(model, "_dense", scaled_dense):
+            return model.encode(weights, *inputs)
+
+    return function, {name: jax.jit(quantize_mxfp8)(value) if is_dense(name) else value
+                      for name, value in weights.items()}
+
+
+def quantize_mxfp8(x):
+    """Elements in E4M3 and scales in E8M0 of blocks of 32 along the last axis, by the rule of OCP MX (section 6.3)."""
+    blocks = x.reshape(*x.shape[:-1], -1, 32)
+    _, exponent = jnp.frexp(jnp.max(jnp.abs(blocks), axis=-1, keepdims=True))
+    scales = jnp.ldexp(jnp.float32(1), jnp.maximum(exponent - 1 - 8, -127))
+    elements = jnp.clip(blocks / scales, -448, 448).astype(jnp.float8_e4m3fn)
+    return elements.reshape(x.shape), scales[..., 0].astype(jnp.float8_e8m0fnu)
+
+
+def scaled_dense(parameters, name, x):
+    elements, scales = quantize_mxfp8(x.reshape(-1, x.shape[-1]))
+    weight, weight_scales = parameters[name + ".weight"]
+    product = jax.lax.scaled_dot(elements, weight, lhs_scale=scales, rhs_scale=weight_scales,
+                                 dimension_numbers=(((1,), (1,)), ((), ())), preferred_element_type=jnp.float32)
+    return product.reshape(*x.shape[:-1], -1) + parameters[name + ".bias"]
 
 
 def encode(weights, input_ids, attention_mask):
