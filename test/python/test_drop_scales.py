@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from program_commands import octavo
-from test_recover_scaled import explain, run
+from scaled_programs import explain, run
 
 pytestmark = pytest.mark.mlir
 

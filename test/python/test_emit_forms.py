@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from on_xla import on_xla
-from test_recover_scaled import run as run_file
+from scaled_programs import run as run_file
 from test_reference import OCTAVO
 
 pytestmark = pytest.mark.mlir

@@ -9,7 +9,7 @@ import sys
 import ml_dtypes
 import numpy as np
 import pytest
-from test_recover_scaled import run
+from scaled_programs import run
 from test_reference import OCTAVO
 
 pytestmark = pytest.mark.mlir

@@ -7,7 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from jax import lax
-from test_recover_scaled import (CODES_1_4_3, E8M0, F8, INT8, K, M, W, WS, X, blockwise, cfloat8, codes, dot, exponents, expected_of_a_loop, f32, recovered,
+from scaled_programs import (CODES_1_4_3, E8M0, F8, INT8, K, M, W, WS, X, blockwise, cfloat8, codes, dot, exponents, expected_of_a_loop, f32, recovered,
                                  run, scales, shifted, weight, wide)
 
 pytestmark = pytest.mark.mlir

@@ -10,8 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from commands import OCTAVO
 from jax import lax
-from test_recover_scaled import E5M2, E8M0, F4, F8, M, K, N, OCTAVO, W, X, blockwise, codes, conv, dot, explain, exponents, f32, scales, shifted, weight
+from scaled_programs import E5M2, E8M0, F4, F8, M, K, N, X, blockwise, codes, conv, dot, explain, exponents, f32, scales, shifted, weight
 
 pytestmark = pytest.mark.mlir
 

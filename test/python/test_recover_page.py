@@ -6,7 +6,7 @@ import pytest
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
 PYTHON = "\n".join((pathlib.Path(__file__).parent / f"{name}.py").read_text() for name in (
-    "test_recover_scaled", "test_recover_loops", "test_recover_sharded", "test_narrow_collectives", "test_emit", "test_emit_forms", "test_emit_settings", "scaled_spmd_programs", "test_drop_scales", "module/test_open_recovered"))
+    "test_recover_scaled", "test_recover_not_scaled", "test_recover_loops", "test_recover_sharded", "test_narrow_collectives", "test_emit", "test_emit_forms", "test_emit_settings", "scaled_spmd_programs", "test_drop_scales", "module/test_open_recovered"))
 LIT = (pathlib.Path(__file__).parents[1] / "Transforms" / "recover-scaled.mlir").read_text()
 LINES = [line for line in (DOCS / "recover.md").read_text().splitlines()
          if line.startswith("| ") and not re.match(r"\| (form|---)", line)]
@@ -31,7 +31,8 @@ def test_the_lines_on_fusion():
 
 def test_every_form_has_its_line():
     from test_recover_loops import LOOPS, TO_LOOPS
-    from test_recover_scaled import CONVOLUTIONS, FORMS, NOT_SCALED, SCALED_DOT
+    from test_recover_not_scaled import NOT_SCALED
+    from test_recover_scaled import CONVOLUTIONS, FORMS, SCALED_DOT
     page = (DOCS / "recover.md").read_text()
     opened = (pathlib.Path(__file__).parent / "module" / "test_open_recovered.py").read_text()
     tables = opened[opened.index("OPEN = {"):opened.index("def exported")] + opened[opened.index("NOT_SCALED = {"):opened.index("def written")]

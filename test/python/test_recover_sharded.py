@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from test_recover_scaled import explain, run
+from scaled_programs import explain, run
 
 pytestmark = pytest.mark.mlir
 
