@@ -28,10 +28,7 @@ mlir::FailureOr<llvm::SmallVector<mlir::Type>> partTypes(mlir::Operation* at, ir
   if (llvm::any_of(type.getShape(), mlir::ShapedType::isDynamic))
     return at->emitError() << "octavo-emit takes known extents; found " << type
                            << " (octavo-refine-shapes makes them known)";
-  llvm::SmallVector<mlir::Type> types = {type.getElementsType(), type.getScalesType()};
-  if (type.getHasOuterScale())
-    types.push_back(type.getOuterType());
-  return types;
+  return type.getPartTypes();
 }
 
 /// How scaled tensors are written.

@@ -192,10 +192,7 @@ llvm::SmallVector<Type> inferredTypes(mlir::Operation* op) {
         return Types{
             pack.getResult().getType().withShape(tensorType(pack.getElements()).getShape())};
       })
-      .Case([](ir::UnpackOp unpack) {
-        const ir::ScaledType scaled = unpack.getOperand().getType();
-        return Types{scaled.getElementsType(), scaled.getScalesType()};
-      })
+      .Case([](ir::UnpackOp unpack) { return unpack.getOperand().getType().getPartTypes(); })
       .Case([](ir::DotGeneralOp dot) { return Types{dot.inferredResult()}; })
       .Case([](ir::FusedDotOp fused) {
         return Types(fused.getBody().front().getTerminator()->getOperandTypes());

@@ -131,10 +131,7 @@ mlir::Value MovedWeights::wideRoot(mlir::Value root, mlir::Value scaled) {
     parts.scales = pack.getScales();
     parts.outer = pack.getOuter();
   } else {
-    llvm::SmallVector<mlir::Type> types = {type.getElementsType(), type.getScalesType()};
-    if (type.getHasOuterScale())
-      types.push_back(type.getOuterType());
-    auto unpack = ir::UnpackOp::create(builder, scaled.getLoc(), types, scaled);
+    auto unpack = ir::UnpackOp::create(builder, scaled.getLoc(), scaled);
     parts.elements = unpack.getElements();
     parts.scales = unpack.getScales();
     parts.outer = unpack.getOuter();

@@ -341,10 +341,7 @@ struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
     if (!needsAmax) {
       const mlir::Value scaled = ir::QuantizeOp::create(builder, op.getLoc(), partType, part,
                                                         mlir::Value(), op.getQuantization());
-      llvm::SmallVector<mlir::Type> types = {partType.getElementsType(), partType.getScalesType()};
-      if (type.getHasOuterScale())
-        types.push_back(partType.getOuterType());
-      auto unpack = ir::UnpackOp::create(builder, op.getLoc(), types, scaled);
+      auto unpack = ir::UnpackOp::create(builder, op.getLoc(), scaled);
       parts = {unpack.getElements(), unpack.getScales(), unpack.getOuter()};
     } else {
       const auto maximum = [&](mlir::Value amax) {

@@ -399,10 +399,7 @@ ScaledOrigin ScaledOrigins::unpacked(ir::DequantizeOp op) {
   if (llvm::is_contained(block, mlir::ShapedType::kDynamic))
     return Obstacle{op, "is a scaled tensor's values", "multiply the scaled tensor itself"};
   mlir::OpBuilder builder(op);
-  llvm::SmallVector<mlir::Type> types = {type.getElementsType(), type.getScalesType()};
-  if (type.getHasOuterScale())
-    types.push_back(type.getOuterType());
-  auto unpack = make<ir::UnpackOp>(builder, op.getLoc(), types, op.getOperand());
+  auto unpack = make<ir::UnpackOp>(builder, op.getLoc(), op.getOperand());
   parts.elements = unpack.getElements();
   parts.scales = unpack.getScales();
   parts.outer = unpack.getOuter();

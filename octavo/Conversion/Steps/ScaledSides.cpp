@@ -46,10 +46,7 @@ mlir::Value reordered(mlir::OpBuilder& builder, mlir::Operation* op,
 mlir::Value movedParts(mlir::OpBuilder& builder, mlir::Location location, mlir::Value side,
                        llvm::ArrayRef<std::int64_t> order) {
   const auto type = mlir::cast<ir::ScaledType>(side.getType());
-  llvm::SmallVector<mlir::Type> parts = {type.getElementsType(), type.getScalesType()};
-  if (type.getHasOuterScale())
-    parts.push_back(type.getOuterType());
-  auto taken = ir::UnpackOp::create(builder, location, parts, side);
+  auto taken = ir::UnpackOp::create(builder, location, side);
   auto again = ir::PackOp::create(builder, location, type, taken.getElements(), taken.getScales(),
                                   taken.getOuter());
   const mlir::Value moved = reordered(builder, again, order);

@@ -117,6 +117,8 @@ def Octavo_Scaled : TypeDef<Octavo_Dialect, "Scaled"> {
     ::mlir::RankedTensorType getElementsType() const;
     ::mlir::RankedTensorType getScalesType() const;
     ::mlir::RankedTensorType getOuterType() const;
+    /// Those that there are, in this order.
+    ::llvm::SmallVector<::mlir::Type> getPartTypes() const;
 
     /// Bits of all elements and scales with their codes packed.
     int64_t getStoredBits() const;
@@ -333,6 +335,11 @@ def Octavo_UnpackOp : Octavo_Op<"unpack", [Pure]> {
   let arguments = (ins Octavo_Scaled:$operand);
   let results = (outs AnyRankedTensor:$elements, AnyRankedTensor:$scales,
                       Optional<0DTensorOf<[F32]>>:$outer);
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$scaled), [{
+      build($_builder, $_state, ::llvm::cast<ScaledType>(scaled.getType()).getPartTypes(), scaled);
+    }]>
+  ];
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }

@@ -198,6 +198,13 @@ mlir::RankedTensorType ScaledType::getOuterType() const {
                             : mlir::RankedTensorType();
 }
 
+llvm::SmallVector<mlir::Type> ScaledType::getPartTypes() const {
+  llvm::SmallVector<mlir::Type> types = {getElementsType(), getScalesType()};
+  if (getHasOuterScale())
+    types.push_back(getOuterType());
+  return types;
+}
+
 std::int64_t ScaledType::getStoredBits() const {
   return getNumElements() * getElement()->width() +
          mlir::ShapedType::getNumElements(getScaleShape()) * getScale()->width() +
