@@ -308,11 +308,8 @@ struct EmitStableHLO : impl::EmitStableHLOBase<EmitStableHLO> {
   using EmitStableHLOBase::EmitStableHLOBase;
 
   void runOnOperation() override {
-    if (qdq + xlaScaledDot + xlaCustomCalls > 1) {
-      getOperation().emitError("octavo-emit writes one form: qdq, xla-scaled-dot or "
-                               "xla-custom-calls");
-      return signalPassFailure();
-    }
+    if (qdq + xlaScaledDot + xlaCustomCalls > 1)
+      return fail("writes one form: qdq, xla-scaled-dot or xla-custom-calls");
     const Form form = xlaScaledDot     ? Form::ScaledDot
                       : xlaCustomCalls ? Form::CustomCalls
                                        : Form::Qdq;

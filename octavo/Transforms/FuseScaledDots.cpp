@@ -488,11 +488,8 @@ public:
   using FuseScaledDotsBase::FuseScaledDotsBase;
 
   void runOnOperation() override {
-    if (overflow != "clamped" && overflow != "allow") {
-      getOperation().emitError("octavo-fuse-scaled-dots: no overflow \"")
-          << overflow << "\"; available: clamped allow";
-      return signalPassFailure();
-    }
+    if (overflow != "clamped" && overflow != "allow")
+      return fail("no overflow \"" + overflow.getValue() + "\"; available: clamped allow");
     llvm::SmallVector<mlir::Operation*> products;
     getOperation().walk([&](mlir::Operation* op) {
       if (ir::isNarrowProduct(op) && !llvm::isa<ir::FusedDotOp>(op->getParentOp()))

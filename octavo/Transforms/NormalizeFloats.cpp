@@ -212,10 +212,10 @@ struct NormalizeFloats : impl::NormalizeFloatsBase<NormalizeFloats> {
     const auto* found = llvm::find_if(
         kTargets, [&](const Target& known) { return known.name == llvm::StringRef(target); });
     if (found == kTargets.end()) {
-      auto error = getOperation().emitError() << "no target '" << target << "'; available:";
+      std::string names;
       for (const Target& known : kTargets)
-        error << ' ' << known.name;
-      return signalPassFailure();
+        names += " " + known.name.str();
+      return fail("no target '" + target.getValue() + "'; available:" + names);
     }
     llvm::SmallVector<mlir::Operation*> ops;
     getOperation().walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {

@@ -13,6 +13,21 @@
 
 namespace octavo::transforms {
 
+/// A pass on a program, whose own errors name it and do not print the program.
+class ModulePass : public mlir::OperationPass<mlir::ModuleOp> {
+public:
+  /// The error for an option that it does not have lists those that it has.
+  mlir::LogicalResult initializeOptions(
+      llvm::StringRef options,
+      llvm::function_ref<mlir::LogicalResult(const llvm::Twine&)> errorHandler) override;
+
+protected:
+  explicit ModulePass(mlir::TypeID id) : OperationPass(id) {}
+  ModulePass(const ModulePass&) = default;
+
+  void fail(const llvm::Twine& message);
+};
+
 #define GEN_PASS_DECL
 #include "octavo/Transforms/Passes.h.inc"
 

@@ -4,7 +4,9 @@
 
 include "mlir/Pass/PassBase.td"
 
-def QuantizeDots : Pass<"octavo-quantize-dots", "::mlir::ModuleOp"> {
+class Octavo_Pass<string argument> : PassBase<argument, "::octavo::transforms::ModulePass">;
+
+def QuantizeDots : Octavo_Pass<"octavo-quantize-dots"> {
   let summary = "Quantizes the dots of a wide program";
   let description = [{
     Each `stablehlo.dot_general` of f32, bf16 or f16 that the options choose becomes an
@@ -50,7 +52,7 @@ def QuantizeDots : Pass<"octavo-quantize-dots", "::mlir::ModuleOp"> {
   ];
 }
 
-def EmitStableHLO : Pass<"octavo-emit", "::mlir::ModuleOp"> {
+def EmitStableHLO : Octavo_Pass<"octavo-emit"> {
   let summary = "Writes the operations of the octavo dialect as plain StableHLO";
   let description = [{
     Scaled tensors become tensors of elements and of scales (and an outer scale); quantization,
@@ -101,7 +103,7 @@ def EmitStableHLO : Pass<"octavo-emit", "::mlir::ModuleOp"> {
   ];
 }
 
-def RecoverScaled : Pass<"octavo-recover-scaled", "::mlir::ModuleOp"> {
+def RecoverScaled : Octavo_Pass<"octavo-recover-scaled"> {
   let summary = "Makes dots of dequantized values dots of scaled tensors";
   let description = [{
     A dot whose operand is codes of a narrow float times their scales, as frameworks write it by hand,
@@ -146,7 +148,7 @@ def RecoverScaled : Pass<"octavo-recover-scaled", "::mlir::ModuleOp"> {
   ];
 }
 
-def NarrowCollectives : Pass<"octavo-narrow-collectives", "::mlir::ModuleOp"> {
+def NarrowCollectives : Octavo_Pass<"octavo-narrow-collectives"> {
   let summary = "Moves codes and scales between processes in the place of wide values";
   let description = [{
     - `all_gather`, `all_to_all`, `collective_permute` and `collective_broadcast` of dequantized values
@@ -175,7 +177,7 @@ def NarrowCollectives : Pass<"octavo-narrow-collectives", "::mlir::ModuleOp"> {
   ];
 }
 
-def DropScales : Pass<"octavo-drop-scales", "::mlir::ModuleOp"> {
+def DropScales : Octavo_Pass<"octavo-drop-scales"> {
   let summary = "Leaves tensors wide that are quantized only to be dequantized";
   let description = [{
     A scale is needed where codes are stored, sent or multiplied. An `octavo.quantize` whose result only
@@ -190,7 +192,7 @@ def DropScales : Pass<"octavo-drop-scales", "::mlir::ModuleOp"> {
   let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
 }
 
-def FoldConstants : Pass<"octavo-fold-constants", "::mlir::ModuleOp"> {
+def FoldConstants : Octavo_Pass<"octavo-fold-constants"> {
   let summary = "Evaluates operations whose operands are constants";
   let description = [{
     Each operation of StableHLO and CHLO that has no side effects, whose operands are all constants and
@@ -204,7 +206,7 @@ def FoldConstants : Pass<"octavo-fold-constants", "::mlir::ModuleOp"> {
   ];
 }
 
-def SimplifyConverts : Pass<"octavo-simplify-converts", "::mlir::ModuleOp"> {
+def SimplifyConverts : Octavo_Pass<"octavo-simplify-converts"> {
   let summary = "Leaves out converts that change no value";
   let description = [{
     A chain of `stablehlo.convert` from a float A by way of B to C becomes one convert from A to C, or
@@ -231,7 +233,7 @@ def SimplifyConverts : Pass<"octavo-simplify-converts", "::mlir::ModuleOp"> {
   ];
 }
 
-def NormalizeFloats : Pass<"octavo-normalize-floats", "::mlir::ModuleOp"> {
+def NormalizeFloats : Octavo_Pass<"octavo-normalize-floats"> {
   let summary = "Computes in the float types that a target has";
   let description = [{
     Around each elementwise operation, dot, convolution, `reduce` and `reduce_window` with an operand or
@@ -260,7 +262,7 @@ def NormalizeFloats : Pass<"octavo-normalize-floats", "::mlir::ModuleOp"> {
   ];
 }
 
-def RefineShapes : Pass<"octavo-refine-shapes", "::mlir::ModuleOp"> {
+def RefineShapes : Octavo_Pass<"octavo-refine-shapes"> {
   let summary = "Makes the extents known that follow from the types of the arguments";
   let description = [{
     The function is given arguments of `types`, or keeps those that it has. What is known of their
@@ -282,7 +284,7 @@ def RefineShapes : Pass<"octavo-refine-shapes", "::mlir::ModuleOp"> {
 // Legalizations: a dialect's operations as other operations that mean the same. One file each in
 // Legalizations/; CHLO's functions are a folder, LegalizeCHLO/.
 
-def LegalizeCHLO : Pass<"octavo-legalize-chlo", "::mlir::ModuleOp"> {
+def LegalizeCHLO : Octavo_Pass<"octavo-legalize-chlo"> {
   let summary = "Makes operations of CHLO operations of StableHLO";
   let description = [{
     Each operation of CHLO becomes operations of StableHLO that compute the same. Implicit broadcasts
@@ -297,7 +299,7 @@ def LegalizeCHLO : Pass<"octavo-legalize-chlo", "::mlir::ModuleOp"> {
   let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
 }
 
-def LegalizeComposites : Pass<"octavo-legalize-composites", "::mlir::ModuleOp"> {
+def LegalizeComposites : Octavo_Pass<"octavo-legalize-composites"> {
   let summary = "Makes composites calls of their decompositions";
   let description = [{
     A `stablehlo.composite` means what the function means that it names as its decomposition. Each
@@ -309,7 +311,7 @@ def LegalizeComposites : Pass<"octavo-legalize-composites", "::mlir::ModuleOp"> 
   ];
 }
 
-def LegalizeArith : Pass<"octavo-legalize-arith", "::mlir::ModuleOp"> {
+def LegalizeArith : Octavo_Pass<"octavo-legalize-arith"> {
   let summary = "Makes operations of arith and math on tensors operations of StableHLO";
   let description = [{
     Exporters leave constants and arithmetic of MLIR's own dialects in programs. Each operation on
@@ -321,7 +323,7 @@ def LegalizeArith : Pass<"octavo-legalize-arith", "::mlir::ModuleOp"> {
   let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
 }
 
-def InlineFusedDots : Pass<"octavo-inline-fused-dots", "::mlir::ModuleOp"> {
+def InlineFusedDots : Octavo_Pass<"octavo-inline-fused-dots"> {
   let summary = "Puts the bodies of fused dots in their place";
   let description = [{
     Each `octavo.fused_dot` becomes the operations of its body, which mean the same: the inverse of
@@ -330,7 +332,7 @@ def InlineFusedDots : Pass<"octavo-inline-fused-dots", "::mlir::ModuleOp"> {
   let dependentDialects = ["::octavo::ir::OctavoDialect"];
 }
 
-def FuseScaledDots : Pass<"octavo-fuse-scaled-dots", "::mlir::ModuleOp"> {
+def FuseScaledDots : Octavo_Pass<"octavo-fuse-scaled-dots"> {
   let summary = "Makes products of scaled tensors and what follows them one operation";
   let description = [{
     Each `octavo.dot_general` with an epilogue becomes an `octavo.fused_dot`, whose body has the same

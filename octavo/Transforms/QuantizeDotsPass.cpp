@@ -37,10 +37,10 @@ public:
   void runOnOperation() override {
     llvm::Expected<DotOptions> options = parseOptions();
     if (!options)
-      return fail(options.takeError());
+      return fail(llvm::toString(options.takeError()));
     llvm::Expected<DotReport> report = quantizeDots(getOperation(), *options);
     if (!report)
-      return fail(report.takeError());
+      return fail(llvm::toString(report.takeError()));
     for (const CacheRecord& cache : report->caches)
       remark(cache);
     for (const DotRecord& dot : report->dots)
@@ -50,11 +50,6 @@ public:
   }
 
 private:
-  void fail(llvm::Error error) {
-    getOperation().emitError("octavo-quantize-dots: ") << llvm::toString(std::move(error));
-    signalPassFailure();
-  }
-
   llvm::Expected<DotOptions> parseOptions() {
     DotOptions result;
     if (llvm::Error error = recipe.empty() ? parseFormats(result) : parseRecipe(result))

@@ -15,11 +15,9 @@ struct RefineShapes : impl::RefineShapesBase<RefineShapes> {
 
   void runOnOperation() override {
     auto entry = mlir::SymbolTable(getOperation()).lookup<mlir::func::FuncOp>(function);
-    if (!entry || entry.isExternal()) {
-      getOperation().emitError() << "there is no function @" << function
-                                 << " to refine; name one with the option function";
-      return signalPassFailure();
-    }
+    if (!entry || entry.isExternal())
+      return fail("there is no function @" + function.getValue() +
+                  " to refine; name one with the option function");
     llvm::SmallVector<mlir::Type> arguments;
     for (const std::string& text : types) {
       const mlir::Type type = mlir::parseType(text, &getContext());

@@ -184,11 +184,9 @@ struct SimplifyConverts : impl::SimplifyConvertsBase<SimplifyConverts> {
   void runOnOperation() override {
     const bool toConverts = reducePrecision == "converts";
     const bool toOperation = reducePrecision == "operation";
-    if (!toConverts && !toOperation && !reducePrecision.empty()) {
-      getOperation().emitError() << "reduce-precision is converts or operation; found '"
-                                 << reducePrecision << "'";
-      return signalPassFailure();
-    }
+    if (!toConverts && !toOperation && !reducePrecision.empty())
+      return fail("reduce-precision is converts or operation; found '" +
+                  reducePrecision.getValue() + "'");
     getOperation().walk(
         [&](stablehlo::ReducePrecisionOp op) { legalizeReducePrecision(op, toConverts); });
     // In program order: what is erased was visited.

@@ -6,7 +6,7 @@
 
 // MISFIT: error: 'func.func' op argument 0 has the type 'tensor<?xf32>', which 'tensor<3x4xf32>' does not fit
 // COUNT: error: 'func.func' op takes 1 arguments; 2 types were given
-// MISSING: error: there is no function @other to refine; name one with the option function
+// MISSING: error: octavo-refine-shapes: there is no function @other to refine; name one with the option function
 func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   %c2 = stablehlo.constant dense<2> : tensor<i32>
   %c0 = stablehlo.constant dense<0> : tensor<i32>
