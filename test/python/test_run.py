@@ -610,6 +610,10 @@ func.func @sum() {
     (["run", "a.mlir", "b.mlir"], ["b.mlir"]),
     (["run", "a.mlir", "--backend", "gpu"], ['"gpu"', "available: reference"]),
     (["run", "a.mlir", "--threads", "many"], ["many"]),
+    (["run", "a.mlir", "--threads", "0"], ["--threads: Value 0 not in range 1 to 4096"]),
+    (["run", "a.mlir", "--threads", "-1"], ["--threads: Value -1 not in range 1 to 4096"]),
+    (["calibrate", "a.mlir", "--threads", "0"], ["--threads: Value 0 not in range 1 to 4096"]),
+    (["tune", "a.mlir", "--threads", "0"], ["--threads: Value 0 not in range 1 to 4096"]),
     (["--versoin"], ["did you mean --version?"]),
 ])  # fmt: skip
 def test_command_lines_that_are_wrong(arguments, words):

@@ -5,6 +5,7 @@
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/ElapsedTime.h"
 #include "tools/octavo/FormatNames.h"
+#include "tools/octavo/Threads.h"
 
 #include "octavo/Analysis/Distribution.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
@@ -247,9 +248,7 @@ void addAnalyzeCommand(CLI::App& app) {
   for (CLI::Option* other : {format, distribution, samples, seed, weights, tensor, plot})
     rfc->excludes(other);
   command->add_flag("--json", options->isJson, "Print JSON");
-  command->add_option("--threads", options->threads, "Use at most this many threads")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+  addThreadsOption(*command, options->threads);
   command->footer(R"(Examples:
   octavo analyze
   octavo analyze --format mxfp4 --format nvfp4 --distribution student-t:3 --plot errors.svg

@@ -1,5 +1,7 @@
 #include "tools/octavo/checkpoint/ReadingFlags.h"
 
+#include "tools/octavo/Threads.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -38,11 +40,7 @@ void addWorkFlags(CLI::App& command, WorkFlags& flags) {
       })
       ->type_name("SIZE")
       ->default_str("1GB");
-  command
-      .add_option("--threads", flags.threads,
-                  "Use at most this many; the result does not depend on it")
-      ->check(CLI::Range(1, 4096))
-      ->type_name("N");
+  addThreadsOption(command, flags.threads);
 }
 
 checkpoint::WorkSettings workSettings(const WorkFlags& flags) {

@@ -5,6 +5,7 @@
 #include "tools/octavo/ElapsedTime.h"
 #include "tools/octavo/StatusLine.h"
 #include "tools/octavo/TextTable.h"
+#include "tools/octavo/Threads.h"
 #include "tools/octavo/program/InputSets.h"
 #include "tools/octavo/program/OrThrow.h"
 #include "tools/octavo/program/RunChecks.h"
@@ -20,7 +21,6 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <tbb/global_control.h>
 
 #include <atomic>
 #include <cstdio>
@@ -47,7 +47,7 @@ struct CalibrateFlags {
   bool ignoresUnused = false;
   bool hasColumns = false;
   bool isJson = false;
-  unsigned threads = 0;
+  int threads = 0;
 };
 
 constexpr double kPercentiles[] = {99.99, 99.9, 99};
@@ -213,9 +213,7 @@ void checkUsage(const CalibrateFlags& flags) {
 
 void calibrate(const CalibrateFlags& flags) {
   checkUsage(flags);
-  std::optional<tbb::global_control> limit;
-  if (flags.threads > 0)
-    limit.emplace(tbb::global_control::max_allowed_parallelism, flags.threads);
+  const ThreadLimit limit(flags.threads);
   const Calibration calibration =
       flags.merged.empty() ? calibrationOf(flags) : mergedOf(flags.merged);
   tellEmpty(calibration);
@@ -263,7 +261,7 @@ void addCalibrateCommand(CLI::App& app) {
                    "What evaluates the program: compiled, or reference, the interpreter")
       ->type_name("NAME")
       ->capture_default_str();
-  command->add_option("--threads", flags->threads, "Use at most this many threads")->type_name("N");
+  addThreadsOption(*command, flags->threads);
   command->add_flag("--json", flags->isJson, "Print the figures as JSON");
   command->footer(R"(Examples:
   octavo calibrate model.mlir --weights model.safetensors --inputs ids=ids.npy,mask=mask.npy -o model.json

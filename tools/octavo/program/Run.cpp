@@ -3,6 +3,7 @@
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/ElapsedTime.h"
 #include "tools/octavo/StatusLine.h"
+#include "tools/octavo/Threads.h"
 #include "tools/octavo/program/DotFlags.h"
 #include "tools/octavo/program/InputSets.h"
 #include "tools/octavo/program/MissedWarnings.h"
@@ -34,7 +35,6 @@
 #include "octavo/Transforms/RecoverScaled.h"
 
 #include <fmt/format.h>
-#include <tbb/global_control.h>
 
 #include <algorithm>
 #include <atomic>
@@ -71,7 +71,7 @@ struct RunOptions {
   bool explains = false;
   std::string profile;
   std::string dump;
-  unsigned threads = 0;
+  int threads = 0;
   unsigned repeat = 0;
   bool recovers = false;
   bool dropsScales = false;
@@ -545,9 +545,7 @@ void checkUsage(const RunOptions& options) {
 
 void runProgram(const RunOptions& options) {
   checkUsage(options);
-  std::optional<tbb::global_control> limit;
-  if (options.threads > 0)
-    limit.emplace(tbb::global_control::max_allowed_parallelism, options.threads);
+  const ThreadLimit limit(options.threads);
   if (isFolder(options))
     return runFolder({.folder = options.program,
                       .weights = options.weights,
@@ -733,8 +731,7 @@ void addRunCommand(CLI::App& app) {
       ->type_name("N");
   addFailOnMissed(*command, options->failsOnMissed);
   command->add_flag("--json", options->isJson, "Print JSON");
-  command->add_option("--threads", options->threads, "Use at most this many threads")
-      ->type_name("N");
+  addThreadsOption(*command, options->threads);
   const std::vector<CLI::Option*> before = command->get_options();
   addDotFlags(*command, options->dots, quantize);
   std::vector<const CLI::Option*> ofDots;

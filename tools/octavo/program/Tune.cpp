@@ -4,6 +4,7 @@
 #include "tools/octavo/FormatNames.h"
 #include "tools/octavo/Interruption.h"
 #include "tools/octavo/StatusLine.h"
+#include "tools/octavo/Threads.h"
 #include "tools/octavo/program/DotFlags.h"
 #include "tools/octavo/program/OrThrow.h"
 #include "tools/octavo/program/TextFile.h"
@@ -20,7 +21,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <tbb/global_control.h>
 
 #include <filesystem>
 #include <memory>
@@ -48,7 +48,7 @@ struct TuneFlags {
   std::string backend = "compiled";
   DotFlags dots;
   bool isJson = false;
-  unsigned threads = 0;
+  int threads = 0;
 };
 
 /// What is being measured, for the line on the terminal.
@@ -191,9 +191,7 @@ void tuneProgram(const TuneFlags& flags) {
                                       .dots = whichDots(flags, candidates),
                                       .candidates = candidates};
   backends::TuningOptions options{.budget = budget, .cost = costOf(flags)};
-  std::optional<tbb::global_control> limit;
-  if (flags.threads > 0)
-    limit.emplace(tbb::global_control::max_allowed_parallelism, flags.threads);
+  const ThreadLimit limit(flags.threads);
   // That they can be written is known before the work is done.
   static_cast<void>(createFile(flags.output));
   if (!flags.plot.empty())
@@ -335,7 +333,7 @@ void addTuneCommand(CLI::App& app) {
       ->type_name("NAME")
       ->capture_default_str();
   command->add_flag("--json", flags->isJson, "Print JSON");
-  command->add_option("--threads", flags->threads, "Use at most this many threads")->type_name("N");
+  addThreadsOption(*command, flags->threads);
   addWhichDotsFlags(*command, flags->dots);
   command->footer(R"(Examples:
   octavo tune model.mlir --weights model.safetensors --input ids.npy --budget "cosine >= 0.99" \
