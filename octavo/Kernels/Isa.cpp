@@ -20,8 +20,10 @@ constexpr auto kNames = std::to_array<IsaRow>({{Isa::Portable, "portable"},
                                                {Isa::Avx512, "avx512"},
                                                {Isa::Neon, "neon"}});
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(OCTAVO_WITHOUT_AVX512)
 constexpr auto kBuilt = std::to_array<Isa>({Isa::Portable, Isa::Avx2, Isa::Avx512});
+#elif defined(__x86_64__)
+constexpr auto kBuilt = std::to_array<Isa>({Isa::Portable, Isa::Avx2});
 #elif defined(__aarch64__)
 constexpr auto kBuilt = std::to_array<Isa>({Isa::Portable, Isa::Neon});
 #else

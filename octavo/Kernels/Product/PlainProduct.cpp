@@ -24,6 +24,7 @@ extern const PlainKernels kPlainF32, kPlainBf16, kPlainInt8;
 namespace avx2 {
 extern const PlainKernels kPlainF32, kPlainBf16, kPlainInt8;
 }
+#if !defined(OCTAVO_WITHOUT_AVX512)
 namespace avx512 {
 extern const PlainKernels kPlainF32, kPlainBf16, kPlainInt8;
 }
@@ -33,6 +34,7 @@ extern const PlainKernels kPlainBf16;
 namespace avx512tiles {
 extern const PlainKernels kPlainBf16;
 }
+#endif
 #elif defined(__aarch64__)
 namespace neon {
 extern const PlainKernels kPlainF32, kPlainBf16, kPlainInt8;
@@ -49,12 +51,14 @@ const PlainKernels& plainKernels(Isa isa, PlainType type) {
 #if defined(__x86_64__)
   case Isa::Avx2:
     return chosen(avx2::kPlainF32, avx2::kPlainBf16, avx2::kPlainInt8);
+#if !defined(OCTAVO_WITHOUT_AVX512)
   case Isa::Avx512:
     return chosen(avx512::kPlainF32,
                   usesTiles(isa)  ? avx512tiles::kPlainBf16
                   : usesBf16(isa) ? avx512bf16::kPlainBf16
                                   : avx512::kPlainBf16,
                   avx512::kPlainInt8);
+#endif
 #elif defined(__aarch64__)
   case Isa::Neon:
     return chosen(neon::kPlainF32, neon::kPlainBf16, neon::kPlainInt8);

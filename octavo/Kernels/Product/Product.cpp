@@ -15,9 +15,11 @@ extern const ProductKernels kProducts;
 namespace avx2 {
 extern const ProductKernels kProducts;
 }
+#if !defined(OCTAVO_WITHOUT_AVX512)
 namespace avx512 {
 extern const ProductKernels kProducts;
 }
+#endif
 #elif defined(__aarch64__)
 namespace neon {
 extern const ProductKernels kProducts;
@@ -30,8 +32,10 @@ const ProductKernels& productKernels(Isa isa) {
 #if defined(__x86_64__)
   case Isa::Avx2:
     return avx2::kProducts;
+#if !defined(OCTAVO_WITHOUT_AVX512)
   case Isa::Avx512:
     return avx512::kProducts;
+#endif
 #elif defined(__aarch64__)
   case Isa::Neon:
     return neon::kProducts;

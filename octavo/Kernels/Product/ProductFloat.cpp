@@ -22,12 +22,14 @@ extern const FloatKernels kFloatProducts;
 namespace avx2 {
 extern const FloatKernels kFloatProducts;
 }
+#if !defined(OCTAVO_WITHOUT_AVX512)
 namespace avx512 {
 extern const FloatKernels kFloatProducts;
 }
 namespace avx512bf16 {
 extern const FloatKernels kFloatProducts, kFloatProductsByTiles;
 }
+#endif
 #elif defined(__aarch64__)
 namespace neon {
 extern const FloatKernels kFloatProducts;
@@ -40,10 +42,12 @@ const FloatKernels& floatKernels(Isa isa, FloatDot dot) {
 #if defined(__x86_64__)
   case Isa::Avx2:
     return avx2::kFloatProducts;
+#if !defined(OCTAVO_WITHOUT_AVX512)
   case Isa::Avx512:
     if (dot == FloatDot::MultiplyAdds)
       return avx512::kFloatProducts;
     return usesTiles(isa) ? avx512bf16::kFloatProductsByTiles : avx512bf16::kFloatProducts;
+#endif
 #elif defined(__aarch64__)
   case Isa::Neon:
     return neon::kFloatProducts;
