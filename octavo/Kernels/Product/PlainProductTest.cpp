@@ -566,14 +566,15 @@ TEST_P(PlainProduct, OfABatchOfFewRowsOfBf16IsTheStatedChain) {
 /// beside the same ones in memory.
 template <typename T> void expectMadeAsInMemory(Isa isa) {
   constexpr int kProducts = 3;
-  for (std::int64_t rows : {1, 2, 7, 40})
-    for (const auto [depth, columns] :
-         {std::pair(1, 1), {5, 700}, {701, 3}, {64, 150}, {151, 64}, {3000, 40}, {40, 3000}})
+  constexpr std::int64_t kMostRows = 40;
+  Random random(11);
+  for (const auto [depth, columns] :
+       {std::pair(1, 1), {5, 700}, {701, 3}, {64, 150}, {151, 64}, {3000, 40}, {40, 3000}}) {
+    const std::vector<T> a = standardNormals<T>(kProducts * kMostRows * depth, random);
+    const std::vector<T> b = standardNormals<T>((kProducts + 1) * depth * columns, random);
+    for (std::int64_t rows : {std::int64_t{1}, std::int64_t{2}, std::int64_t{7}, kMostRows})
       for (const auto [isTransposed, isBetween] :
            {std::pair(false, false), {false, true}, {true, false}, {true, true}}) {
-        Random random(static_cast<std::uint32_t>(rows + 100 * columns));
-        const std::vector<T> a = standardNormals<T>(kProducts * rows * depth, random);
-        const std::vector<T> b = standardNormals<T>((kProducts + 1) * depth * columns, random);
         std::vector<BatchOffsets> products;
         const std::int64_t ofRow = isTransposed ? depth : columns;
         const std::int64_t rowsOfOne = isTransposed ? columns : depth;
@@ -610,6 +611,7 @@ template <typename T> void expectMadeAsInMemory(Isa isa) {
           finished.expectEachRowOnce();
         }
       }
+  }
 }
 TEST_P(PlainProduct, OfABatchWhoseRightSideIsMadeIsTheSame) {
   expectMadeAsInMemory<float>(GetParam());
