@@ -2,6 +2,8 @@
 
 #include "octavo/Parallel/Loops.h"
 #include "octavo/Pipelines/CompilationCache.h"
+#include "octavo/Pipelines/InvariantDivision.h"
+#include "octavo/Pipelines/RowFetch.h"
 #include "octavo/Steps/KernelLibrary.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -34,9 +36,10 @@ namespace {
 constexpr llvm::StringLiteral kPasses =
     "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
     "loop-mssa(loop-rotate,licm<allowspeculation>),simplifycfg,loop(indvars,loop-deletion),"
+    "invariant-division,"
     "loop-vectorize<no-interleave-forced-only;no-vectorize-forced-only>,"
     "instcombine<no-verify-fixpoint>,early-cse<memssa>,loop-mssa(licm<allowspeculation>),"
-    "simplifycfg,dce)";
+    "simplifycfg,dce,row-fetch)";
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> targetMachine() {
   static std::once_flag once;
@@ -109,6 +112,17 @@ llvm::Expected<std::unique_ptr<llvm::Module>> optimized(const std::string& text,
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.registerPipelineParsingCallback([](llvm::StringRef pass,
+                                             llvm::FunctionPassManager& manager,
+                                             llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
+    if (pass == "invariant-division")
+      manager.addPass(InvariantDivision());
+    else if (pass == "row-fetch")
+      manager.addPass(RowFetch());
+    else
+      return false;
+    return true;
+  });
   llvm::ModulePassManager passes;
   if (llvm::Error error = builder.parsePassPipeline(passes, kPasses))
     return std::move(error);
