@@ -3,6 +3,7 @@
 #include "octavo/Parallel/Loops.h"
 #include "octavo/Pipelines/CompilationCache.h"
 #include "octavo/Pipelines/InvariantDivision.h"
+#include "octavo/Pipelines/LoadedObject.h"
 #include "octavo/Pipelines/RowFetch.h"
 #include "octavo/Steps/KernelLibrary.h"
 
@@ -140,11 +141,11 @@ llvm::Error emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeG
   return llvm::Error::success();
 }
 
-/// What a kernel's code depends on, besides its text.
-std::string settingsOf(const llvm::TargetMachine& machine) {
+/// What a kernel's code depends on, besides its text: the machine, and this library, which has
+/// LLVM, its options and all passes in it.
+std::string settingsOf(const llvm::TargetMachine& machine, llvm::StringRef build) {
   return (machine.getTargetTriple().str() + "\n" + machine.getTargetCPU() + "\n" +
-          machine.getTargetFeatureString() + "\n" + LLVM_VERSION_STRING + " " OCTAVO_VERSION "\n" +
-          kPasses + (machine.isPositionIndependent() ? "\npic\n" : "\n"))
+          machine.getTargetFeatureString() + "\n" + build + "\n")
       .str();
 }
 
@@ -175,8 +176,11 @@ struct NamedObject {
 /// The object files of kernels, in the order of their texts.
 llvm::Expected<std::vector<NamedObject>> objectsOf(std::span<const std::string> kernels,
                                                    const llvm::TargetMachine& machine) {
-  const std::string settings = settingsOf(machine);
-  const CompilationCache cache = CompilationCache::ofUser();
+  static const std::string build =
+      buildIdOf(loadedObjectOf(reinterpret_cast<const void*>(&settingsOf)));
+  const std::string settings = settingsOf(machine, build);
+  // A build that cannot be told from others keeps nothing.
+  const CompilationCache cache = build.empty() ? CompilationCache("") : CompilationCache::ofUser();
   std::vector<NamedObject> objects(kernels.size());
   std::vector<std::string> errors(kernels.size());
   parallel::forEach(static_cast<std::int64_t>(kernels.size()), [&](std::int64_t number) {

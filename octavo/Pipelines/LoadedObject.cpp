@@ -1,8 +1,12 @@
 #include "octavo/Pipelines/LoadedObject.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace octavo::pipelines {
 
@@ -25,6 +29,26 @@ LoadedObject loadedObjectOf(const void* address) {
   };
   dl_iterate_phdr(visit, &search);
   return search.found;
+}
+
+std::string buildIdOf(const LoadedObject& object) {
+  for (const ElfW(Phdr) & segment : object.segments) {
+    if (segment.p_type != PT_NOTE)
+      continue;
+    llvm::StringRef notes(reinterpret_cast<const char*>(object.base + segment.p_vaddr),
+                          segment.p_memsz);
+    ElfW(Nhdr) note;
+    while (notes.size() >= sizeof note) {
+      std::memcpy(&note, notes.data(), sizeof note);
+      const auto padded = [](std::size_t size) { return llvm::alignTo(size, 4); };
+      const llvm::StringRef name = notes.substr(sizeof note, note.n_namesz);
+      const std::size_t begin = sizeof note + padded(note.n_namesz);
+      if (note.n_type == NT_GNU_BUILD_ID && name == llvm::StringRef("GNU", 4))
+        return llvm::toHex(notes.substr(begin, note.n_descsz), true);
+      notes = notes.substr(begin + padded(note.n_descsz));
+    }
+  }
+  return "";
 }
 
 } // namespace octavo::pipelines

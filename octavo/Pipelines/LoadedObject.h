@@ -4,6 +4,7 @@
 #include <link.h>
 
 #include <span>
+#include <string>
 
 namespace octavo::pipelines {
 
@@ -15,5 +16,8 @@ struct LoadedObject {
 
 /// The one that has the address in a segment; one of no segments if there is none.
 LoadedObject loadedObjectOf(const void* address);
+
+/// The note that a linker puts into what it links, a digest of all of it; empty without one.
+std::string buildIdOf(const LoadedObject& object);
 
 } // namespace octavo::pipelines

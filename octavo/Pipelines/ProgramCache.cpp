@@ -7,12 +7,9 @@
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/BuiltinAttributes.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
-
-#include <cstring>
 
 namespace octavo::pipelines {
 
@@ -20,28 +17,6 @@ namespace {
 
 /// Of the constants of a program that is kept.
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
-
-/// The note that a linker puts into what it links, a digest of all of it; empty without one.
-std::string buildId() {
-  const LoadedObject self = loadedObjectOf(reinterpret_cast<const void*>(&buildId));
-  for (const ElfW(Phdr) & segment : self.segments) {
-    if (segment.p_type != PT_NOTE)
-      continue;
-    llvm::StringRef notes(reinterpret_cast<const char*>(self.base + segment.p_vaddr),
-                          segment.p_memsz);
-    ElfW(Nhdr) note;
-    while (notes.size() >= sizeof note) {
-      std::memcpy(&note, notes.data(), sizeof note);
-      const auto padded = [](std::size_t size) { return llvm::alignTo(size, 4); };
-      const llvm::StringRef name = notes.substr(sizeof note, note.n_namesz);
-      const std::size_t begin = sizeof note + padded(note.n_namesz);
-      if (note.n_type == NT_GNU_BUILD_ID && name == llvm::StringRef("GNU", 4))
-        return llvm::toHex(notes.substr(begin, note.n_descsz), true);
-      notes = notes.substr(begin + padded(note.n_descsz));
-    }
-  }
-  return "";
-}
 
 std::size_t constantBytes(mlir::ModuleOp program) {
   std::size_t bytes = 0;
@@ -93,7 +68,8 @@ llvm::StringRef textOf(std::span<const std::byte> bytes) {
 KeptProgram::KeptProgram(llvm::ArrayRef<mlir::ModuleOp> sources, llvm::StringRef function) {
   if (!cache.isUsed())
     return;
-  static const std::string build = buildId();
+  static const std::string build =
+      buildIdOf(loadedObjectOf(reinterpret_cast<const void*>(&textOf)));
   std::size_t constants = 0;
   for (const mlir::ModuleOp source : sources)
     constants += constantBytes(source);
