@@ -183,24 +183,15 @@ void widenProducts(mlir::ModuleOp module) {
   });
 }
 
-/// Whether equal values of another type than the input's may be quantized otherwise.
-bool dependsOnInput(const numerics::QuantizeOptions& options) {
-  return options.inInputType != numerics::InputArithmetic{} || options.corners.inputEpsilon;
-}
-
 /// Quantizations and products of scaled tensors as those of f32, which the kernels have: their
-/// values are converted exactly and the result is rounded once (rule I13). Not quantizations that
-/// compute in their input's type, as some presets do.
+/// values are converted exactly and the result is rounded once (rule I13).
 void widenScaled(mlir::ModuleOp module) {
   module->walk([](mlir::Operation* op) {
     mlir::OpBuilder builder(op);
     if (auto quantize = llvm::dyn_cast<ir::QuantizeOp>(op)) {
       const mlir::Type input = mlir::getElementTypeOrSelf(quantize.getOperand().getType());
-      const auto type = mlir::cast<ir::ScaledType>(quantize.getResult().getType());
-      if (isFloatToF32(input) &&
-          !dependsOnInput(quantize.getQuantization().getOptions(type, *elementFormat(input))))
-        op->setOperand(
-            0, convertedTo(builder, op->getLoc(), quantize.getOperand(), builder.getF32Type()));
+      if (isFloatToF32(input) && !input.isF32())
+        conversion::widenInput(quantize);
     }
     if (auto dot = llvm::dyn_cast<ir::DotGeneralOp>(op)) {
       for (mlir::OpOperand& side : op->getOpOperands())

@@ -126,14 +126,14 @@ def assert_all(tmp_path, cases, x, source="f32", is_xla=False):
             raise AssertionError(f"{cases}: result {i} at {at}") from None
 
 
-def wanted(tmp_path, text, x, *random):
+def wanted(tmp_path, text, x, *random, backend="reference"):
     if x.dtype == ml_dtypes.bfloat16:  # .npy has no bf16
         kind = shaped([ROWS, COLUMNS], "")[:-1]
         name = re.search(rf"(%\w+): {kind}bf16>", text)[1]
         text = text.replace(f"{name}: {kind}bf16>", f"%raw: {kind}ui16>", 1)
         body = re.search(r"func.func @main.*{\n", text).end()
         text = f"{text[:body]}  {name} = stablehlo.bitcast_convert %raw : ({kind}ui16>) -> {kind}bf16>\n{text[body:]}"
-    return run(tmp_path, text, as_file(x), *random, backend="reference")
+    return run(tmp_path, text, as_file(x), *random, backend=backend)
 
 
 def presets():

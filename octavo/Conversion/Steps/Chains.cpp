@@ -73,8 +73,7 @@ std::int64_t rowsOf(const Node& node) {
     return 0;
   if (ir::QuantizeOp quantize = node.scaled->quantize) {
     const auto type = mlir::cast<ir::ScaledType>(quantize.getResult().getType());
-    const numerics::QuantizeOptions options =
-        quantize.getQuantization().getOptions(type, format::element("f32"));
+    const numerics::QuantizeOptions options = optionsOf(quantize);
     const bool isByRow = across == 1;
     const bool isKnown = (type.getHasOuterScale() || options.amax) &&
                          !numerics::needsWholeTensor(options, type.getHasOuterScale());

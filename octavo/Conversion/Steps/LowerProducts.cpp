@@ -44,8 +44,7 @@ llvm::Error FunctionLowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
   add(sequence, std::make_unique<steps::QuantizeStep>(
                     text(op), *from, std::move(slices), randomBits,
                     source.isTransposed ? kernels::Layout::Transposed : kernels::Layout::RowMajor,
-                    type.getShape().vec(), type.getKind(),
-                    op.getQuantization().getOptions(type, element->format()), result->number));
+                    type.getShape().vec(), type.getKind(), optionsOf(op), result->number));
   return llvm::Error::success();
 }
 
@@ -208,8 +207,7 @@ FunctionLowering::pack(mlir::Operation* op, const ScaledProduct& product, int nu
     return from.takeError();
   std::optional<numerics::QuantizeOptions> options;
   if (ir::QuantizeOp quantize = product.quantize)
-    options = quantize.getQuantization().getOptions(
-        mlir::cast<ir::ScaledType>(quantize.getResult().getType()), format::element("f32"));
+    options = optionsOf(quantize);
   return std::make_unique<steps::PackStep>(text(op), product.plan, std::move(options), *from,
                                            leftOf(product.batch), steps::Rows{product.rows},
                                            number);

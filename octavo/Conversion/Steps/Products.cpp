@@ -42,6 +42,27 @@ bool areFirst(llvm::ArrayRef<std::int64_t> axes) {
   });
 }
 
+/// On a quantization of f32: the type that its values were in before.
+static constexpr llvm::StringLiteral kCameIn = "came_in";
+
+void widenInput(ir::QuantizeOp quantize) {
+  const mlir::Value given = quantize.getOperand();
+  mlir::OpBuilder builder(quantize);
+  quantize->setAttr(kCameIn, mlir::TypeAttr::get(elementOf(given)));
+  quantize->setOperand(0, stablehlo::ConvertOp::create(
+                              builder, quantize.getLoc(),
+                              mlir::RankedTensorType::get(shapeOf(given), builder.getF32Type()),
+                              given));
+}
+
+numerics::QuantizeOptions optionsOf(ir::QuantizeOp quantize) {
+  const auto cameIn = quantize->getAttrOfType<mlir::TypeAttr>(kCameIn);
+  const format::ElementFormat* input =
+      elementFormat(cameIn ? cameIn.getValue() : elementOf(quantize.getOperand()));
+  return quantize.getQuantization().getOptions(
+      mlir::cast<ir::ScaledType>(quantize.getResult().getType()), *input);
+}
+
 namespace {
 
 using Axes = llvm::SmallVector<std::int64_t>;
@@ -449,9 +470,7 @@ bool isQuantizedByMatrix(ir::QuantizeOp quantize, const ScaledSide& side) {
   const auto type = mlir::cast<ir::ScaledType>(quantize.getResult().getType());
   return side.count == 1 ||
          (!side.sharesScales &&
-          !(type.getHasOuterScale() &&
-            numerics::needsWholeTensor(
-                quantize.getQuantization().getOptions(type, format::element("f32")), true)));
+          !(type.getHasOuterScale() && numerics::needsWholeTensor(optionsOf(quantize), true)));
 }
 
 Form<ScaledProduct> scaledForm(ir::DotGeneralOp dot) {

@@ -52,6 +52,13 @@ void turnProduct(stablehlo::TransposeOp transpose);
 /// these forms: matrixProduct is then something, and a kernel's loop goes over neighbours.
 void layOutOperands(stablehlo::DotGeneralOp dot);
 
+/// Has a quantization of bf16 or f16 be one of f32, which the kernels have, by optionsOf with the
+/// same codes and scales; but the interpreter would not give them where it computes in the type of
+/// its input.
+void widenInput(ir::QuantizeOp quantize);
+/// How a quantization of f32 quantizes, which may have been one of another type.
+numerics::QuantizeOptions optionsOf(ir::QuantizeOp quantize);
+
 /// What a quantization to a scaled tensor among the values reads: its operands, or, where a matrix
 /// of f32, which the kernels quantize, and its random bits are transposed first, what is
 /// transposed.
