@@ -144,54 +144,64 @@ static int widthOf(kernels::PlainType type) {
   return ofType(type, [](const auto* none) { return static_cast<int>(sizeof *none); });
 }
 
-kernels::PackedMatrix MatrixProductStep::pack(const std::byte* memory,
+kernels::PackedMatrix MatrixProductStep::pack(const std::byte* memory, std::int64_t slice,
                                               kernels::PackedMatrix&& old) const {
   if (right.codes != nullptr) {
     kernels::ThreadVector<std::uint16_t> values(static_cast<std::size_t>(
         depth * columns == 0 ? 0
                              : (depth - 1) * right.depthStride + (columns - 1) * right.stride + 1));
-    kernels::decode(*right.codes, reinterpret_cast<const std::uint8_t*>(memory) + right.offset,
+    kernels::decode(*right.codes, reinterpret_cast<const std::uint8_t*>(memory) + beginOf(slice),
                     kernels::WideType::Bf16, values.data(), values.size());
     return kernels::packMatrix(values.data(), depth, columns, right.depthStride, right.stride, {},
                                std::move(old));
   }
   return ofType(plainType, [&](const auto* none) {
-    const auto* values = reinterpret_cast<decltype(none)>(memory) + right.offset;
+    const auto* values = reinterpret_cast<decltype(none)>(memory) + beginOf(slice);
     return kernels::packMatrix(values, depth, columns, right.depthStride, right.stride, {},
                                std::move(old));
   });
 }
 
-tl::expected<std::shared_ptr<const kernels::PackedMatrix>, std::string>
+tl::expected<kernels::PackedMatrix, std::string>
+MatrixProductStep::pack(const execution::UnreadTensor& tensor, std::int64_t slice) const {
+  const auto width = static_cast<std::uint64_t>(right.codes ? 1 : widthOf(plainType));
+  std::vector<std::uint16_t> decoded;
+  std::vector<std::byte> piece;
+  tl::expected<void, std::string> done;
+  auto packed = kernels::packMatrixInPieces(
+      plainType, depth, columns, right.depthStride, right.stride,
+      [&](std::int64_t first, std::int64_t count) -> const void* {
+        piece.resize(static_cast<std::uint64_t>(count) * width);
+        done = tensor.read(static_cast<std::uint64_t>(beginOf(slice) + first) * width, piece);
+        if (!done || right.codes == nullptr)
+          return done ? piece.data() : nullptr;
+        decoded.resize(piece.size());
+        kernels::decode(*right.codes, reinterpret_cast<const std::uint8_t*>(piece.data()),
+                        kernels::WideType::Bf16, decoded.data(), decoded.size());
+        return decoded.data();
+      });
+  if (!packed)
+    return tl::unexpected(std::move(done.error()));
+  return std::move(*packed);
+}
+
+tl::expected<std::shared_ptr<const MatrixProductStep::Packed>, std::string>
 MatrixProductStep::formOf(const Value& value) const {
-  using Packed = kernels::PackedMatrix;
-  const auto read =
-      [&](const execution::UnreadTensor& tensor) -> tl::expected<Packed, std::string> {
-    const auto width = static_cast<std::uint64_t>(right.codes ? 1 : widthOf(plainType));
-    std::vector<std::uint16_t> decoded;
-    std::vector<std::byte> piece;
-    tl::expected<void, std::string> done;
-    auto packed = kernels::packMatrixInPieces(
-        plainType, depth, columns, right.depthStride, right.stride,
-        [&](std::int64_t first, std::int64_t count) -> const void* {
-          piece.resize(static_cast<std::uint64_t>(count) * width);
-          done = tensor.read(static_cast<std::uint64_t>(right.offset + first) * width, piece);
-          if (!done || right.codes == nullptr)
-            return done ? piece.data() : nullptr;
-          decoded.resize(piece.size());
-          kernels::decode(*right.codes, reinterpret_cast<const std::uint8_t*>(piece.data()),
-                          kernels::WideType::Bf16, decoded.data(), decoded.size());
-          return decoded.data();
-        });
-    if (!packed)
-      return tl::unexpected(std::move(done.error()));
-    return std::move(*packed);
-  };
   return value.forms().of<Packed>(
       {static_cast<std::int64_t>(plainType), reinterpret_cast<std::intptr_t>(right.codes), depth,
-       columns, right.offset, right.depthStride, right.stride},
+       columns, right.offset, right.depthStride, right.stride, right.slices.count,
+       right.sliceStride},
       [&]() -> tl::expected<Packed, std::string> {
-        return value.isUnread() ? read(value.unread()) : pack(value.tensor().bytes.data(), {});
+        Packed all;
+        for (std::int64_t slice = 0; slice < right.slices.count; ++slice) {
+          tl::expected<kernels::PackedMatrix, std::string> packed =
+              value.isUnread() ? pack(value.unread(), slice)
+                               : pack(value.tensor().bytes.data(), slice, {});
+          if (!packed)
+            return tl::unexpected(std::move(packed.error()));
+          all.push_back(std::move(*packed));
+        }
+        return all;
       });
 }
 
@@ -231,7 +241,8 @@ Outcome MatrixProductStep::prepare(Frame& frame) const {
   }
   operand.letGo();
   operand.own.resize(1);
-  operand.own.front() = pack(frame.at(right.slot), std::move(operand.own.front()));
+  operand.own.front() =
+      pack(frame.at(right.slot), right.slices.of(frame), std::move(operand.own.front()));
   return {};
 }
 
@@ -281,8 +292,10 @@ Outcome MatrixProductStep::multiplyAs(const Frame& frame, Worker& worker, RowRan
   }
   const RowRange own = range.of(rowsNow);
   const RightOperand& operand = rightOf(frame, number);
-  const auto& matrix = operand.form ? *static_cast<const kernels::PackedMatrix*>(operand.form.get())
-                                    : operand.own.front();
+  const kernels::PackedMatrix& matrix =
+      operand.form ? (*static_cast<const Packed*>(
+                         operand.form.get()))[static_cast<std::size_t>(right.slices.of(frame))]
+                   : operand.own.front();
   const double ofRow = 1 + 2 * static_cast<double>(depth) * static_cast<double>(columns);
   const auto rowsOfPart =
       std::max(kLeastRowsOfPart, static_cast<std::int64_t>(kMostUninterrupted / ofRow));

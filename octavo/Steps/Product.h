@@ -95,6 +95,10 @@ public:
     std::int64_t offset, stride, depthStride;
     /// Of a right side that is packed once, narrow floats: their format. Bf16 holds them.
     const format::ElementFormat* codes = nullptr;
+    /// Of a right side of one product, of which there are several in the slot, so far apart, each
+    /// packed once: which.
+    SliceChoice slices = {};
+    std::int64_t sliceStride = 0;
   };
   /// Products of a batch; where it is open, those of one item, and from item to item all lie
   /// `item` farther.
@@ -125,10 +129,17 @@ private:
   std::int64_t madeElements() const { return right.depthStride == 1 ? depth : columns; }
   std::int64_t madeRows() const { return right.depthStride == 1 ? columns : depth; }
   bool hasMadeRows() const;
-  tl::expected<std::shared_ptr<const kernels::PackedMatrix>, std::string>
-  formOf(const Value& value) const;
+  /// Each slice of the right side.
+  using Packed = std::vector<kernels::PackedMatrix>;
+  tl::expected<std::shared_ptr<const Packed>, std::string> formOf(const Value& value) const;
   void repeatBatch(std::vector<kernels::BatchOffsets>& all, std::int64_t items) const;
-  kernels::PackedMatrix pack(const std::byte* memory, kernels::PackedMatrix&& old) const;
+  std::int64_t beginOf(std::int64_t slice) const {
+    return right.offset + slice * right.sliceStride;
+  }
+  kernels::PackedMatrix pack(const std::byte* memory, std::int64_t slice,
+                             kernels::PackedMatrix&& old) const;
+  tl::expected<kernels::PackedMatrix, std::string> pack(const execution::UnreadTensor& tensor,
+                                                        std::int64_t slice) const;
   template <typename T>
   Outcome multiplyAs(const Frame& frame, Worker& worker, RowRange range,
                      const kernels::Execution& execution, Finishing finishing) const;
@@ -147,7 +158,7 @@ private:
   std::int64_t depth = 0, columns = 0;
   Batch batch;
   int number = 0;
-  std::shared_ptr<const kernels::PackedMatrix> ahead; ///< of a program that was loaded, packed
+  std::shared_ptr<const Packed> ahead; ///< of a program that was loaded, packed
   Sequence prologue;
   const KernelStep* maker = nullptr; ///< of the prologue
 };

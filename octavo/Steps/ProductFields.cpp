@@ -178,6 +178,24 @@ static void matrixFields(ProgramFields& fields, std::int64_t& depth, std::int64_
       stride(fields, *value);
 }
 
+/// Several that are packed, which a step keeps as one; `read` is the fields of each.
+template <typename Operand, typename Read>
+static void packedAll(ProgramFields& fields, std::shared_ptr<const std::vector<Operand>>& all,
+                      std::int64_t count, const char* otherCount, Read read) {
+  std::vector<std::shared_ptr<const Operand>> each;
+  for (std::size_t i = 0; all != nullptr && i < all->size(); ++i)
+    each.emplace_back(all, &(*all)[i]);
+  fields.list(each, kMost, read);
+  if (static_cast<std::int64_t>(each.size()) != count)
+    fields.fail(otherCount);
+  if (!fields.isReading() || fields.failed())
+    return;
+  std::vector<Operand> made;
+  for (const auto& operand : each)
+    made.push_back(std::move(const_cast<Operand&>(*operand)));
+  all = std::make_shared<const std::vector<Operand>>(std::move(made));
+}
+
 void MatrixProductStep::productFields(ProgramFields& fields) {
   fields.choice(plainType, kernels::PlainType::Int8);
   fields.rows(rows);
@@ -187,6 +205,8 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
       (plainType != kernels::PlainType::Bf16 || !right.codes->isNarrow() || right.stride < 0 ||
        right.depthStride < 0))
     fields.fail("a product of codes that become no bf16");
+  right.slices.fields(fields);
+  stride(fields, right.sliceStride);
   fields.batch(batch.offsets, batch.isOpen, batch.item);
   fields.right(number);
   const std::int64_t width = plainType == kernels::PlainType::F32    ? kF32
@@ -194,13 +214,15 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
                                                                      : 1;
   const std::int64_t rightWidth = right.codes != nullptr ? 1 : width;
   const Extent ofLeft[] = {{rows.count, left.stride}, {depth, 1}};
-  const Extent ofRight[] = {{columns, right.stride}, {depth, right.depthStride}};
+  const Extent ofRight[] = {
+      {columns, right.stride}, {depth, right.depthStride}, {right.slices.count, right.sliceStride}};
   const Extent ofC[] = {{rows.count, columns}, {columns, 1}};
   checkBatch(fields, rows, left.stride, depth, columns, batch);
   if (fields.failed())
     return;
   const kernels::BatchOffsets& first = batch.offsets.front();
-  if (batch.isOne() ? first.left != 0 || first.right != 0 || first.c != 0 : right.codes != nullptr)
+  if (batch.isOne() ? first.left != 0 || first.right != 0 || first.c != 0
+                    : right.codes != nullptr || right.slices.count != 1)
     return fields.fail("a product of no batch");
   fields.number(left.slot);
   requireReached(fields, left.slot, {left.offset, ofLeft, &kernels::BatchOffsets::left, true}, rows,
@@ -222,10 +244,15 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
   }
   const Reached rightSide{right.offset, ofRight, &kernels::BatchOffsets::right, false};
   if (batch.isOne() && fields.isConstant(right.slot)) {
+    if (fields.isTrusted())
+      return;
     if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
-      ahead = std::static_pointer_cast<const kernels::PackedMatrix>(
+      ahead = std::static_pointer_cast<const Packed>(
           frame->rights[static_cast<std::size_t>(number)].form);
-    fields.matrix(ahead, plainType, depth, columns);
+    packedAll(fields, ahead, right.slices.count, "a product with other packed slices",
+              [&](std::shared_ptr<const kernels::PackedMatrix>& matrix) {
+                fields.matrix(matrix, plainType, depth, columns);
+              });
     return;
   }
   requireReached(fields, right.slot, rightSide, rows, batch, rightWidth, Access::Read);
@@ -401,24 +428,6 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
     return fields.fail("a product with a weight that nothing makes");
   if (!isSideOf(plan.right, sizes, moved.has_value(), *made))
     fields.fail("a product with a weight of another form");
-}
-
-/// Several that are packed, which a step keeps as one; `read` is the fields of each.
-template <typename Operand, typename Read>
-static void packedAll(ProgramFields& fields, std::shared_ptr<const std::vector<Operand>>& all,
-                      std::int64_t count, const char* otherCount, Read read) {
-  std::vector<std::shared_ptr<const Operand>> each;
-  for (std::size_t i = 0; all != nullptr && i < all->size(); ++i)
-    each.emplace_back(all, &(*all)[i]);
-  fields.list(each, kMost, read);
-  if (static_cast<std::int64_t>(each.size()) != count)
-    fields.fail(otherCount);
-  if (!fields.isReading() || fields.failed())
-    return;
-  std::vector<Operand> made;
-  for (const auto& operand : each)
-    made.push_back(std::move(const_cast<Operand&>(*operand)));
-  all = std::make_shared<const std::vector<Operand>>(std::move(made));
 }
 
 void ScaledProductStep::packedAhead(ProgramFields& fields) {

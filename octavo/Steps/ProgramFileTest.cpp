@@ -346,6 +346,29 @@ TEST(ProgramFile, weightsAreGatheredFromWhatTheyAre) {
             "several slices that nothing chooses among");
 }
 
+TEST(ProgramFile, slicesLieInTheirStack) {
+  // Three matrices one after the other, of which an index chooses one.
+  constexpr std::int64_t kSlices = 3, kFar = kHidden * kDepth;
+  Programs made;
+  const Slot x = made.argument({2, kDepth}), index = made.argument({1}, "f32"),
+             stack = made.argument({kSlices, kHidden, kDepth}), y = made.result({2, kHidden});
+  MatrixProductStep::Side right = rowsOf(stack, kDepth);
+  right.slices = {kSlices, StartIndex{index, 4, false}};
+  right.sliceStride = kFar;
+  made.program.rightCount = 1;
+  made.step<MatrixProductStep>(kernels::PlainType::F32, rowsOf(x, kDepth), right, y, Rows{2},
+                               kDepth, kHidden, one(), 0);
+  const Bytes file = made.written();
+  EXPECT_EQ(refusal(file), "");
+  const auto slices = [&](std::uint64_t count, std::uint64_t hasIndex, std::uint64_t far) {
+    const auto slot = static_cast<std::uint64_t>(index.number);
+    return refusal(with(file, {kSlices, 1, 4, 0, slot, kFar}, {count, hasIndex, 4, 0, slot, far}));
+  };
+  EXPECT_NE(slices(kSlices + 1, 1, kFar).find("bytes"), std::string::npos);
+  EXPECT_NE(slices(kSlices, 1, kFar + 1).find("bytes"), std::string::npos);
+  EXPECT_EQ(slices(kSlices, 0, kFar), "several slices that nothing chooses among");
+}
+
 TEST(ProgramFile, slotsThatChangePlacesHaveTheSameOfItems) {
   Programs made;
   made.argument({1, 4}, "f32", 0);

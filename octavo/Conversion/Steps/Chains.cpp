@@ -162,7 +162,8 @@ bool ChainBuilder::fits(const Node& node, const Chain& chain, const Values& made
                          [&](mlir::Value value) { return made.contains(inMemory(value)); });
   const MatrixProduct& product = *node.matrices;
   const auto isOutside = [&](const MatrixLayout& side) {
-    return !made.contains(inMemory(side.memory));
+    return !made.contains(inMemory(side.memory)) &&
+           !(side.index && made.contains(inMemory(side.index)));
   };
   const bool leftFits =
       isOutside(product.left) || isLocal(product.left, product.rows, product.depth, rows);

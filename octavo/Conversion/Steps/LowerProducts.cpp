@@ -155,12 +155,19 @@ llvm::Expected<FunctionLowering::ProductStepPtr> FunctionLowering::matrices(cons
         side(right, product.right), result, steps::Rows{product.rows}, product.depth,
         product.columns, steps::MatrixProductStep::Batch{std::move(batch)});
   }
+  llvm::Expected<steps::SliceChoice> slices =
+      sliceChoice(product.right.slices, product.right.index);
+  if (!slices)
+    return slices.takeError();
   const auto side = [](Slot slot, const MatrixLayout& layout) {
     return steps::MatrixProductStep::Side{slot, layout.offset, layout.stride, layout.depthStride,
                                           layout.codes};
   };
+  steps::MatrixProductStep::Side rightSide = side(right, product.right);
+  rightSide.slices = *slices;
+  rightSide.sliceStride = product.right.sliceStride;
   auto step = std::make_unique<steps::MatrixProductStep>(
-      text(op), *product.type, side(left, product.left), side(right, product.right), result,
+      text(op), *product.type, side(left, product.left), rightSide, result,
       steps::Rows{product.rows}, product.depth, product.columns,
       steps::MatrixProductStep::Batch{std::move(batch)}, program.rightCount++);
   if (node.prologue) {

@@ -24,20 +24,6 @@ struct Source {
   mlir::Value index = {};
 };
 
-/// One slice along one axis, of which it is everything along all others: the axis.
-std::optional<std::size_t> slicedAxis(stablehlo::DynamicSliceOp slice) {
-  const auto from = shapeOf(slice.getOperand()), to = shapeOf(slice.getResult());
-  std::optional<std::size_t> found;
-  for (std::size_t axis = 0; axis < from.size(); ++axis) {
-    if (from[axis] == to[axis])
-      continue;
-    if (found || to[axis] != 1)
-      return std::nullopt;
-    found = axis;
-  }
-  return found;
-}
-
 /// Whether the digits of one variable are all of its, and adds an axis for each, the most
 /// significant first.
 bool addAxes(const Index& place, int variable, std::int64_t extent,
@@ -87,6 +73,19 @@ bool isOfConstant(mlir::Value value) {
 }
 
 } // namespace
+
+std::optional<std::size_t> slicedAxis(stablehlo::DynamicSliceOp slice) {
+  const auto from = shapeOf(slice.getOperand()), to = shapeOf(slice.getResult());
+  std::optional<std::size_t> found;
+  for (std::size_t axis = 0; axis < from.size(); ++axis) {
+    if (from[axis] == to[axis])
+      continue;
+    if (found || to[axis] != 1)
+      return std::nullopt;
+    found = axis;
+  }
+  return found;
+}
 
 std::optional<MovedSide> movedSide(ir::PackOp pack) {
   if (!mlir::cast<ir::ScaledType>(pack.getResult().getType()).hasStaticShape())

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Steps/MovedWeight.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,6 +25,9 @@ struct MovedSide {
 
 /// Nothing where codes and scales come from elsewhere, or are more than moved about.
 std::optional<MovedSide> movedSide(ir::PackOp pack);
+
+/// One slice along one axis, of which it is everything along all others: the axis.
+std::optional<std::size_t> slicedAxis(stablehlo::DynamicSliceOp slice);
 
 /// A slice of an argument of the function, or all of one.
 struct KeptSlice {

@@ -425,8 +425,13 @@ llvm::Expected<std::vector<Node>> Builder::build() {
 } // namespace
 
 llvm::SmallVector<mlir::Value> readsOf(const Node& node) {
-  if (node.matrices)
-    return {node.matrices->left.memory, node.matrices->right.memory};
+  if (node.matrices) {
+    llvm::SmallVector<mlir::Value> reads = {node.matrices->left.memory,
+                                            node.matrices->right.memory};
+    if (node.matrices->right.index)
+      reads.push_back(node.matrices->right.index);
+    return reads;
+  }
   if (node.patches)
     return {node.patches->input, node.patches->weight};
   if (node.scaled) {

@@ -5,9 +5,11 @@
 #include "octavo/Conversion/Kernels/Views.h"
 #include "octavo/Conversion/Steps/Nodes.h"
 #include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Numerics/Tensor.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -106,9 +108,11 @@ std::optional<std::int64_t> jointStride(llvm::ArrayRef<std::int64_t> shape,
   return innermost.value_or(0);
 }
 
+/// Of an operand, or of so many slices, which the variable after those of its axes counts.
 std::optional<MatrixLayout> layoutFrom(const Element& source, mlir::Value operand,
-                                       const Roles& roles) {
-  const llvm::ArrayRef<std::int64_t> shape = shapeOf(operand);
+                                       const Roles& roles, std::int64_t slices = 1) {
+  llvm::SmallVector<std::int64_t> shape(shapeOf(operand));
+  shape.push_back(slices);
   llvm::SmallVector<std::int64_t> strides(shape.size(), 0);
   for (const Index::Digit& digit : source.linear.digits()) {
     const auto axis = static_cast<std::size_t>(digit.variable);
@@ -120,6 +124,8 @@ std::optional<MatrixLayout> layoutFrom(const Element& source, mlir::Value operan
   MatrixLayout layout;
   layout.memory = source.tensor;
   layout.offset = source.linear.constant();
+  layout.slices = slices;
+  layout.sliceStride = strides.back();
   const auto stride = jointStride(shape, roles.free, strides);
   const auto depthStride = jointStride(shape, roles.contracted, strides);
   if (!stride || !depthStride)
@@ -154,8 +160,48 @@ std::optional<Element> convertedFrom(const Element& source, Unknowns& unknowns) 
   return from;
 }
 
-/// Where an operand lies: as a view of what is in memory, or else in memory itself.
-std::optional<MatrixLayout> layoutOf(mlir::Value operand, const Roles& roles, bool isLeft) {
+/// Whether memory is an argument of the function or a constant, in a loop too that leaves it as it
+/// is.
+bool comesAgain(mlir::Value memory) {
+  if (mlir::Operation* op = memory.getDefiningOp())
+    return llvm::isa<stablehlo::ConstantOp>(op) && !isInlined(op);
+  const auto argument = mlir::cast<mlir::BlockArgument>(memory);
+  mlir::Operation* const parent = argument.getOwner()->getParentOp();
+  if (!llvm::isa<stablehlo::WhileOp>(parent))
+    return llvm::isa<mlir::func::FuncOp>(parent);
+  const unsigned number = argument.getArgNumber();
+  mlir::Block& body = parent->getRegion(1).front();
+  return argument == body.getArgument(number) &&
+         body.getTerminator()->getOperand(number) == argument &&
+         comesAgain(inMemory(parent->getOperand(number)));
+}
+
+/// A right operand that is a slice of memory that comes again, in which its own would be new in
+/// each run.
+std::optional<MatrixLayout> chosenSlice(const Element& source, mlir::Value operand,
+                                        const Roles& roles) {
+  auto slice = source.tensor.getDefiningOp<stablehlo::DynamicSliceOp>();
+  const auto axis = slice ? slicedAxis(slice) : std::nullopt;
+  if (!axis)
+    return std::nullopt;
+  const llvm::ArrayRef<std::int64_t> whole = shapeOf(slice.getOperand());
+  const auto number = static_cast<int>(shapeOf(operand).size());
+  Unknowns unknowns(number + 1);
+  auto indices = indicesOf(source.linear, shapeOf(slice.getResult()), unknowns);
+  indices[*axis] = Index::variable(number, whole[*axis]);
+  const Element from = sourceOf({slice.getOperand(), linearIndex(indices, whole)}, unknowns);
+  if (!comesAgain(from.tensor))
+    return std::nullopt;
+  auto layout = layoutFrom(from, operand, roles, whole[*axis]);
+  if (layout)
+    layout->index = slice.getStartIndices()[static_cast<unsigned>(*axis)];
+  return layout;
+}
+
+/// Where an operand lies: as a view of what is in memory, or else in memory itself. `isPacked`: of
+/// a right side that is packed if it is of one product.
+std::optional<MatrixLayout> layoutOf(mlir::Value operand, const Roles& roles, bool isLeft,
+                                     bool isPacked = false) {
   const llvm::ArrayRef<std::int64_t> shape = shapeOf(operand);
   llvm::SmallVector<Index> indices;
   for (std::size_t axis = 0; axis < shape.size(); ++axis)
@@ -163,6 +209,9 @@ std::optional<MatrixLayout> layoutOf(mlir::Value operand, const Roles& roles, bo
   const Index linear = linearIndex(indices, shape);
   Unknowns unknowns(static_cast<int>(shape.size()));
   const Element first = sourceOf({operand, linear}, unknowns);
+  if (isPacked && roles.batch.empty())
+    if (auto slice = chosenSlice(first, operand, roles))
+      return slice;
   if (!isLeft && roles.batch.empty())
     if (const std::optional<Element> from = convertedFrom(first, unknowns))
       if (auto layout = layoutFrom(*from, operand, roles)) {
@@ -267,7 +316,7 @@ std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot) {
                               numbers.getRhsContractingDimensions());
   // Complex numbers are taken from anywhere.
   auto leftLayout = layoutOf(dot.getLhs(), left, type.has_value());
-  auto rightLayout = layoutOf(dot.getRhs(), right, false);
+  auto rightLayout = layoutOf(dot.getRhs(), right, false, type.has_value());
   if (!leftLayout || !rightLayout)
     return std::nullopt;
   MatrixProduct result{type,

@@ -26,6 +26,10 @@ struct MatrixLayout {
   /// Of a right side whose memory are narrow floats that bf16 holds, not yet converted to it: their
   /// format.
   const format::ElementFormat* codes = nullptr;
+  /// Of a right side that is one of several slices of memory that comes again, so far apart: how
+  /// many there are, and which it is.
+  std::int64_t slices = 1, sliceStride = 0;
+  mlir::Value index = {};
 };
 
 /// C[b] = left[b] * right[b]^T, [rows, depth] and [columns, depth] of one type; C is row-major,

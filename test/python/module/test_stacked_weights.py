@@ -98,6 +98,42 @@ def test_values_are_those_of_the_layers_written_out(function, format, backend):
     np.testing.assert_array_equal(made(weights, x), expected(weights, x, **options))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("function", [*LOOPS, twice])
+def test_stacks_as_they_are(function, dtype):
+    """Each layer is packed once, for all runs and rows: the bits are those of layers of their own."""
+    weights, x = arrays()
+    weights, x = {name: w.astype(dtype) for name, w in weights.items()}, x.astype(dtype)
+    program = lowered(function, weights, x)
+    made, bound = octavo.compile(program), octavo.compile(program, weights={"weights": weights})
+    for given in (x, x + x):
+        wanted = expected(weights, expected(weights, given) if function is twice else given)
+        np.testing.assert_array_equal(made(weights, given), wanted)
+        np.testing.assert_array_equal(bound(given), wanted)
+
+
+def test_other_stacks_are_other_values():
+    """A stack that is given once is not taken for the one before."""
+    weights, x = arrays()
+    made = octavo.compile(lowered(scanned, weights, x))
+    for factor in np.float32([1, 2, 3]):
+        given = {name: w * factor for name, w in weights.items()}
+        np.testing.assert_array_equal(made(given, x), expected(given, x))
+
+
+@pytest.mark.parametrize("index", [-5, 0, 1, 2, 7])
+def test_a_layer_that_the_program_chooses(index):
+    """Starts are clamped (rule I19), of constants too."""
+    weights, x = arrays()
+    choose = lambda stack, x, i: x @ jax.lax.dynamic_slice(stack, (i, 0, 0), (1, WIDTH, HIDDEN))[0]
+    wanted = x @ weights["up"][np.clip(index, 0, LAYERS - 1)]
+    i = np.int32(index)
+    of_argument = octavo.compile(lowered(choose, weights["up"], x, i))(weights["up"], x, i)
+    np.testing.assert_allclose(of_argument, wanted, rtol=1e-5, atol=1e-5)
+    of_constant = octavo.compile(lowered(lambda x, i: choose(weights["up"], x, i), x, i))(x, i)
+    np.testing.assert_array_equal(of_constant, of_argument)
+
+
 @BACKENDS
 @pytest.mark.parametrize("format", ["mxfp8_e4m3", "fp8_row", "nvfp4"])
 def test_loops_around_the_loop(format, backend):
@@ -182,22 +218,24 @@ def test_stacks_of_experts(format, backend):
     np.testing.assert_array_equal(made(stack, x), octavo.compile(lowered(each, list(stack), x), **options)(list(stack), x))
 
 
-@pytest.mark.parametrize("format", ["mxfp4", "fp8_row"])
+@pytest.mark.parametrize("format", ["mxfp4", "fp8_row", None])
 def test_a_compiled_folder_has_its_stacks_packed(format, tmp_path):
     weights, x = arrays()
     (tmp_path / "program.mlir").write_text(lowered(scanned, weights, x).as_text(debug_info=True))
     save_file({f"weights['{name}']": w for name, w in weights.items()}, tmp_path / "weights.safetensors")
     np.save(tmp_path / "x.npy", x)
-    command("compile", tmp_path / "program.mlir", "--quantize", format, "--parameters", "^weights", "--weights", tmp_path / "weights.safetensors", "-o", tmp_path / "folder")
+    options = ["--quantize", format, "--parameters", "^weights"] if format else []
+    command("compile", tmp_path / "program.mlir", *options, "--weights", tmp_path / "weights.safetensors", "-o", tmp_path / "folder")
     command("run", tmp_path / "folder", "--input", f"x={tmp_path / 'x.npy'}", "--output", tmp_path / "y.npy")
-    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), expected(weights, x, quantize=format, parameters="^weights"))
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), expected(weights, x, **({"quantize": format, "parameters": "^weights"} if format else {})))
 
 
-@pytest.mark.parametrize("format", ["mxfp8_e4m3", "nvfp4"])
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "nvfp4", None])
 def test_no_round_copies_a_layer(format, tmp_path):
     weights, x = arrays()
     (tmp_path / "program.mlir").write_text(lowered(scanned, weights, x).as_text(debug_info=True))
-    told = command("run", tmp_path / "program.mlir", "--quantize", format, "--parameters", "^weights", "--explain-compile", "--json")
+    options = ["--quantize", format, "--parameters", "^weights"] if format else []
+    told = command("run", tmp_path / "program.mlir", *options, "--explain-compile", "--json")
     compiled = json.loads(told)["functions"][0]
     assert compiled["arena_bytes"] < weights["up"][0].nbytes
     # What is quantized in the program is once, of weights that come again.
