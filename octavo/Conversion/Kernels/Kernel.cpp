@@ -1,19 +1,10 @@
 #include "octavo/Conversion/Kernels/Kernel.h"
 
 #include "octavo/Conversion/Kernels/Arithmetic.h"
-#include "octavo/Conversion/Kernels/FunctionCode.h"
-#include "octavo/Conversion/Kernels/Members.h"
-#include "octavo/Conversion/Kernels/Sums.h"
+#include "octavo/Conversion/Kernels/KernelEmitter.h"
 #include "octavo/Conversion/Kernels/Views.h"
-#include "octavo/Dialect/StableHLO/DataMovement.h"
-#include "octavo/Dialect/StableHLO/Indexing.h"
 
-#include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/TypeUtilities.h"
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/IR/IntrinsicInst.h"
 
 namespace octavo::conversion {
@@ -25,18 +16,6 @@ constexpr int kDearToRepeat = 8;
 /// Rows that are gone over together where their elements in a column lie beside each other: those
 /// of a line of the cache, and of some vectors.
 constexpr std::int64_t kRowsOfLine = 16, kRowsOfSum = 64;
-
-/// A reduction while its code is written.
-struct Sums {
-  stablehlo::ReduceOp op;
-  Combination combination;
-  llvm::SmallVector<llvm::Value*> first, results; ///< of each input
-  llvm::SmallVector<llvm::Value*> begun, next;    ///< what a loop carries, before it and of a turn
-  llvm::SmallVector<llvm::PHINode*> running;
-
-  explicit Sums(stablehlo::ReduceOp op)
-      : op(op), combination(op.getBody(), op.getInputs().getTypes(), op->getResultTypes(), false) {}
-};
 
 bool isFusedMultiplyAdd(const llvm::Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
@@ -55,77 +34,10 @@ llvm::MDNode* ofTwoVectors(llvm::LLVMContext& context) {
   return loop;
 }
 
-class Emitter : public FunctionCode {
-public:
-  explicit Emitter(const Kernel& kernel, Overwriting given = {})
-      : kernel(kernel), over(std::move(given)) {
-    for (const auto& [stored, argument] : over)
-      overwritten[argument] = {};
-  }
-
-  KernelCode emit();
-  /// Arguments that the code reads at other places than it writes over them, or after that.
-  const llvm::DenseSet<mlir::Value>& spoiled() const { return found; }
-
-private:
-  const Kernel& kernel;
-  const Overwriting over;
-  struct Overwritten {
-    llvm::SmallVector<Index> reads;
-    bool isWritten = false;
-  };
-  llvm::DenseMap<mlir::Value, Overwritten> overwritten;
-  llvm::DenseSet<mlir::Value> found;
-
-  /// Of members: the phase in which they can be computed; a reduction's, in which it runs.
-  llvm::DenseMap<mlir::Operation*, int> phases;
-  llvm::DenseSet<mlir::Operation*> ofRows; ///< computed once a row
-  int phaseCount = 0;
-  int phase = 0;
-  bool isInColumns = false;
-  llvm::DenseMap<mlir::Value, llvm::Value*> rowValues, columnValues;
-  llvm::DenseMap<mlir::Value, llvm::AllocaInst*> kept;
-
-  Index row() const { return Index::variable(kRow, kernel.rows); }
-  Index place() const { return row() * kernel.columns + Index::variable(kColumn, kernel.columns); }
-  bool isMember(mlir::Value value) const {
-    return value.getDefiningOp() != nullptr && kernel.members.contains(value.getDefiningOp());
-  }
-  static bool isReduction(mlir::Operation* op) { return llvm::isa<stablehlo::ReduceOp>(op); }
-
-  void collectArguments(mlir::Value value, llvm::DenseSet<mlir::Value>& seen);
-  void planPhases();
-  void planKept(mlir::Operation* member, int atPhase);
-  int costOfRepeating(mlir::Value value);
-
-  llvm::Value* element(mlir::Value value, const Index& linear) override;
-  llvm::Value* member(mlir::Operation* op, mlir::Value result, const Index& linear);
-  llvm::Value* compute(mlir::Operation* op, const Index& linear);
-  llvm::Value* ofConcatenate(stablehlo::ConcatenateOp op, const Index& linear);
-  llvm::Value* ofPad(stablehlo::PadOp op, const Index& linear);
-  llvm::Value* ofDynamicSlice(stablehlo::DynamicSliceOp op, const Index& linear);
-  llvm::Value* ofGather(stablehlo::GatherOp op, const Index& linear);
-  Index clampedStart(mlir::Value starts, const Index& linear, std::int64_t largest);
-  Sums begun(stablehlo::ReduceOp op);
-  static Index placeIn(stablehlo::ReduceOp op, mlir::Value input, const Index& row,
-                       const Index& column, Variables& variables);
-  llvm::SmallVector<llvm::Value*> elementsOf(const Sums& sums);
-  void finish(const Sums& sums);
-
-  bool readsAcrossRows();
-  void emitAcrossRows();
-  void emitRow();
-  void emitRowMembers(int upTo);
-  void emitColumns();
-  void storeIfAsked(mlir::Value value, llvm::Value* computed, const Index& linear);
-  template <typename Body> void loop(llvm::Value* begin, llvm::Value* end, Body body);
-  template <typename Body> void plainLoop(llvm::Value* begin, llvm::Value* end, Body body);
-  template <typename Body>
-  void loopOverRanges(llvm::Value* begin, llvm::Value* end, std::int64_t step, Body body);
-};
+} // namespace
 
 /// Memory that the code reads, found before there is code, so that the function has its arguments.
-void Emitter::collectArguments(mlir::Value value, llvm::DenseSet<mlir::Value>& seen) {
+void KernelEmitter::collectArguments(mlir::Value value, llvm::DenseSet<mlir::Value>& seen) {
   if (!seen.insert(value).second)
     return;
   mlir::Operation* op = value.getDefiningOp();
@@ -139,7 +51,8 @@ void Emitter::collectArguments(mlir::Value value, llvm::DenseSet<mlir::Value>& s
 
 /// Calls f for the results of members that an operation's operands are, or are views of.
 template <typename F>
-void forMembersRead(const llvm::SetVector<mlir::Operation*>& members, mlir::Operation* op, F f) {
+static void forMembersRead(const llvm::SetVector<mlir::Operation*>& members, mlir::Operation* op,
+                           F f) {
   for (mlir::Value operand : op->getOperands()) {
     while (isView(operand.getDefiningOp()) && !members.contains(operand.getDefiningOp()))
       operand = operand.getDefiningOp()->getOperand(0);
@@ -148,7 +61,7 @@ void forMembersRead(const llvm::SetVector<mlir::Operation*>& members, mlir::Oper
   }
 }
 
-void Emitter::planPhases() {
+void KernelEmitter::planPhases() {
   for (mlir::Operation* op : kernel.members) {
     int first = 0;
     forMembersRead(kernel.members, op, [&](mlir::Value read) {
@@ -165,7 +78,7 @@ void Emitter::planPhases() {
   }
 }
 
-int Emitter::costOfRepeating(mlir::Value value) {
+int KernelEmitter::costOfRepeating(mlir::Value value) {
   while (isView(value.getDefiningOp()) && !kernel.members.contains(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   mlir::Operation* op = value.getDefiningOp();
@@ -179,7 +92,7 @@ int Emitter::costOfRepeating(mlir::Value value) {
 }
 
 /// Finds what a phase needs of earlier ones.
-void Emitter::planKept(mlir::Operation* user, int atPhase) {
+void KernelEmitter::planKept(mlir::Operation* user, int atPhase) {
   forMembersRead(kernel.members, user, [&](mlir::Value result) {
     mlir::Operation* source = result.getDefiningOp();
     if (isReduction(source) || ofRows.contains(source))
@@ -196,191 +109,7 @@ void Emitter::planKept(mlir::Operation* user, int atPhase) {
   });
 }
 
-llvm::Value* Emitter::element(mlir::Value value, const Index& linear) {
-  if (isArgument(value) && !kernel.stored.contains(value)) {
-    // Code is made in the order in which it runs, and each place is one row's and column's.
-    if (const auto argument = overwritten.find(value); argument != overwritten.end()) {
-      argument->second.reads.push_back(linear);
-      if (argument->second.isWritten)
-        found.insert(value);
-    }
-    return load(value, linear);
-  }
-  mlir::Operation* op = value.getDefiningOp();
-  if (kernel.members.contains(op))
-    return member(op, value, linear);
-  if (isView(op)) {
-    const Element source = sourceOf(op, linear, *this);
-    return element(source.tensor, source.linear);
-  }
-  if (const auto bits = splatBits(value))
-    return scalars.constant(elementOf(value), *bits);
-  auto iota = mlir::cast<stablehlo::IotaOp>(op);
-  const auto indices = indicesOf(linear, shapeOf(value), *this);
-  return scalars.convert(mlir::IntegerType::get(value.getContext(), 64), elementOf(value),
-                         code(indices[iota.getIotaDimension()]));
-}
-
-llvm::Value* Emitter::member(mlir::Operation* op, mlir::Value result, const Index& linear) {
-  if (llvm::Value* known = rowValues.lookup(result))
-    return known;
-  if (llvm::Value* known = columnValues.lookup(result))
-    return known;
-  if (isInColumns && phases.lookup(op) < phase && !ofRows.contains(op)) {
-    if (kernel.stored.contains(result))
-      return columnValues[result] = load(result, linear);
-    if (llvm::AllocaInst* buffer = kept.lookup(result))
-      return columnValues[result] = b.CreateLoad(
-                 buffer->getAllocatedType(),
-                 b.CreateInBoundsGEP(buffer->getAllocatedType(), buffer, variable(kColumn)));
-  }
-  auto& values = isInColumns && !ofRows.contains(op) ? columnValues : rowValues;
-  if (auto window = mlir::dyn_cast<stablehlo::ReduceWindowOp>(op)) {
-    const Values sums = emitSums(*this, window, linear);
-    for (const auto& [each, sum] : llvm::zip(op->getResults(), sums))
-      values[each] = sum;
-    return values[result];
-  }
-  return values[result] = compute(op, linear);
-}
-
-llvm::Value* Emitter::compute(mlir::Operation* op, const Index& linear) {
-  return llvm::TypeSwitch<mlir::Operation*, llvm::Value*>(op)
-      .Case(
-          [&](stablehlo::ConcatenateOp concatenate) { return ofConcatenate(concatenate, linear); })
-      .Case([&](stablehlo::PadOp pad) { return ofPad(pad, linear); })
-      .Case([&](stablehlo::DynamicSliceOp slice) { return ofDynamicSlice(slice, linear); })
-      .Case([&](stablehlo::GatherOp gather) { return ofGather(gather, linear); })
-      .Case<stablehlo::ConvolutionOp, stablehlo::DotGeneralOp>(
-          [&](auto sum) { return emitSum(*this, sum, linear); })
-      .Default([&](mlir::Operation*) {
-        llvm::SmallVector<llvm::Value*> operands;
-        for (mlir::Value operand : op->getOperands()) {
-          // A scalar may stand for the whole shape (select, clamp).
-          const bool isSpread = shapeOf(operand).empty();
-          operands.push_back(element(operand, isSpread ? Index() : linear));
-        }
-        return emitElementwise(scalars, op, operands);
-      });
-}
-
-llvm::Value* Emitter::ofConcatenate(stablehlo::ConcatenateOp op, const Index& linear) {
-  const auto axis = static_cast<std::size_t>(op.getDimension());
-  auto indices = indicesOf(linear, shapeOf(op.getResult()), *this);
-  llvm::Value* place = code(indices[axis]);
-  llvm::Value* value = nullptr;
-  std::int64_t begin = 0;
-  for (mlir::Value input : op.getInputs()) {
-    const std::int64_t extent = shapeOf(input)[axis];
-    if (extent == 0)
-      continue;
-    // Each input is read at a place that it has, and chosen afterwards.
-    llvm::Value* own = b.CreateNSWSub(place, b.getInt64(begin));
-    own = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, own, b.getInt64(0));
-    own = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, own, b.getInt64(extent - 1));
-    auto at = indices;
-    at[axis] = Index::variable(define(own, extent), extent);
-    llvm::Value* read = element(input, linearIndex(at, shapeOf(input)));
-    value = value == nullptr
-                ? read
-                : b.CreateSelect(b.CreateICmpSGE(place, b.getInt64(begin)), read, value);
-    begin += extent;
-  }
-  return value;
-}
-
-llvm::Value* Emitter::ofPad(stablehlo::PadOp op, const Index& linear) {
-  const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getOperand());
-  llvm::Value* padding = element(op.getPaddingValue(), Index());
-  if (sizeOf(op.getOperand()) == 0)
-    return padding;
-  auto indices = indicesOf(linear, shapeOf(op.getResult()), *this);
-  llvm::Value* isInside = b.getTrue();
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    const std::int64_t low = op.getEdgePaddingLow()[axis], high = op.getEdgePaddingHigh()[axis];
-    const std::int64_t step = op.getInteriorPadding()[axis] + 1;
-    if (low == 0 && high == 0 && step == 1)
-      continue;
-    llvm::Value* place = b.CreateNSWSub(code(indices[axis]), b.getInt64(low));
-    isInside = b.CreateAnd(isInside, b.CreateICmpSGE(place, b.getInt64(0)));
-    place = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, place, b.getInt64(0));
-    if (step != 1) {
-      isInside = b.CreateAnd(isInside,
-                             b.CreateICmpEQ(b.CreateURem(place, b.getInt64(step)), b.getInt64(0)));
-      place = b.CreateUDiv(place, b.getInt64(step));
-    }
-    isInside = b.CreateAnd(isInside, b.CreateICmpSLT(place, b.getInt64(shape[axis])));
-    place = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, place, b.getInt64(shape[axis] - 1));
-    indices[axis] = Index::variable(define(place, shape[axis]), shape[axis]);
-  }
-  return b.CreateSelect(isInside, element(op.getOperand(), linearIndex(indices, shape)), padding);
-}
-
-/// A start that the program computes, from 0 to `largest`.
-Index Emitter::clampedStart(mlir::Value starts, const Index& linear, std::int64_t largest) {
-  if (largest == 0)
-    return Index();
-  llvm::Value* start = element(starts, linear);
-  if (conversion::isUnsigned(elementOf(starts))) {
-    if (start->getType()->getIntegerBitWidth() < 64)
-      start = b.CreateZExt(start, b.getInt64Ty());
-    start = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, start, b.getInt64(largest));
-  } else {
-    start = b.CreateSExt(start, b.getInt64Ty());
-    start = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, start, b.getInt64(0));
-    start = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, start, b.getInt64(largest));
-  }
-  return Index::variable(define(start, largest + 1), largest + 1);
-}
-
-llvm::Value* Emitter::ofDynamicSlice(stablehlo::DynamicSliceOp op, const Index& linear) {
-  const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getOperand());
-  auto indices = indicesOf(linear, shapeOf(op.getResult()), *this);
-  for (std::size_t axis = 0; axis < shape.size(); ++axis)
-    indices[axis] = indices[axis] + clampedStart(op.getStartIndices()[static_cast<unsigned>(axis)],
-                                                 Index(), shape[axis] - op.getSliceSizes()[axis]);
-  return element(op.getOperand(), linearIndex(indices, shape));
-}
-
-llvm::Value* Emitter::ofGather(stablehlo::GatherOp op, const Index& linear) {
-  const auto numbers = op.getDimensionNumbers();
-  const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getOperand());
-  const llvm::ArrayRef<std::int64_t> startShape = shapeOf(op.getStartIndices());
-  const auto at = indicesOf(linear, shapeOf(op.getResult()), *this);
-  llvm::SmallVector<Index> batch, offset;
-  for (std::size_t axis = 0; axis < at.size(); ++axis)
-    (llvm::is_contained(numbers.getOffsetDims(), static_cast<std::int64_t>(axis)) ? offset : batch)
-        .push_back(at[axis]);
-  const auto vectorAxis = static_cast<std::size_t>(numbers.getIndexVectorDim());
-
-  llvm::SmallVector<Index> indices(shape.size());
-  std::size_t nextOffset = 0;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    const auto name = static_cast<std::int64_t>(axis);
-    if (!llvm::is_contained(numbers.getCollapsedSliceDims(), name) &&
-        !llvm::is_contained(numbers.getOperandBatchingDims(), name))
-      indices[axis] = offset[nextOffset++];
-  }
-  for (const auto [component, axis] : llvm::enumerate(numbers.getStartIndexMap())) {
-    llvm::SmallVector<Index> start(batch);
-    if (vectorAxis < startShape.size())
-      start.insert(start.begin() + static_cast<std::ptrdiff_t>(vectorAxis),
-                   Index(static_cast<std::int64_t>(component)));
-    const auto operandAxis = static_cast<std::size_t>(axis);
-    indices[operandAxis] =
-        indices[operandAxis] + clampedStart(op.getStartIndices(), linearIndex(start, startShape),
-                                            shape[operandAxis] - op.getSliceSizes()[operandAxis]);
-  }
-  for (const auto [ours, theirs] :
-       llvm::zip(numbers.getOperandBatchingDims(), numbers.getStartIndicesBatchingDims())) {
-    const auto inBatch =
-        static_cast<std::size_t>(theirs) - (static_cast<std::size_t>(theirs) > vectorAxis ? 1 : 0);
-    indices[static_cast<std::size_t>(ours)] = batch[inBatch];
-  }
-  return element(op.getOperand(), linearIndex(indices, shape));
-}
-
-template <typename Body> void Emitter::loop(llvm::Value* begin, llvm::Value* end, Body body) {
+template <typename Body> void KernelEmitter::loop(llvm::Value* begin, llvm::Value* end, Body body) {
   llvm::BasicBlock* before = b.GetInsertBlock();
   auto* head = llvm::BasicBlock::Create(b.getContext(), "loop", function());
   auto* after = llvm::BasicBlock::Create(b.getContext(), "after", function());
@@ -399,7 +128,7 @@ template <typename Body> void Emitter::loop(llvm::Value* begin, llvm::Value* end
   finish(before, last);
 }
 
-void Emitter::storeIfAsked(mlir::Value value, llvm::Value* computed, const Index& linear) {
+void KernelEmitter::storeIfAsked(mlir::Value value, llvm::Value* computed, const Index& linear) {
   if (!kernel.stored.contains(value))
     return;
   if (const auto argument = over.find(value); argument != over.end()) {
@@ -412,7 +141,8 @@ void Emitter::storeIfAsked(mlir::Value value, llvm::Value* computed, const Index
 }
 
 /// A loop of which nothing is left.
-template <typename Body> void Emitter::plainLoop(llvm::Value* begin, llvm::Value* end, Body body) {
+template <typename Body>
+void KernelEmitter::plainLoop(llvm::Value* begin, llvm::Value* end, Body body) {
   loop(begin, end, [&](llvm::PHINode* each, llvm::BasicBlock*, llvm::BasicBlock*) {
     body(each);
     return [](llvm::BasicBlock*, llvm::BasicBlock*) {};
@@ -421,7 +151,8 @@ template <typename Body> void Emitter::plainLoop(llvm::Value* begin, llvm::Value
 
 /// Calls body(begin, end) for ranges of `step`, the last one shorter.
 template <typename Body>
-void Emitter::loopOverRanges(llvm::Value* begin, llvm::Value* end, std::int64_t step, Body body) {
+void KernelEmitter::loopOverRanges(llvm::Value* begin, llvm::Value* end, std::int64_t step,
+                                   Body body) {
   llvm::Value* extent = b.CreateNSWSub(end, begin);
   llvm::Value* ranges =
       b.CreateUDiv(b.CreateNSWAdd(extent, b.getInt64(step - 1)), b.getInt64(step));
@@ -432,7 +163,7 @@ void Emitter::loopOverRanges(llvm::Value* begin, llvm::Value* end, std::int64_t 
   });
 }
 
-Sums Emitter::begun(stablehlo::ReduceOp op) {
+Sums KernelEmitter::begun(stablehlo::ReduceOp op) {
   Sums sums(op);
   for (std::size_t i = 0; i < op.getInputs().size(); ++i) {
     const mlir::Value init = op.getInitValues()[static_cast<unsigned>(i)];
@@ -443,8 +174,8 @@ Sums Emitter::begun(stablehlo::ReduceOp op) {
 }
 
 /// The element of an input that a row and column of a reduction are.
-Index Emitter::placeIn(stablehlo::ReduceOp op, mlir::Value input, const Index& row,
-                       const Index& column, Variables& variables) {
+Index KernelEmitter::placeIn(stablehlo::ReduceOp op, mlir::Value input, const Index& row,
+                             const Index& column, Variables& variables) {
   const llvm::ArrayRef<std::int64_t> shape = shapeOf(input);
   llvm::SmallVector<std::int64_t> axes(op.getDimensions().begin(), op.getDimensions().end());
   llvm::sort(axes);
@@ -462,7 +193,7 @@ Index Emitter::placeIn(stablehlo::ReduceOp op, mlir::Value input, const Index& r
   return linearIndex(indices, shape);
 }
 
-llvm::SmallVector<llvm::Value*> Emitter::elementsOf(const Sums& sums) {
+llvm::SmallVector<llvm::Value*> KernelEmitter::elementsOf(const Sums& sums) {
   llvm::SmallVector<llvm::Value*> elements;
   for (std::size_t i = 0; i < sums.op->getNumOperands() / 2; ++i) {
     const mlir::Value input = sums.op->getOperand(static_cast<unsigned>(i));
@@ -475,7 +206,7 @@ llvm::SmallVector<llvm::Value*> Emitter::elementsOf(const Sums& sums) {
 }
 
 /// The loop of a phase.
-void Emitter::emitColumns() {
+void KernelEmitter::emitColumns() {
   std::vector<Sums> sums;
   llvm::SmallVector<mlir::Value> computed;
   for (mlir::Operation* op : kernel.members) {
@@ -545,7 +276,7 @@ void Emitter::emitColumns() {
 }
 
 /// A row's results.
-void Emitter::finish(const Sums& sums) {
+void KernelEmitter::finish(const Sums& sums) {
   for (std::size_t i = 0; i < sums.results.size(); ++i) {
     const mlir::Value result = sums.op->getResult(static_cast<unsigned>(i));
     llvm::Value* value = sums.combination.leave(scalars, i, sums.results[i]);
@@ -556,7 +287,7 @@ void Emitter::finish(const Sums& sums) {
 
 /// Whether one loop over the columns is all there is, in which what is next to an element in memory
 /// is of the next row, of enough rows; without sums, if no more is read and written along a row.
-bool Emitter::readsAcrossRows() {
+bool KernelEmitter::readsAcrossRows() {
   if (phaseCount > 1 || kernel.columns == 1 || kernel.rows < kRowsOfLine)
     return false;
   const Index column = Index::variable(kColumn, kernel.columns);
@@ -608,7 +339,7 @@ bool Emitter::readsAcrossRows() {
 
 /// Rows a few at a time, one column after the other: what is read beside each other is taken
 /// together, and a line of the cache is used before it is driven out.
-void Emitter::emitAcrossRows() {
+void KernelEmitter::emitAcrossRows() {
   std::vector<Sums> sums;
   for (mlir::Operation* op : kernel.members)
     if (auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op))
@@ -689,14 +420,14 @@ void Emitter::emitAcrossRows() {
 }
 
 /// What has a value a row, of the phases up to one.
-void Emitter::emitRowMembers(int upTo) {
+void KernelEmitter::emitRowMembers(int upTo) {
   for (mlir::Operation* op : kernel.members)
     if (ofRows.contains(op) && phases.lookup(op) <= upTo && !rowValues.contains(op->getResult(0)))
       for (mlir::Value result : op->getResults())
         storeIfAsked(result, element(result, row()), row());
 }
 
-void Emitter::emitRow() {
+void KernelEmitter::emitRow() {
   rowValues.clear();
   if (kernel.columns == 1 && phaseCount <= 1 && llvm::none_of(kernel.members, isReduction)) {
     llvm::SmallVector<llvm::Value*> computed;
@@ -713,7 +444,7 @@ void Emitter::emitRow() {
   emitRowMembers(std::numeric_limits<int>::max());
 }
 
-KernelCode Emitter::emit() {
+KernelCode KernelEmitter::emit() {
   llvm::DenseSet<mlir::Value> seen;
   for (mlir::Operation* op : kernel.members)
     for (mlir::Value operand : op->getOperands())
@@ -751,13 +482,11 @@ KernelCode Emitter::emit() {
   return FunctionCode::finish();
 }
 
-} // namespace
-
-KernelCode emitKernel(const Kernel& kernel) { return Emitter(kernel).emit(); }
+KernelCode emitKernel(const Kernel& kernel) { return KernelEmitter(kernel).emit(); }
 
 std::optional<KernelCode> emitKernel(const Kernel& kernel, Overwriting& over) {
   while (!over.empty()) {
-    Emitter emitter(kernel, over);
+    KernelEmitter emitter(kernel, over);
     KernelCode code = emitter.emit();
     if (emitter.spoiled().empty())
       return code;
