@@ -2,9 +2,9 @@
 Numerics: ties to even and stochastic (N5), with both ways to overflow."""
 import numpy as np
 import pytest
+from compiled_function import NARROW, Function, spread
 from on_xla import on_xla
 from random_programs import tensor
-from test_compiled_operations import NARROW, Function, spread
 from test_emit import emitted
 from test_reference import run
 

@@ -6,8 +6,8 @@ import subprocess
 
 import numpy as np
 import pytest
+from compiled_function import OCTAVO, Function
 from random_programs import tensor
-from test_compiled_operations import OCTAVO, Function
 
 pytestmark = pytest.mark.mlir
 
