@@ -1,0 +1,106 @@
+"""Folders of programs of any number of items, called from C."""
+import subprocess
+
+import numpy as np
+import pytest
+from compiled_folder import BIN, HEADER, f32, octavo, refused, run_in_c, run_in_octavo, runner
+
+pytestmark = pytest.mark.mlir
+
+ITEMS = """
+func.func @main(%x: tensor<?x16xf32> {octavo.name = "x"}, %y: tensor<?x3xi32> {octavo.name = "y"},
+                %w: tensor<16x24xf32> {octavo.name = "w", octavo.parameter}, %v: tensor<3xi32> {octavo.name = "v"})
+    -> (tensor<?x24xf32>, tensor<?x3xi32>, tensor<3xi32>) {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<?x16xf32>, tensor<16x24xf32>) -> tensor<?x24xf32>
+  %1 = stablehlo.negate %0 : tensor<?x24xf32>
+  %2 = stablehlo.multiply %y, %y : tensor<?x3xi32>
+  %3 = stablehlo.negate %v : tensor<3xi32>
+  return %1, %2, %3 : tensor<?x24xf32>, tensor<?x3xi32>, tensor<3xi32>
+}"""
+
+
+@pytest.mark.parametrize("options", [[], ["--quantize", "mxfp8_e4m3"], ["--quantize", "mxfp4", "--activations", "none"]])
+def test_any_number_of_items(tmp_path, runner, options):
+    """One folder, with the bits of the interpreter, and of `octavo run` for each number where products are quantized."""
+    from safetensors.numpy import save_file
+    drawn = np.random.default_rng(7)
+    w = drawn.integers(-3, 4, (16, 24)).astype(np.float32)
+    save_file({"w": w}, tmp_path / "w.safetensors")
+    options = [*options, "--weights", tmp_path / "w.safetensors"]
+    (tmp_path / "p.mlir").write_text(ITEMS)
+    octavo("compile", tmp_path / "p.mlir", "-o", tmp_path / "folder", *options)
+    for items in (1, 2, 7, 1009, 16, 17, 3):
+        arrays = [drawn.integers(-3, 4, (items, 16)).astype(np.float32),
+                  drawn.integers(-9, 9, (items, 3), dtype=np.int32), np.array([1, -2, 3], np.int32)]
+        found = run_in_c(runner, tmp_path / "folder", arrays, 3)
+        backend = [] if "--quantize" in options else ["--backend", "reference"]
+        assert found == run_in_octavo(tmp_path / "p.mlir", arrays, *options, *backend)
+        assert found[1:] == [(arrays[1] ** 2).tobytes(), (-arrays[2]).tobytes()]
+    # Of no items, what is not of items is there all the same.
+    none = [np.zeros((0, 16), np.float32), np.zeros((0, 3), np.int32), np.array([4, 5, 6], np.int32)]
+    assert run_in_c(runner, tmp_path / "folder", none, 3) == [b"", b"", np.array([-4, -5, -6], np.int32).tobytes()]
+
+
+def test_no_items_are_none_where_a_fixed_one_is_read(tmp_path, runner):
+    """The first item is there of one and more; of none there is no slice of it."""
+    (tmp_path / "p.mlir").write_text("""
+func.func @main(%x: tensor<?x4xf32>) -> tensor<1x4xf32> {
+  %0 = stablehlo.slice %x [0:1, 0:4] : (tensor<?x4xf32>) -> tensor<1x4xf32>
+  %1 = stablehlo.negate %0 : tensor<1x4xf32>
+  return %1 : tensor<1x4xf32>
+}""")
+    octavo("compile", tmp_path / "p.mlir", "-o", tmp_path / "folder")
+    x = f32(3, 4)
+    assert run_in_c(runner, tmp_path / "folder", [x], 1) == [(-x[0]).tobytes()]
+    assert "@main takes 1 to " in run_in_c(runner, tmp_path / "folder", [x[:0]], 1, code=1)
+    assert "is not the same for each" in refused(tmp_path, """
+func.func @main(%x: tensor<?x4xf32>) -> tensor<3x4xf32> {
+  %0 = stablehlo.slice %x [0:3, 0:4] : (tensor<?x4xf32>) -> tensor<3x4xf32>
+  return %0 : tensor<3x4xf32>
+}""", folder="other")
+
+
+def test_items_in_c(tmp_path):
+    """What the library says of items, and refuses."""
+    (tmp_path / "p.mlir").write_text(ITEMS)
+    octavo("compile", tmp_path / "p.mlir", "-o", tmp_path / "folder")
+    source = tmp_path / "items.c"
+    source.write_text("""
+#include "octavo_program.h"
+#include <string.h>
+int main(int argc, char** argv) {
+  octavo_program* program = octavo_program_load(argv[argc - 1]);
+  if (!program) return 1;
+  if (octavo_program_least_items(program) != 0 || octavo_program_most_items(program) < 1000000) return 2;
+  octavo_tensor x = octavo_program_argument(program, 0), w = octavo_program_argument(program, 2);
+  octavo_tensor given = octavo_program_result(program, 0), fixed = octavo_program_result(program, 2);
+  if (x.items_axis != 0 || x.shape[0] != 1 || x.shape[1] != 16 || x.bytes != 64) return 3;
+  if (w.items_axis != -1 || w.bytes != 16 * 24 * 4) return 4;
+  if (given.items_axis != 0 || given.bytes != 96 || fixed.items_axis != -1 || fixed.bytes != 12) return 5;
+  float xs[2][16], ws[16][24], ys[2][24];
+  int ids[2][3], squares[2][3], v[3] = {1, 2, 3}, negated[3];
+  for (int i = 0; i < 16; ++i) {
+    xs[0][i] = 1;
+    xs[1][i] = 2;
+    for (int j = 0; j < 24; ++j) ws[i][j] = (float)j;
+  }
+  for (int i = 0; i < 3; ++i) ids[0][i] = ids[1][i] = i + 5;
+  const void* arguments[] = {xs, ids, ws, v};
+  void* results[] = {ys, squares, negated};
+  ys[1][1] = 7;
+  if (octavo_program_run(program, arguments, results) != 0 || ys[0][1] != -16 || ys[1][1] != 7) return 6;
+  if (octavo_program_run_items(program, 2, arguments, results, 1) != 0) return 7;
+  for (int j = 0; j < 24; ++j)
+    if (ys[0][j] != -16.0f * (float)j || ys[1][j] != -32.0f * (float)j) return 8;
+  if (squares[1][2] != 49 || negated[2] != -3) return 9;
+  if (octavo_program_run_items(program, -1, arguments, results, 0) != -1 ||
+      !strstr(octavo_last_error(), "and -1 were given")) return 10;
+  if (octavo_program_run_items(program, INT64_MAX, arguments, results, 0) != -1) return 11;
+  octavo_program_free(program);
+  return 0;
+}
+""")
+    subprocess.run(["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", source, "-I", HEADER, "-L", BIN, "-loctavo-program",
+                    f"-Wl,-rpath,{BIN}", "-o", tmp_path / "items"], check=True)
+    done = subprocess.run([tmp_path / "items", tmp_path / "folder"], capture_output=True, timeout=120)
+    assert done.returncode == 0, done
