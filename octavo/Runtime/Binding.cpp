@@ -85,9 +85,10 @@ private:
 
   llvm::Error addWeights(const std::filesystem::path& path) {
     if (path.extension() != ".safetensors")
-      return failure(fmt::format("{}: weights are read from .safetensors files; give a single "
-                                 "array with --input NAME=FILE.npy",
-                                 path.string()));
+      return failure(fmt::format("{}: weights are read from .safetensors files; {}", path.string(),
+                                 sources.options.array.empty()
+                                     ? "write the array into one, under the name of its argument"
+                                     : "give a single array with " + sources.options.array));
     return addSafetensors(path);
   }
 
@@ -193,16 +194,17 @@ private:
     std::string message;
     if (!missing.empty())
       message += fmt::format("{} argument{} of {} no value:\n{}\n  give a weight in a --weights "
-                             "file, an input with --input NAME=FILE.npy",
+                             "file, an input with {}",
                              missing.size(), missing.size() == 1 ? "" : "s",
                              program + (missing.size() == 1 ? " has" : " have"),
-                             listed(missing.size(), lineOfMissing));
+                             listed(missing.size(), lineOfMissing), sources.options.array);
     if (extra > 0)
       message += fmt::format("{}{} tensor{} of {}:\n{}\n  take {} out of the file, or "
-                             "pass --ignore-unused",
+                             "pass {}",
                              message.empty() ? "" : "\n", extra,
                              extra == 1 ? " is not an argument" : "s are not arguments", program,
-                             listed(extra, lineOfExtra), extra == 1 ? "it" : "them");
+                             listed(extra, lineOfExtra), extra == 1 ? "it" : "them",
+                             sources.options.ignoreUnused);
     return message.empty() ? llvm::Error::success() : failure(message);
   }
 

@@ -36,11 +36,18 @@ enum class Reading : std::uint8_t {
   Later, ///< their values are unread; takeUnread has them read
 };
 
+/// How whoever reads a message gives what it asks for.
+struct Options {
+  std::string array = "--input NAME=FILE.npy"; ///< empty: not at all
+  std::string ignoreUnused = "--ignore-unused";
+};
+
 struct Sources {
   std::vector<std::filesystem::path> weights = {}; ///< .safetensors
   std::vector<InputFile> inputs = {};
   UnusedTensors unused = UnusedTensors::Refuse;
   Reading reading = Reading::Now;
+  Options options = {};
 };
 
 /// Tensors of .safetensors files alone, those that no argument asks for ignored or refused.

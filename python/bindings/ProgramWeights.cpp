@@ -7,7 +7,6 @@
 #include "python/bindings/ProgramValues.h"
 
 #include "octavo/Checkpoint/Files/Safetensors.h"
-#include "octavo/Runtime/Binding.h"
 #include "octavo/Text/NearNames.h"
 
 #include <fmt/format.h>
@@ -50,6 +49,12 @@ std::shared_ptr<const transforms::StaticScales> staticScales(const std::string& 
       transforms::StaticScales{isText ? "calibration" : calibration, std::move(*found), path});
 }
 
+runtime::Sources sourcesOf(const std::vector<std::string>& files, bool ignoresUnused) {
+  runtime::Sources sources = runtime::weightsOf(files, ignoresUnused);
+  sources.options = {.array = "weights={NAME: array}", .ignoreUnused = "ignore_unused=True"};
+  return sources;
+}
+
 std::vector<std::optional<execution::Value>>
 namedValues(std::span<const runtime::Argument> arguments, const std::string& function,
             const std::vector<std::string>& files, const nb::dict& arrays, bool ignoresUnused) {
@@ -60,7 +65,7 @@ namedValues(std::span<const runtime::Argument> arguments, const std::string& fun
   }
   if (files.empty())
     return values;
-  const runtime::Sources sources = runtime::weightsOf(files, ignoresUnused);
+  const runtime::Sources sources = sourcesOf(files, ignoresUnused);
   auto bound = withoutLock([&] { return runtime::bindNamed(arguments, sources, "@" + function); });
   if (!bound)
     raise(ErrorClass::Program, "{}", llvm::toString(bound.takeError()));

@@ -3,6 +3,7 @@
 
 #include "octavo/Execution/Value.h"
 #include "octavo/Runtime/Argument.h"
+#include "octavo/Runtime/Binding.h"
 #include "octavo/Transforms/StaticScales.h"
 
 #include <nanobind/nanobind.h>
@@ -23,6 +24,9 @@ std::string parametersOf(const std::string& also, const std::vector<std::string>
 /// The calibration of a file, or the one that the text is; null where it is empty. Throws File.
 std::shared_ptr<const transforms::StaticScales> staticScales(const std::string& calibration,
                                                              bool isText);
+
+/// Files of weights; messages say what to do in Python.
+runtime::Sources sourcesOf(const std::vector<std::string>& files, bool ignoresUnused);
 
 /// The values of the arguments that files and arrays name; nothing for the others.
 std::vector<std::optional<execution::Value>>

@@ -153,7 +153,7 @@ void bindWeights(CallableProgram& program, const std::vector<std::string>& files
   }
   if (files.empty())
     return;
-  runtime::Sources sources = runtime::weightsOf(files, ignoresUnused);
+  runtime::Sources sources = sourcesOf(files, ignoresUnused);
   auto bound = withoutLock([&]() -> llvm::Expected<bool> {
     if (llvm::Error error = program.bindFiles(std::move(sources)))
       return std::move(error);

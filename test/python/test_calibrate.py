@@ -199,6 +199,8 @@ def test_wrong_inputs_are_refused(net):
     assert "notes.txt: cannot tell what it is among inputs" in calibrate(folder, code=3)
     message = calibrate(folder, inputs=["--inputs", f"y={folder}/sets/set0/x.npy"], code=3)
     assert 'has no argument "y"' in message and "available: x, w, v, flag" in message
+    message = calibrate(folder, inputs=["--inputs", f"flag={folder}/sets/set0/flag.npy"], code=3)
+    assert '"x" f32' in message and "an input with --inputs NAME=FILE.npy" in message
     (folder / "add.mlir").write_text("func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> "
                                      "{ return %x : tensor<4xf32> }")
     message = octavo("calibrate", folder / "add.mlir", "--inputs", folder / "sets", "-o", folder / "a.json", code=3)

@@ -131,8 +131,10 @@ def test_weights_in_files(lowered, tmp_path):
     octavo.save(tmp_path / "w.safetensors", named)
     octavo.save(tmp_path / "more.safetensors", {**named, "more": X})
     close(octavo.compile(lowered, weights=tmp_path / "w.safetensors")(X))
-    with pytest.raises(octavo.ProgramError, match="more"):
+    with pytest.raises(octavo.ProgramError, match="(?s)more.*or pass ignore_unused=True$"):
         octavo.compile(lowered, weights=[tmp_path / "more.safetensors"])
+    with pytest.raises(octavo.ProgramError, match="give a single array with weights={NAME: array}$"):
+        octavo.compile(lowered, weights=[tmp_path / "w.npy"])
     close(octavo.compile(lowered, weights=[tmp_path / "more.safetensors"], ignore_unused=True)(X))
 
 

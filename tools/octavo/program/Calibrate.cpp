@@ -123,11 +123,14 @@ Calibration mergedOf(const std::vector<std::string>& files) {
   return whole;
 }
 
+const runtime::Options kOptions = {.array = "--inputs NAME=FILE.npy"};
+
 /// The arguments with the weights as the values that they have where no file gives one.
 std::vector<runtime::Argument> withWeights(const backends::CallableProgram& program,
                                            const CalibrateFlags& flags) {
   std::vector<runtime::Argument> arguments = program.arguments();
-  const runtime::Sources sources = runtime::weightsOf(flags.weights, flags.ignoresUnused);
+  runtime::Sources sources = runtime::weightsOf(flags.weights, flags.ignoresUnused);
+  sources.options = kOptions;
   const ElapsedTime time("binding weights");
   std::vector<std::optional<Value>> values =
       orThrow(runtime::bindNamed(arguments, sources, "@" + program.name()));
@@ -144,6 +147,7 @@ void runSet(backends::CallableProgram& program, const InputSet& set,
   sources.inputs = set.files;
   sources.unused =
       flags.ignoresUnused ? runtime::UnusedTensors::Ignore : runtime::UnusedTensors::Refuse;
+  sources.options = kOptions;
   const std::string where = "inputs " + set.label;
   std::vector<Value> values =
       orThrow(runtime::bindArguments(arguments, sources, "@" + program.name()), where);

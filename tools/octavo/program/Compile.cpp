@@ -45,7 +45,8 @@ bool isQuantized(const CompileOptions& options) {
 }
 
 void bindWeights(CallableProgram& program, const CompileOptions& options) {
-  const runtime::Sources sources = runtime::weightsOf(options.weights, options.ignoresUnused);
+  runtime::Sources sources = runtime::weightsOf(options.weights, options.ignoresUnused);
+  sources.options.array = {};
   const ElapsedTime time("binding weights");
   auto values = orThrow(runtime::bindNamed(program.arguments(), sources, "@" + program.name()));
   for (std::size_t i = 0; i < values.size(); ++i)
