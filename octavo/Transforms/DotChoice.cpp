@@ -4,6 +4,8 @@
 #include "octavo/Numerics/Preset.h"
 #include "octavo/Text/NearNames.h"
 #include "octavo/Transforms/Derivatives.h"
+#include "octavo/Transforms/Movement.h"
+#include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/RandomState.h"
 #include "octavo/Transforms/Residuals.h"
 #include "octavo/Transforms/SourceNames.h"
@@ -388,6 +390,62 @@ bool DotChoice::isWeightGradient(const Dot& dot) const {
          });
 }
 
+namespace {
+
+/// Looks for what is computed of weights and constants alone, or is a weight with other numbers in
+/// some places.
+class OfWeights {
+public:
+  explicit OfWeights(llvm::function_ref<WeightTrace(mlir::Value)> trace) : trace(trace) {}
+
+  bool isOfWeights(mlir::Value value) {
+    if (!seen.insert(value).second)
+      return true;
+    const WeightTrace found = trace(value);
+    if (found.origin == Origin::Parameter && weight.empty())
+      weight = found.name;
+    if (found.origin != Origin::Computed)
+      return true;
+    mlir::Operation* op = found.root.getDefiningOp();
+    if (op == nullptr)
+      return false;
+    if (mlir::func::FuncOp function = calledFunction(op))
+      return llvm::hasSingleElement(function.getBody()) &&
+             isOfWeights(handedAt(function.getBody(), placeOfResult(found.root)));
+    if (op->getNumRegions() != 0 || movedFrom(found.root))
+      return false;
+    if (obstacle == nullptr)
+      obstacle = op;
+    mlir::OperandRange operands = op->getOperands();
+    if (llvm::isa<stablehlo::SelectOp>(op))
+      operands = operands.drop_front();
+    return llvm::all_of(operands, [&](mlir::Value operand) { return isOfWeights(operand); });
+  }
+
+  std::string weight;                  ///< the first
+  mlir::Operation* obstacle = nullptr; ///< what makes it something else, the nearest to the value
+
+private:
+  llvm::function_ref<WeightTrace(mlir::Value)> trace;
+  llvm::DenseSet<mlir::Value> seen;
+};
+
+} // namespace
+
+/// Which operation makes an operand no weight though it is computed of weights; empty if none does.
+std::string DotChoice::reasonByDetour(const Dot& dot) const {
+  const auto traceOf = [&](mlir::Value value) { return trace(value); };
+  for (const DotSide& side : dot.sides) {
+    OfWeights found(traceOf);
+    if (found.isOfWeights(side.value()) && !found.weight.empty() && found.obstacle != nullptr)
+      return "its weight \"" + found.weight + "\" comes to it through " +
+             found.obstacle->getName().getStringRef().str() +
+             ", which computes an activation: do that before the weight is stored or bound, or "
+             "take dots of two activations, too";
+  }
+  return {};
+}
+
 std::string DotChoice::chooseFormats(Dot& dot) const {
   const DotFormats* formats = &chosen;
   if (!chosen.rules.empty() || !chosen.caches.empty()) {
@@ -404,9 +462,12 @@ std::string DotChoice::chooseFormats(Dot& dot) const {
       return "no rule of the recipe takes it";
   }
   const bool hasWeight = dot.weight() != nullptr;
-  if (!hasWeight && chosen.activationPairs == ActivationPairs::Leave && !isWeightGradient(dot))
+  if (!hasWeight && chosen.activationPairs == ActivationPairs::Leave && !isWeightGradient(dot)) {
+    if (std::string reason = reasonByDetour(dot); !reason.empty())
+      return reason;
     return dot.hasGradient() ? "it is no gradient of a weight, and both operands are activations"
                              : "both operands are activations";
+  }
   for (DotSide& side : dot.sides) {
     side.format = side.isWeight()   ? formats->weights
                   : side.isGradient ? formats->ofGradients()

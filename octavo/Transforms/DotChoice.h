@@ -105,6 +105,7 @@ private:
   bool takes(const DotRule& rule, std::size_t index, const Dot& dot) const;
   bool isWeightGradient(const Dot& dot) const;
   std::string chooseFormats(Dot& dot) const;
+  std::string reasonByDetour(const Dot& dot) const;
   static std::string reasonByEdges(const Dot& dot);
 
   DotOptions chosen;

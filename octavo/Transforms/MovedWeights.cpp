@@ -39,6 +39,31 @@ bool sliceBlocks(llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_t>
   });
 }
 
+/// Blocks of what indices take parts of: places of their own where they choose.
+bool gatherBlocks(stablehlo::GatherOp gather, llvm::ArrayRef<std::int64_t> shape,
+                  llvm::ArrayRef<std::int64_t> after, Extents& block) {
+  const stablehlo::GatherDimensionNumbersAttr numbers = gather.getDimensionNumbers();
+  const llvm::ArrayRef<std::int64_t> offsets = numbers.getOffsetDims();
+  block.assign(shape.size(), 1);
+  std::size_t offset = 0;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const auto number = static_cast<std::int64_t>(axis);
+    if (llvm::is_contained(numbers.getCollapsedSliceDims(), number) ||
+        llvm::is_contained(numbers.getOperandBatchingDims(), number)) {
+      if (shape[axis] == 1) // its one block is that of all parts
+        return false;
+      continue;
+    }
+    block[axis] = after[static_cast<std::size_t>(offsets[offset++])];
+    if (gather.getSliceSizes()[axis] != shape[axis] && block[axis] != 1)
+      return false;
+  }
+  return llvm::all_of(llvm::enumerate(after), [&](const auto& each) {
+    return each.value() == 1 ||
+           llvm::is_contained(offsets, static_cast<std::int64_t>(each.index()));
+  });
+}
+
 /// Blocks of an operand of that shape, from those of the result; false where it has none.
 bool blocksBefore(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape, ir::ScaledType after,
                   Extents& block) {
@@ -60,6 +85,13 @@ bool blocksBefore(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape, ir::S
       return slice.getStrides()[axis] == 1 && slice.getStartIndices()[axis] % extent == 0 &&
              (limit % extent == 0 || limit == shape[axis]);
     });
+  if (auto reverse = llvm::dyn_cast<stablehlo::ReverseOp>(op))
+    return llvm::all_of(reverse.getDimensions(), [&](std::int64_t axis) {
+      const auto at = static_cast<std::size_t>(axis);
+      return shape[at] % block[at] == 0;
+    });
+  if (auto gather = llvm::dyn_cast<stablehlo::GatherOp>(op))
+    return gatherBlocks(gather, shape, after.getBlock(), block);
   return llvm::isa<stablehlo::DynamicSliceOp>(op) &&
          sliceBlocks(shape, after.getShape(), block,
                      [](std::size_t, std::int64_t) { return false; });
@@ -67,7 +99,8 @@ bool blocksBefore(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape, ir::S
 
 bool canMove(mlir::Operation* op) {
   return keepsPlaces(op) || isReshape(op) ||
-         llvm::isa<stablehlo::TransposeOp, stablehlo::SliceOp, stablehlo::DynamicSliceOp>(op);
+         llvm::isa<stablehlo::TransposeOp, stablehlo::SliceOp, stablehlo::DynamicSliceOp,
+                   stablehlo::GatherOp, stablehlo::ReverseOp>(op);
 }
 
 /// Which operand of an operation that moves values a value is, and so of which result.
@@ -89,7 +122,8 @@ tl::expected<ir::ScaledType, std::string> typeBefore(llvm::ArrayRef<mlir::Operat
       return tl::make_unexpected(through);
     const llvm::ArrayRef<std::int64_t> shape =
         keepsPlaces(op) ? llvm::ArrayRef(type.getShape()) : given.getShape();
-    if (type.getHasOuterScale() && elementCount(shape) != type.getNumElements())
+    if (type.getHasOuterScale() &&
+        (llvm::isa<stablehlo::GatherOp>(op) || elementCount(shape) != type.getNumElements()))
       return tl::make_unexpected(through + ", and what that takes has an outer scale of its own");
     Extents block;
     if (!blocksBefore(op, shape, type, block))

@@ -35,7 +35,7 @@ mlir::Value movedFrom(mlir::Value value) {
   if (laysOut(op) ||
       llvm::isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
                 stablehlo::SliceOp, stablehlo::DynamicSliceOp, stablehlo::GatherOp,
-                stablehlo::ConvertOp>(op))
+                stablehlo::ReverseOp, stablehlo::ConvertOp>(op))
     return op->getOperand(0);
   return {};
 }

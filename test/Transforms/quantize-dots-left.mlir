@@ -39,9 +39,35 @@ func.func @choice(%x: tensor<8x32xf32>, %w: tensor<32x1xf32> {octavo.parameter},
   %2 = stablehlo.dot_general %x, %u, contracting_dims = [1] x [0] : (tensor<8x32xf32>, tensor<32x8xf32>) -> tensor<8x8xf32>
   // A weight that something computes is none any more.
   %3 = stablehlo.negate %v : tensor<32x8xf32>
-  // expected-remark @+1 {{left: both operands are activations}}
+  // expected-remark @+1 {{left: its weight "secret.weight" comes to it through stablehlo.negate, which computes an activation: do that before the weight is stored or bound, or take dots of two activations, too}}
   %4 = stablehlo.dot_general %x, %3, contracting_dims = [1] x [0] : (tensor<8x32xf32>, tensor<32x8xf32>) -> tensor<8x8xf32>
+  // It is told of what is computed of weights alone, and of weights that something is put beside.
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %5 = stablehlo.pad %v, %zero, low = [0, 0], high = [0, 8], interior = [0, 0] : (tensor<32x8xf32>, tensor<f32>) -> tensor<32x16xf32>
+  %6 = stablehlo.transpose %5, dims = [1, 0] : (tensor<32x16xf32>) -> tensor<16x32xf32>
+  // expected-remark @+1 {{its weight "secret.weight" comes to it through stablehlo.pad, which}}
+  %7 = stablehlo.dot_general %x, %6, contracting_dims = [1] x [1] : (tensor<8x32xf32>, tensor<16x32xf32>) -> tensor<8x16xf32>
+  %zeros = stablehlo.constant dense<0.0> : tensor<32x8xf32>
+  %8 = stablehlo.compare GT, %u, %zeros : (tensor<32x8xf32>, tensor<32x8xf32>) -> tensor<32x8xi1>
+  %9 = stablehlo.select %8, %v, %zeros : tensor<32x8xi1>, tensor<32x8xf32>
+  // expected-remark @+1 {{its weight "secret.weight" comes to it through stablehlo.select, which}}
+  %10 = stablehlo.dot_general %x, %9, contracting_dims = [1] x [0] : (tensor<8x32xf32>, tensor<32x8xf32>) -> tensor<8x8xf32>
+  %11 = stablehlo.multiply %v, %u : tensor<32x8xf32>
+  // expected-remark @+1 {{left: both operands are activations}}
+  %12 = stablehlo.dot_general %x, %11, contracting_dims = [1] x [0] : (tensor<8x32xf32>, tensor<32x8xf32>) -> tensor<8x8xf32>
   return
+}
+
+func.func @through_a_call(%x: tensor<8x32xf32>, %w: tensor<32x8xf32> {octavo.name = "kept", octavo.parameter}) {
+  %0 = func.call @doubled(%w) : (tensor<32x8xf32>) -> tensor<32x8xf32>
+  // expected-remark @+1 {{its weight "kept" comes to it through stablehlo.add, which}}
+  %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0] : (tensor<8x32xf32>, tensor<32x8xf32>) -> tensor<8x8xf32>
+  return
+}
+
+func.func private @doubled(%w: tensor<32x8xf32>) -> tensor<32x8xf32> {
+  %0 = stablehlo.add %w, %w : tensor<32x8xf32>
+  return %0 : tensor<32x8xf32>
 }
 
 func.func @huge(%x: tensor<8x4294967296xf32>, %w: tensor<4294967296x33554432xf32> {octavo.parameter}) {

@@ -50,10 +50,14 @@ def squeezed(w, x):
     return x @ jax.lax.optimization_barrier(w)[0, :, :]
 
 
+def turned_around(w, x):
+    return x @ w[::-1, ::-1]
+
+
 def array_of(function):
     shape = {thirds: (WIDTH, 3 * WIDTH), last_layers: (3, WIDTH, WIDTH), with_heads: (WIDTH, HEADS, DEPTH),
              from_heads: (HEADS, DEPTH, WIDTH), from_depths: (HEADS, WIDTH, DEPTH), heads_last: (HEADS, WIDTH, DEPTH),
-             squeezed: (1, WIDTH, WIDTH)}[function]
+             squeezed: (1, WIDTH, WIDTH), turned_around: (WIDTH, WIDTH)}[function]
     # Each part is of another magnitude, so that it has scales of its own.
     return normal(*shape) / 9 * (1 + 3 * np.arange(shape[-1], dtype=np.float32) // (shape[-1] / 3))
 
@@ -67,6 +71,7 @@ PARTS = {
     from_depths: (lambda w: [w.transpose(1, 0, 2).reshape(WIDTH, -1)], lambda parts, x: x.reshape(BATCH, -1) @ parts[0].T),
     heads_last: (lambda w: [w.transpose(1, 0, 2).reshape(WIDTH, -1)], lambda parts, x: x @ parts[0]),
     squeezed: (lambda w: [w[0]], lambda parts, x: x @ parts[0]),
+    turned_around: (lambda w: [w[::-1, ::-1]], lambda parts, x: x @ parts[0]),
 }
 
 
@@ -116,6 +121,68 @@ def test_what_cuts_blocks_is_told():
         "weight quantized in the program: it is reached through stablehlo.slice, which cuts blocks or takes parts of them"]
     expected = octavo.compile(lowered(lambda w, x: x @ w, w[16:80], x), quantize="mxfp8_e4m3", parameters="^w")
     np.testing.assert_array_equal(made(w, x), expected(w[16:80], x))
+
+
+def test_blocks_that_turn_around_with_a_short_one_are_told():
+    w, x = normal(40, WIDTH), normal(BATCH, 40)
+    made = octavo.compile(lowered(lambda w, x: x @ w[::-1], w, x), quantize="mxfp8_e4m3", parameters="^w")
+    assert [dot.reason for dot in made.dots] == [
+        "weight quantized in the program: it is reached through stablehlo.reverse, which cuts blocks or takes parts of them"]
+
+
+CHOICES = [np.array(each, np.int32) for each in ([4, 0, 0, 3, 2, 1, 4, 1], [2] * BATCH)]
+
+
+def experts():
+    # Each expert is of another magnitude, so that scales of one are not those of another.
+    return normal(5, WIDTH, 96) / 9 * np.float32(2.0) ** np.arange(-2, 3, dtype=np.float32)[:, None, None]
+
+
+def by_experts(w, chosen, x):
+    """Each row is multiplied by the matrix that is chosen for it."""
+    return jnp.einsum("bk,bkn->bn", x, w[chosen])
+
+
+@BACKENDS
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxfp4", "mxint8", "fp8_row", "fp8_block"])
+def test_experts_that_indices_choose(format, backend):
+    w, x = experts(), normal(BATCH, WIDTH, seed=3)
+    options = {"quantize": format, "parameters": "^(w|parts)", "backend": backend}
+    made = octavo.compile(lowered(by_experts, w, CHOICES[0], x), **options)
+    assert {dot.reason for dot in made.dots} == {"weight quantized when it is bound"}
+
+    def one_by_one(parts, x):
+        return jnp.concatenate([row @ part for row, part in zip(jnp.split(x, BATCH), parts, strict=True)])
+
+    for chosen in CHOICES:
+        parts = [w[expert] for expert in chosen]
+        expected = octavo.compile(lowered(one_by_one, parts, x), **options)(parts, x)
+        np.testing.assert_array_equal(made(w, chosen, x), expected)
+
+
+@BACKENDS
+def test_indices_may_choose_along_several_axes(backend):
+    """Of each sequence's own experts: a batch axis of the gather."""
+    w, x = normal(3, 5, WIDTH, 96) / 9, normal(3, BATCH, WIDTH, seed=3)
+    chosen = np.array([4, 0, 2], np.int32)
+    options = {"quantize": "mxfp8_e4m3", "parameters": "^w", "backend": backend}
+    made = octavo.compile(lowered(lambda w, chosen, x: x @ jax.vmap(lambda w, i: w[i])(w, chosen), w, chosen, x), **options)
+    assert {dot.reason for dot in made.dots} == {"weight quantized when it is bound"}
+    taken = w[np.arange(3), chosen]
+    expected = octavo.compile(lowered(lambda w, x: x @ w, taken, x), **options)(taken, x)
+    np.testing.assert_array_equal(made(w, chosen, x), expected)
+
+
+@BACKENDS
+@pytest.mark.parametrize("format, why", [("fp8_tensor", "which cuts blocks or takes parts of them"),
+                                         ("nvfp4", "and what that takes has an outer scale of its own")])
+def test_one_scale_of_what_indices_choose_is_told(format, why, backend):
+    w, x = experts(), normal(BATCH, WIDTH, seed=3)
+    made = octavo.compile(lowered(by_experts, w, CHOICES[0], x), quantize=format, parameters="^w", backend=backend)
+    assert [dot.reason for dot in made.dots] == [f"weight quantized in the program: it is reached through stablehlo.gather, {why}"]
+    taken = octavo.compile(lowered(lambda w, x: jnp.einsum("bk,bkn->bn", x, w), w[CHOICES[0]], x), quantize=format,
+                           parameters="^w", backend=backend)
+    np.testing.assert_array_equal(made(w, CHOICES[0], x), taken(w[CHOICES[0]], x))
 
 
 @BACKENDS
