@@ -94,57 +94,108 @@ std::pair<std::size_t, std::size_t> knownAxes(llvm::ArrayRef<std::int64_t> from,
   }
 }
 
-/// Blocks of a reshape's result where extents are open. Known axes before and behind the open ones
-/// are as many elements on either side; so are then the axes between, whatever their extents are,
-/// where they have a scale for each index, or one for all.
-bool reshapeOpenBlocks(llvm::ArrayRef<std::int64_t> from, const Extents& block,
-                       llvm::ArrayRef<std::int64_t> to, Extents& blocks) {
-  if (llvm::is_contained(from, 0) || llvm::is_contained(to, 0))
-    return false;
+/// The axes of a reshape whose extents are open, between known ones before and behind, of which as
+/// many elements are on either side: so are then these, whatever their extents.
+struct OpenAxes {
+  std::size_t from, fromEnd, to, toEnd;
+};
+
+OpenAxes openAxes(llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_t> to) {
   const auto [left, right] = knownAxes(from, to);
   const Extents backFrom(llvm::reverse(from.drop_front(left))),
       backTo(llvm::reverse(to.drop_front(right)));
   const auto [leftEnd, rightEnd] = knownAxes(backFrom, backTo);
-  const auto open = llvm::ArrayRef(from).drop_front(left).drop_back(leftEnd),
-             openTo = to.drop_front(right).drop_back(rightEnd),
-             openBlock = llvm::ArrayRef(block).drop_front(left).drop_back(leftEnd);
-  if (!reshapeBlocks(from.take_front(left), llvm::ArrayRef(block).take_front(left),
-                     to.take_front(right), blocks))
+  return {left, from.size() - leftEnd, right, to.size() - rightEnd};
+}
+
+/// Whether all axes have one scale, whether all have one for each index, and whether those with one
+/// are behind the others, so that it is of indices that follow one another.
+struct ScalesOfAxes {
+  bool haveOne = true, haveEach = true, areRuns = true;
+
+  ScalesOfAxes(llvm::ArrayRef<std::int64_t> extents, llvm::ArrayRef<std::int64_t> blocks) {
+    bool hasRun = false;
+    for (auto [extent, block] : llvm::zip_equal(extents, blocks)) {
+      const bool isOne = block == extent, isEach = block == 1 || extent == 1;
+      areRuns = areRuns && (isOne || (isEach && !hasRun));
+      hasRun = hasRun || (isOne && !isEach);
+      haveOne = haveOne && isOne;
+      haveEach = haveEach && isEach;
+    }
+  }
+};
+
+/// Blocks of a reshape's result where extents are open: the open axes have a scale for each index,
+/// or one for all.
+bool reshapeOpenBlocks(llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_t> block,
+                       llvm::ArrayRef<std::int64_t> to, const OpenAxes& open, Extents& blocks) {
+  if (!reshapeBlocks(from.take_front(open.from), block.take_front(open.from),
+                     to.take_front(open.to), blocks))
     return false;
-  const auto spans = [](auto axis) { return std::get<0>(axis) == std::get<1>(axis); };
-  const auto isEach = [](auto axis) { return std::get<0>(axis) == 1 || std::get<1>(axis) == 1; };
-  if (llvm::all_of(llvm::zip_equal(open, openBlock), spans))
-    llvm::append_range(blocks, openTo);
-  else if (llvm::all_of(llvm::zip_equal(open, openBlock), isEach))
-    blocks.append(openTo.size(), 1);
+  const std::size_t count = open.fromEnd - open.from;
+  const ScalesOfAxes scales(from.slice(open.from, count), block.slice(open.from, count));
+  const auto opened = to.slice(open.to, open.toEnd - open.to);
+  if (scales.haveOne)
+    llvm::append_range(blocks, opened);
+  else if (scales.haveEach)
+    blocks.append(opened.size(), 1);
   else
     return false;
-  return reshapeBlocks(from.take_back(leftEnd), llvm::ArrayRef(block).take_back(leftEnd),
-                       to.take_back(rightEnd), blocks);
+  return reshapeBlocks(from.drop_front(open.fromEnd), block.drop_front(open.fromEnd),
+                       to.drop_front(open.toEnd), blocks);
 }
 
 } // namespace
 
-/// Of a reshape's result, from that of its operand.
+/// With a scale for each index of axes of which the last have one for all.
+ScaledOrigins::Grid ScaledOrigins::repeated(OpenShapes& shapes, const Grid& grid, mlir::Value from,
+                                            std::size_t first, std::size_t end) {
+  const Extents shape(openShapeOf(from));
+  Grid result = grid;
+  Extents extents(openShapeOf(grid.value));
+  for (std::size_t axis = first; axis < end; ++axis) {
+    extents[axis] = shape[axis];
+    result.block[axis] = 1;
+  }
+  const auto axes =
+      llvm::to_vector(llvm::seq<std::int64_t>(0, static_cast<std::int64_t>(shape.size())));
+  result.value = shapes.broadcast(grid.value, axes, extents, [&](std::size_t axis) {
+    return shapes.sizeOf(axis < first || axis >= end ? grid.value : from, axis);
+  });
+  return result;
+}
+
+/// Of a reshape's result, from that of its operand. Open axes of which the last have one
+/// scale for all indices have one for each then.
 std::optional<ScaledOrigins::Grid> ScaledOrigins::reshaped(mlir::OpBuilder& builder,
                                                            mlir::Operation* op, const Grid& grid,
                                                            mlir::Value from) {
   const auto shape = openShapeOf(from), to = openShapeOf(op->getResult(0));
   const mlir::Value operand = shapeOperand(op);
+  OpenShapes shapes(builder, op->getLoc(), made);
+  Grid given = grid;
   Extents extents, blocks;
-  const bool isOpen = ShapedType::isDynamicShape(shape) || ShapedType::isDynamicShape(to);
-  if ((isOpen && !operand) || !(isOpen ? reshapeOpenBlocks(shape, grid.block, to, blocks)
-                                       : reshapeBlocks(shape, grid.block, to, blocks)))
+  if (ShapedType::isDynamicShape(shape) || ShapedType::isDynamicShape(to)) {
+    if (!operand || llvm::is_contained(shape, 0) || llvm::is_contained(to, 0))
+      return {};
+    const OpenAxes open = openAxes(shape, to);
+    const std::size_t count = open.fromEnd - open.from;
+    const ScalesOfAxes scales(shape.slice(open.from, count),
+                              llvm::ArrayRef(grid.block).slice(open.from, count));
+    if (scales.areRuns && !scales.haveOne && !scales.haveEach)
+      given = repeated(shapes, grid, from, open.from, open.fromEnd);
+    if (!reshapeOpenBlocks(shape, given.block, to, open, blocks))
+      return {};
+  } else if (!reshapeBlocks(shape, grid.block, to, blocks)) {
     return {};
+  }
   for (auto [extent, block] : llvm::zip_equal(to, blocks))
     extents.push_back(extent == block                 ? 1
                       : ShapedType::isDynamic(extent) ? extent
                                                       : (extent + block - 1) / block);
-  const auto value = openShapeOf(grid.value);
-  if (elementCount(extents) != elementCount(value))
+  if (elementCount(extents) != elementCount(openShapeOf(given.value)))
     return {};
-  OpenShapes shapes(builder, op->getLoc(), made);
-  return Grid{shapes.reshape(grid.value, extents,
+  return Grid{shapes.reshape(given.value, extents,
                              [&](std::size_t axis) { return shapes.sizeAt(operand, axis); }),
               blocks};
 }

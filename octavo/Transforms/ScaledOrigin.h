@@ -140,6 +140,8 @@ private:
                       mlir::Value value);
   mlir::Value inverse(mlir::OpBuilder& builder, mlir::Location location, mlir::Value scales);
   std::optional<Dequantized> scaledByExponents(mlir::Operation* op);
+  static Grid repeated(OpenShapes& shapes, const Grid& grid, mlir::Value from, std::size_t first,
+                       std::size_t end);
   std::optional<Grid> reshaped(mlir::OpBuilder& builder, mlir::Operation* op, const Grid& grid,
                                mlir::Value from);
   std::optional<Grid> broadcast(mlir::OpBuilder& builder, mlir::Operation* op, const Grid& grid,

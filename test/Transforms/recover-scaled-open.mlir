@@ -52,10 +52,14 @@ func.func @no_scales(%q: tensor<?x0xf8E4M3FN>, %w: tensor<0x8xf32>) -> tensor<?x
 // CHECK: octavo.pack {{.*}} -> !octavo.scaled<?x64xf8E4M3FN, scale f32, block [1, 32]>
 // CHECK-LABEL: func.func @split
 // CHECK: octavo.pack {{.*}} -> !octavo.scaled<?x?x4x16xf8E4M3FN, scale f32, block [1, 1, 2, 16]>
+// One scale for all rows of a sequence is one of each.
 // CHECK-LABEL: func.func @scales_of_sequences
+// CHECK: octavo.pack {{.*}} -> !octavo.scaled<?x64xf8E4M3FN, scale f32, block [1, 64]>
+// CHECK-LABEL: func.func @scales_of_places
 // CHECK-NOT: octavo.
 // TOLD: remark: {{.*}}merged multiplies f8E4M3FN by f32, block [1, 32] x f32
 // TOLD: remark: {{.*}}split multiplies f8E4M3FN by f32, block [1, 1, 2, 16] x f32
+// TOLD: remark: {{.*}}sequences multiplies f8E4M3FN by f32, block [1, 64] x f32
 // TOLD: warning: {{.*}}flat multiplies wide values{{.*}}: 'stablehlo.dynamic_reshape' at reshape has open extents, of which blocks are not known to stay whole; give each row its scale, or the arguments types of known extents
 func.func @merged(%q: tensor<?x?x2x32xf8E4M3FN>, %s: tensor<?x?x2xf32>, %four: tensor<4xi32>, %two: tensor<2xi32>, %w: tensor<64x8xf32>) -> tensor<?x8xf32> {
   %0 = stablehlo.dynamic_broadcast_in_dim %s, %four, dims = [0, 1, 2] : (tensor<?x?x2xf32>, tensor<4xi32>) -> tensor<?x?x2x32xf32>
@@ -76,6 +80,14 @@ func.func @split(%q: tensor<?x64xf8E4M3FN>, %s: tensor<?x2xf32>, %three: tensor<
 }
 func.func @scales_of_sequences(%q: tensor<?x?x64xf8E4M3FN>, %s: tensor<?xf32>, %three: tensor<3xi32>, %two: tensor<2xi32>, %w: tensor<64x8xf32>) -> tensor<?x8xf32> {
   %0 = stablehlo.dynamic_broadcast_in_dim %s, %three, dims = [0] : (tensor<?xf32>, tensor<3xi32>) -> tensor<?x?x64xf32>
+  %1 = stablehlo.convert %q : (tensor<?x?x64xf8E4M3FN>) -> tensor<?x?x64xf32>
+  %2 = stablehlo.multiply %1, %0 : tensor<?x?x64xf32>
+  %3 = stablehlo.dynamic_reshape %2, %two : (tensor<?x?x64xf32>, tensor<2xi32>) -> tensor<?x64xf32>
+  %4 = stablehlo.dot_general %3, %w, contracting_dims = [1] x [0] : (tensor<?x64xf32>, tensor<64x8xf32>) -> tensor<?x8xf32> loc("sequences")
+  return %4 : tensor<?x8xf32>
+}
+func.func @scales_of_places(%q: tensor<?x?x64xf8E4M3FN>, %s: tensor<?xf32>, %three: tensor<3xi32>, %two: tensor<2xi32>, %w: tensor<64x8xf32>) -> tensor<?x8xf32> {
+  %0 = stablehlo.dynamic_broadcast_in_dim %s, %three, dims = [1] : (tensor<?xf32>, tensor<3xi32>) -> tensor<?x?x64xf32>
   %1 = stablehlo.convert %q : (tensor<?x?x64xf8E4M3FN>) -> tensor<?x?x64xf32>
   %2 = stablehlo.multiply %1, %0 : tensor<?x?x64xf32>
   %3 = stablehlo.dynamic_reshape %2, %two : (tensor<?x?x64xf32>, tensor<2xi32>) -> tensor<?x64xf32> loc("reshape")

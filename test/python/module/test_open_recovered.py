@@ -74,6 +74,8 @@ OPEN = {
     "block by repeat": (lambda x, w: dot(by_block_and_repeat(x), f32(w)), [X, W], "f8E4M3FN by f32, block [1, 32]", None),
     "sequences": (lambda x, w: dot(by_block(x), f32(w) * 0.5), [("b, 5, 64", F32), W], "f8E4M3FN by f32, block [1, 1, 32]", None),
     "sequences, flat": (lambda x, w: dot(by_row(x).reshape(-1, K), f32(w)), [("b, 5, 64", F32), W], "f8E4M3FN by f32, block [1, 64]", None),
+    "a scale a sequence, flat": (lambda q, s, w: dot((f32(q) * s[:, None, None]).reshape(-1, K), f32(w)), [("b, c, 64", F8), ROWS, W],
+                                 "f8E4M3FN by f32, block [1, 64]", None),
     "codes": (lambda q, w: dot(q, w), [CODES, W], "f8E4M3FN by f32, block [?, 64]", None),
     "codes of a scalar": (lambda q, s, w: dot(f32(q) * s, f32(w)), [CODES, ((), F32), W], "f8E4M3FN by f32, block [?, 64]", None),
     "codes divided by rows": (lambda q, s, w: dot(f32(q) / s[:, None], f32(w)), [CODES, ROWS, W], "f8E4M3FN by f32, block [1, 64]", None),
@@ -112,16 +114,22 @@ NOT_ITEMS = {
     "joined": (lambda q, s, r, w: dot(jnp.concatenate([f32(q) * s[:, None], f32(r) * s[:, None]]), f32(w)), [CODES, ROWS, CODES, W],
                "f8E4M3FN by f32, block [1, 64]", None),
     "rows of open rows": (lambda q, s, i, w: dot((f32(q) * s[:, None])[i], f32(w)), [CODES, ROWS, ("b", I32), W], "f8E4M3FN by f32, block [1, 64]", None),
+    "rows in pairs": (lambda q, s, w: dot((f32(q).reshape(-1, 2, K) * f32(s)[:, None, None]).reshape(-1, K), f32(w)), [("2*b, 64", F8), ("b", E8M0), W],
+                      "f8E4M3FN by f8E8M0FNU, block [1, 64]", None),
     "against itself": (lambda q, s: dot(f32(q) * s[:, None], (f32(q) * s[:, None]).T), [CODES, ROWS],
                        "f8E4M3FN by f32, block [1, 64]", "f8E4M3FN by f32, block [64, 1]"),
 }
+
+
+def shape_of(axes, items):
+    return tuple(eval(axis, {"b": items, "c": items + 1}) for axis in axes.split(", "))
 
 
 def exported(function, arguments, items="b"):
     scope = jax.export.SymbolicScope()
 
     def shape(axes):
-        return jax.export.symbolic_shape(re.sub(r"\bb\b", str(items), axes), scope=scope) if isinstance(axes, str) else axes
+        return jax.export.symbolic_shape(axes if items == "b" else str(shape_of(axes, items))[1:-1], scope=scope) if isinstance(axes, str) else axes
     return jax.export.export(jax.jit(function))(*(jax.ShapeDtypeStruct(shape(axes), dtype) for axes, dtype in arguments))
 
 
@@ -129,7 +137,7 @@ def drawn(arguments, items):
     random = np.random.default_rng(items)
     values = []
     for axes, dtype in arguments:
-        shape = [items if axis == "b" else int(axis) for axis in axes.split(", ")] if isinstance(axes, str) else axes
+        shape = shape_of(axes, items) if isinstance(axes, str) else axes
         if dtype == np.bool_:
             values.append(random.integers(0, 2, shape).astype(dtype))
         elif dtype == U8:
@@ -177,10 +185,10 @@ NOT_SCALED = {
                     "stablehlo.select", "values that are not 0"),
     "a pad with ones": (lambda q, s, w: dot(jnp.pad(f32(q) * s, ((0, 2), (0, 0)), constant_values=1), w), [CODES, ((), F32), ((K, N), F32)],
                         "stablehlo.pad", "not 0"),
-    "a scale a sequence, flat": (lambda q, s, w: dot((f32(q) * s[:, None, None]).reshape(-1, K), w), [("b, c, 64", F8), ROWS, ((K, N), F32)],
-                                 "stablehlo.dynamic_reshape", "has open extents, of which blocks are not known to stay whole"),
-    "rows in pairs": (lambda q, s, w: dot((f32(q).reshape(-1, 2, K) * s[:, None, None]).reshape(-1, K), w), [("2*b, 64", F8), ROWS, ((K, N), F32)],
-                      "stablehlo.dynamic_reshape", "has open extents, of which blocks are not known to stay whole"),
+    "a scale for all of a place": (lambda q, s, w: dot((f32(q) * s[:, None]).reshape(-1, K), w), [("b, c, 64", F8), ("c", F32), ((K, N), F32)],
+                                   "stablehlo.dynamic_reshape", "has open extents, of which blocks are not known to stay whole"),
+    "halves of sequences, flat": (lambda q, s, w: dot((f32(q) * jnp.repeat(s, 4, 1)[:, :, None]).reshape(-1, K), w), [("b, 8, 64", F8), ("b, 2", F32), ((K, N), F32)],
+                                  "stablehlo.dynamic_reshape", "has open extents, of which blocks are not known to stay whole"),
     "joined in other scales": (lambda q, s, r, t, w: dot(jnp.concatenate([f32(q) * s, f32(r) * t]), w), [CODES, ((), F32), CODES, ((), F32), ((K, N), F32)],
                                "stablehlo.concatenate", "joins tensors of different scales"),
     "a convolution": (lambda x, q: conv(x, f32(q) * 0.5), [("b, 8, 8, 4", F32), ((3, 3, 4, 6), F8)], "stablehlo.convolution", "has extents that are not known"),
