@@ -1,23 +1,34 @@
 #include "octavo/Transforms/DelayedScales.h"
 
 #include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Numerics/Conversion.h"
+#include "octavo/Transforms/FunctionCalls.h"
+#include "octavo/Transforms/LoopRounds.h"
+#include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/ProgramState.h"
+#include "octavo/Transforms/RandomState.h"
+#include "octavo/Transforms/TakenRegions.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/DebugStringHelper.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 
 namespace octavo::transforms {
 
@@ -101,36 +112,256 @@ mlir::func::CallOp call(mlir::OpBuilder& builder, mlir::Location at, const std::
   return mlir::func::CallOp::create(builder, at, function, operands);
 }
 
+using mlir::func::FuncOp;
+
+mlir::Value constant(mlir::OpBuilder& builder, mlir::Location at, mlir::DenseElementsAttr value) {
+  return stablehlo::ConstantOp::create(builder, at, value);
+}
+
+mlir::Value zeros(mlir::OpBuilder& builder, mlir::Location at, std::int64_t count) {
+  const auto type = RankedTensorType::get({count}, builder.getF32Type());
+  return constant(builder, at, mlir::DenseElementsAttr::get(type, llvm::ArrayRef<float>{0.0f}));
+}
+
+/// `count` of several numbers, from `first` on.
+mlir::Value sliced(mlir::OpBuilder& builder, mlir::Location at, mlir::Value numbers,
+                   std::int64_t first, std::int64_t count) {
+  const auto type = llvm::cast<RankedTensorType>(numbers.getType());
+  if (type.getDimSize(0) == count)
+    return numbers;
+  return stablehlo::SliceOp::create(
+      builder, at, type.clone({count}), numbers, builder.getDenseI64ArrayAttr({first}),
+      builder.getDenseI64ArrayAttr({first + count}), builder.getDenseI64ArrayAttr({1}));
+}
+
+mlir::Value joined(mlir::OpBuilder& builder, mlir::Location at, llvm::ArrayRef<mlir::Value> parts) {
+  if (parts.size() == 1)
+    return parts.front();
+  std::int64_t count = 0;
+  for (mlir::Value part : parts)
+    count += llvm::cast<RankedTensorType>(part.getType()).getDimSize(0);
+  return stablehlo::ConcatenateOp::create(builder, at,
+                                          RankedTensorType::get({count}, builder.getF32Type()),
+                                          parts, builder.getI64IntegerAttr(0));
+}
+
+/// Brings scales to the tensors of a program, and their amaxes back.
+class Carrying {
+public:
+  explicit Carrying(llvm::ArrayRef<DelayedScales::Tensor> all) {
+    for (const auto& [number, tensor] : llvm::enumerate(all)) {
+      tensors[tensor.scale] = &tensor;
+      mark(tensor.scale, number);
+    }
+  }
+
+  const llvm::SetVector<mlir::Operation*>& entries() const { return publicFunctions; }
+
+  /// What the formats of a block's scales have at most.
+  const std::vector<float>& largestOf(mlir::Block& block) {
+    const auto [found, isNew] = largest.try_emplace(&block);
+    if (!isNew)
+      return found->second;
+    std::vector<float> result;
+    for (mlir::Operation* op : itemsOf(block))
+      llvm::append_range(result, largestOf(*op));
+    return largest[&block] = std::move(result);
+  }
+
+  /// Gives the tensors of a block its scales; their amaxes, at its end.
+  mlir::Value through(mlir::Block& block, mlir::Value scales) {
+    llvm::SmallVector<mlir::Value> amaxes;
+    std::int64_t first = 0;
+    for (mlir::Operation* op : itemsOf(block)) {
+      const auto count = static_cast<std::int64_t>(largestOf(*op).size());
+      numbers.erase(op);
+      if (count == 0) // of a loop without rounds
+        continue;
+      mlir::OpBuilder builder(op);
+      const mlir::Value own = sliced(builder, op->getLoc(), scales, first, count);
+      amaxes.push_back(tensors.contains(op) ? ofTensor(builder, op, own) : through(*op, own));
+      first += count;
+    }
+    mlir::OpBuilder end(block.getTerminator());
+    return joined(end, end.getInsertionPoint()->getLoc(), amaxes);
+  }
+
+private:
+  /// An operation, and all around it, whose first tensor has that number.
+  void mark(mlir::Operation* op, std::size_t number) {
+    if (!numbers.try_emplace(op, number).second)
+      return;
+    auto function = llvm::dyn_cast<FuncOp>(op);
+    if (!function)
+      return mark(op->getParentOp(), number);
+    if (function.isPublic())
+      publicFunctions.insert(function);
+    else
+      for (mlir::func::CallOp call : callsOf(function))
+        mark(call, number);
+  }
+
+  /// The tensors of a block and what has such within, in the order of the tensors.
+  llvm::SmallVector<mlir::Operation*> itemsOf(mlir::Block& block) const {
+    std::multimap<std::size_t, mlir::Operation*> items;
+    for (mlir::Operation& op : block)
+      if (const auto number = numbers.find(&op); number != numbers.end())
+        items.emplace(number->second, &op);
+    return llvm::to_vector(llvm::make_second_range(items));
+  }
+
+  std::vector<float> largestOf(mlir::Operation& op) {
+    if (const DelayedScales::Tensor* tensor = tensors.lookup(&op))
+      return {tensor->largest};
+    if (auto call = llvm::dyn_cast<mlir::func::CallOp>(op))
+      return largestOf(calledFunction(call).getBody().front());
+    std::vector<float> result;
+    if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op)) {
+      for (std::int64_t round = 0; round < *roundsOf(loop); ++round)
+        llvm::append_range(result, largestOf(loop.getBody().front()));
+      return result;
+    }
+    for (mlir::Region& region : op.getRegions())
+      llvm::append_range(result, largestOf(region.front()));
+    return result;
+  }
+
+  mlir::Value ofTensor(mlir::OpBuilder& builder, mlir::Operation* place, mlir::Value own) {
+    const DelayedScales::Tensor& tensor = *tensors.lookup(place);
+    const mlir::Location at = place->getLoc();
+    place->getResult(0).replaceAllUsesWith(
+        stablehlo::ReshapeOp::create(builder, at, tensor.amax.getType(), own));
+    tensors.erase(place);
+    place->erase();
+    builder.setInsertionPointAfterValue(tensor.amax);
+    return stablehlo::ReshapeOp::create(builder, at, own.getType(), tensor.amax);
+  }
+
+  /// The amaxes of an operation that has tensors within.
+  mlir::Value through(mlir::Operation& op, mlir::Value scales) {
+    const mlir::Type type = scales.getType();
+    if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op))
+      return throughRounds(loop, scales);
+    if (auto call = llvm::dyn_cast<mlir::func::CallOp>(op)) {
+      FuncOp function = calledFunction(call);
+      if (done.insert(function).second) {
+        const unsigned index = function.getNumArguments();
+        static_cast<void>(function.insertArgument(index, type, {}, function.getLoc()));
+        endWith(function.getBody().front(),
+                through(function.getBody().front(), function.getArgument(index)));
+        static_cast<void>(function.insertResult(function.getNumResults(), type, {}));
+      }
+      return extended(&op, scales, type)->getResults().back();
+    }
+    throughBranches(op, scales);
+    return extended(&op, {}, type)->getResults().back();
+  }
+
+  /// The amaxes of branches that are not taken are 0, which decide nothing (F3).
+  void throughBranches(mlir::Operation& op, mlir::Value scales) {
+    const auto count = llvm::cast<RankedTensorType>(scales.getType()).getDimSize(0);
+    std::int64_t first = 0;
+    for (mlir::Region& region : op.getRegions()) {
+      mlir::Block& block = region.front();
+      const auto own = static_cast<std::int64_t>(largestOf(block).size());
+      mlir::OpBuilder before(&op), end(block.getTerminator());
+      llvm::SmallVector<mlir::Value> parts;
+      if (first > 0)
+        parts.push_back(zeros(end, op.getLoc(), first));
+      if (own > 0)
+        parts.push_back(through(block, sliced(before, op.getLoc(), scales, first, own)));
+      first += own;
+      if (first < count)
+        parts.push_back(zeros(end, op.getLoc(), count - first));
+      endWith(block, joined(end, op.getLoc(), parts));
+    }
+  }
+
+  /// Each round takes scales of its own, from where the ones before have ended.
+  mlir::Value throughRounds(stablehlo::WhileOp loop, mlir::Value scales) {
+    const mlir::Location at = loop.getLoc();
+    mlir::OpBuilder before(loop);
+    const auto type = llvm::cast<RankedTensorType>(scales.getType());
+    const auto placeType = RankedTensorType::get({}, before.getI64Type());
+    const auto number = [&](mlir::OpBuilder& builder, std::int64_t value) {
+      return constant(builder, at,
+                      mlir::DenseElementsAttr::get(placeType, llvm::ArrayRef<std::int64_t>{value}));
+    };
+    mlir::Block& body = loop.getBody().front();
+    const auto count = static_cast<std::int64_t>(largestOf(body).size());
+    loop.getCond().addArgument(type, at);
+    loop.getCond().addArgument(placeType, at);
+    const mlir::Value amaxes = body.addArgument(type, at), place = body.addArgument(placeType, at);
+
+    mlir::OpBuilder begin = mlir::OpBuilder::atBlockBegin(&body);
+    const mlir::Value own = stablehlo::DynamicSliceOp::create(
+        begin, at, type.clone({count}), scales, place, begin.getDenseI64ArrayAttr({count}));
+    const mlir::Value found = through(body, own);
+    mlir::OpBuilder end(body.getTerminator());
+    endWith(body, stablehlo::DynamicUpdateSliceOp::create(end, at, type, amaxes, found, place));
+    endWith(body, stablehlo::AddOp::create(end, at, placeType, place, number(end, count)));
+    mlir::Operation* made = extended(
+        loop, {zeros(before, at, type.getDimSize(0)), number(before, 0)}, {type, placeType});
+    return made->getResult(made->getNumResults() - 2);
+  }
+
+  static void endWith(mlir::Block& block, mlir::Value next) {
+    block.getTerminator()->insertOperands(block.getTerminator()->getNumOperands(), next);
+  }
+
+  llvm::DenseMap<mlir::Operation*, const DelayedScales::Tensor*> tensors; ///< by their places
+  llvm::DenseMap<mlir::Operation*, std::size_t> numbers;
+  llvm::SetVector<mlir::Operation*> publicFunctions;
+  std::map<mlir::Block*, std::vector<float>> largest;
+  llvm::DenseSet<mlir::Operation*> done;
+};
+
+/// Rounds and calls are counted up to here: a program has a scale for each.
+constexpr std::int64_t kMostRounds = 65536;
+
+std::string reasonOfRounds(mlir::Operation* op, std::int64_t rounds) {
+  for (mlir::Operation* around = op->getParentOp();; around = around->getParentOp()) {
+    if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(around)) {
+      const std::optional<std::int64_t> own = roundsOf(loop);
+      if (!own)
+        return "each round has a scale of its own, and it is within a loop of which the number of "
+               "rounds is not known; count up to a constant, as jax.lax.scan does";
+      if (*own > kMostRounds / rounds)
+        return "each round has a scale of its own, and it is within loops of more than " +
+               std::to_string(kMostRounds) + " rounds";
+      rounds *= std::max<std::int64_t>(*own, 1);
+    } else if (auto function = llvm::dyn_cast<FuncOp>(around)) {
+      if (function.isPrivate())
+        for (mlir::func::CallOp call : callsOf(function))
+          if (std::string reason = reasonOfRounds(call, rounds); !reason.empty())
+            return reason;
+      return {};
+    }
+  }
+}
+
 } // namespace
 
-DelayedScales::DelayedScales(mlir::func::FuncOp function, std::int64_t history)
-    : of(function), length(history) {
-  // How many tensors there are is known at the end.
-  const auto f32 = mlir::Float32Type::get(function.getContext());
-  scales = appendState(function, "octavo.scales", RankedTensorType::get({0}, f32));
-  histories = appendState(function, "octavo.histories", RankedTensorType::get({0, history}, f32));
+std::string reasonWithoutScales(mlir::Operation* op) {
+  std::string reason = reasonWithoutState(op);
+  return reason.empty() ? reasonOfRounds(op, 1) : reason;
 }
 
 DelayedScales::Codes DelayedScales::quantize(mlir::Value value, const format::ElementFormat& format,
-                                             int margin, mlir::Value random) {
-  mlir::OpBuilder builder(of.getContext());
+                                             const DelayedScaling& scaling, mlir::Value random) {
+  mlir::OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(random ? random : value);
   const mlir::Location at = value.getLoc();
-  const std::int64_t index = tensors();
-  const auto most = static_cast<float>(numerics::maxValue(format));
-  largest.push_back(std::ldexp(most, -margin));
+  history = scaling.history;
 
+  // Which scale it has is known at the end.
   const auto scalar = RankedTensorType::get({}, builder.getF32Type());
-  const mlir::Value one = stablehlo::SliceOp::create(
-      builder, at, RankedTensorType::get({1}, builder.getF32Type()), scales,
-      builder.getDenseI64ArrayAttr({index}), builder.getDenseI64ArrayAttr({index + 1}),
-      builder.getDenseI64ArrayAttr({1}));
-  const mlir::Value scale = stablehlo::ReshapeOp::create(builder, at, scalar, one);
-
+  const mlir::Value scale =
+      constant(builder, at, mlir::DenseElementsAttr::get(scalar, llvm::ArrayRef<float>{1.0f}));
   auto type = llvm::cast<RankedTensorType>(value.getType()).clone(builder.getF32Type());
   if (value.getType() != type)
     value = stablehlo::ConvertOp::create(builder, at, type, value);
-  const auto codes = type.clone(mlirType(of.getContext(), format));
+  const auto codes = type.clone(mlirType(builder.getContext(), format));
   const auto axes = llvm::map_range(llvm::seq<std::int64_t>(0, type.getRank()),
                                     [](std::int64_t axis) { return std::to_string(axis); });
   const std::string bits = random ? mlir::debugString(random.getType()) : "";
@@ -144,38 +375,48 @@ DelayedScales::Codes DelayedScales::quantize(mlir::Value value, const format::El
                          random ? " random(%bits : " + bits + "), rounding = stochastic" : "")
                .str(),
            operands);
-  amaxes.push_back(quantized.getResult(1));
-  const mlir::Value unit = stablehlo::ConstantOp::create(
-      builder, at, mlir::DenseElementsAttr::get(scalar, llvm::ArrayRef<float>{1.0f}));
+  tensors.push_back({scale.getDefiningOp(), quantized.getResult(1),
+                     std::ldexp(static_cast<float>(numerics::maxValue(format)), -scaling.margin)});
+  const mlir::Value unit =
+      constant(builder, at, mlir::DenseElementsAttr::get(scalar, llvm::ArrayRef<float>{1.0f}));
   return {quantized.getResult(0), stablehlo::DivOp::create(builder, at, scalar, unit, scale)};
 }
 
-void DelayedScales::finish() {
-  mlir::OpBuilder builder(of.getBody().front().getTerminator());
-  const mlir::Location at = of.getLoc();
-  const std::int64_t count = tensors();
-  const auto shape = [&](llvm::ArrayRef<std::int64_t> extents) {
-    return RankedTensorType::get(extents, builder.getF32Type());
-  };
-  scales.setType(shape({count}));
-  histories.setType(shape({count, length}));
+llvm::SmallVector<DelayedScales::OfFunction> DelayedScales::finish() {
+  Carrying carrying(tensors);
+  llvm::SmallVector<OfFunction> result;
+  for (mlir::Operation* entry : carrying.entries()) {
+    auto function = llvm::cast<FuncOp>(entry);
+    mlir::Block& body = function.getBody().front();
+    const std::vector<float> largest = carrying.largestOf(body);
+    const auto count = static_cast<std::int64_t>(largest.size());
+    if (count == 0)
+      continue;
+    mlir::Builder types(function.getContext());
+    const auto shape = [&](llvm::ArrayRef<std::int64_t> extents) {
+      return RankedTensorType::get(extents, types.getF32Type());
+    };
+    const mlir::BlockArgument scales = appendState(function, "octavo.scales", shape({count}));
+    const mlir::BlockArgument histories =
+        appendState(function, "octavo.histories", shape({count, history}));
+    const mlir::Value amaxes = carrying.through(body, scales);
 
-  llvm::SmallVector<mlir::Value> columns;
-  for (mlir::Value amax : amaxes)
-    columns.push_back(stablehlo::ReshapeOp::create(builder, at, shape({1, 1}), amax));
-  const mlir::Value found = stablehlo::ConcatenateOp::create(builder, at, shape({count, 1}),
-                                                             columns, builder.getI64IntegerAttr(0));
-  const auto most = llvm::map_range(largest, bitsText);
-  const std::string roll = llvm::formatv(length > 1 ? kRoll : kRollOne, count, length,
-                                         std::max<std::int64_t>(length - 2, 0));
-  auto updated = call(builder, at,
-                      llvm::formatv(kUpdate, count, length, llvm::join(most, ", "), roll,
-                                    bitsText(std::numeric_limits<float>::max()), length - 1)
-                          .str(),
-                      {scales, histories, found});
-
-  returnState(scales, updated.getResult(0));
-  returnState(histories, updated.getResult(1));
+    mlir::OpBuilder builder(body.getTerminator());
+    const mlir::Location at = function.getLoc();
+    const mlir::Value found = stablehlo::ReshapeOp::create(builder, at, shape({count, 1}), amaxes);
+    const auto most = llvm::map_range(largest, bitsText);
+    const std::string roll = llvm::formatv(history > 1 ? kRoll : kRollOne, count, history,
+                                           std::max<std::int64_t>(history - 2, 0));
+    auto updated = call(builder, at,
+                        llvm::formatv(kUpdate, count, history, llvm::join(most, ", "), roll,
+                                      bitsText(std::numeric_limits<float>::max()), history - 1)
+                            .str(),
+                        {scales, histories, found});
+    returnState(scales, updated.getResult(0));
+    returnState(histories, updated.getResult(1));
+    result.push_back({function, count, history});
+  }
+  return result;
 }
 
 } // namespace octavo::transforms

@@ -6,8 +6,10 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace octavo::transforms {
@@ -18,37 +20,42 @@ struct DelayedScaling {
   int margin = 0;            ///< scales are 2^-margin of what brings the amax to the largest value
 };
 
-/// The scales of one function, which no other calls.
+/// Why an operation has no scales of its own in each round and call; empty if it can have them.
+std::string reasonWithoutScales(mlir::Operation* op);
+
+/// The scales of a program: a tensor that is quantized in a loop has one for each round, in a
+/// function one for each call.
 class DelayedScales {
 public:
-  /// Appends two arguments to the function: `octavo.scales` [tensors], f32, 1 before the first
-  /// step, and `octavo.histories` [tensors, history], f32, 0 before it.
-  DelayedScales(mlir::func::FuncOp function, std::int64_t history);
-
   struct Codes {
     mlir::Value elements;
     mlir::Value inverse; ///< the one scale of the tensor, f32, which elements are multiplied by
   };
   /// The codes of another tensor, of f32, bf16 or f16 and of known extents, which its amax joins.
   /// Values beyond the format's become its largest. `random`, ui32 of its shape, rounds by N5;
-  /// null: ties go to even.
-  Codes quantize(mlir::Value value, const format::ElementFormat& format, int margin,
-                 mlir::Value random);
+  /// null: ties go to even. All tensors of a program have histories of one length.
+  Codes quantize(mlir::Value value, const format::ElementFormat& format,
+                 const DelayedScaling& scaling, mlir::Value random);
 
-  /// Returns the scales of the next step and the histories, as results that the arguments are
-  /// donated to; nothing is quantized afterwards.
-  void finish();
+  struct OfFunction {
+    mlir::func::FuncOp function;
+    std::int64_t scales, history;
+  };
+  /// Appends two arguments to each public function: `octavo.scales` [scales], f32, 1 before the
+  /// first step, and `octavo.histories` [scales, history], f32, 0 before it; and those of the next
+  /// step, as results that the arguments are donated to. Scales are in the order of the tensors,
+  /// those of what a loop quantizes together, round by round. Nothing is quantized afterwards.
+  llvm::SmallVector<OfFunction> finish();
 
-  mlir::func::FuncOp function() const { return of; }
-  std::int64_t tensors() const { return static_cast<std::int64_t>(largest.size()); }
-  std::int64_t history() const { return length; }
+  struct Tensor {
+    mlir::Operation* scale; ///< holds its place
+    mlir::Value amax;
+    float largest; ///< 2^-margin of what its format has
+  };
 
 private:
-  mlir::func::FuncOp of;
-  std::int64_t length;
-  mlir::BlockArgument scales, histories;
-  std::vector<mlir::Value> amaxes;
-  std::vector<float> largest; ///< 2^-margin of what each tensor's format has
+  std::vector<Tensor> tensors;
+  std::int64_t history = 0;
 };
 
 } // namespace octavo::transforms

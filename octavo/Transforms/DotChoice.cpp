@@ -3,6 +3,7 @@
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Numerics/Preset.h"
 #include "octavo/Text/NearNames.h"
+#include "octavo/Transforms/DelayedScales.h"
 #include "octavo/Transforms/Derivatives.h"
 #include "octavo/Transforms/Movement.h"
 #include "octavo/Transforms/OpenedCalls.h"
@@ -12,7 +13,6 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/SymbolTable.h"
 #include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -183,18 +183,8 @@ bool hasOpenExtents(const Dot& dot) {
 
 /// Why a dot's scales cannot come from earlier steps; empty if they can.
 std::string reasonByDelay(const Dot& dot) {
-  stablehlo::DotGeneralOp op = dot.op();
-  auto function = llvm::dyn_cast<mlir::func::FuncOp>(op->getParentOp());
-  if (!function)
-    return "delayed scales are state of a function, and the dot is within " +
-           op->getParentOp()->getName().getStringRef().str();
-  const std::string name = "@" + function.getName().str();
-  if (!function.isPublic())
-    return "delayed scales are state of the program, and " + name +
-           " is private; octavo-opt --inline may help";
-  if (!mlir::SymbolTable::symbolKnownUseEmpty(function.getOperation(),
-                                              function->getParentOfType<mlir::ModuleOp>()))
-    return "delayed scales are state of the program, which itself calls " + name;
+  if (std::string reason = reasonWithoutScales(dot.op()); !reason.empty())
+    return "delayed scales are state of the program, which does not reach the dot: " + reason;
   return hasOpenExtents(dot) ? "delayed scales need tensors of known extents" : "";
 }
 

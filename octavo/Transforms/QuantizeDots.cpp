@@ -26,7 +26,6 @@
 #include "mlir/Transforms/CSE.h"
 
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -80,7 +79,7 @@ private:
   /// Tensors whose columns were moved along an axis, by the exponents.
   llvm::DenseMap<std::tuple<mlir::Value, std::int64_t, const ColumnExponents*>, mlir::Value> moved;
   llvm::SetVector<mlir::Operation*> maybeUnused;
-  llvm::MapVector<mlir::Operation*, DelayedScales> delayed; ///< of functions
+  DelayedScales delayed;
   RandomState random;
   /// Of a value in a format, under a margin, rounded at random or not.
   std::map<std::tuple<const void*, const format::ElementFormat*, int, bool>, DelayedScales::Codes>
@@ -219,9 +218,7 @@ mlir::Value Rewriting::quantize(mlir::Value value, ir::ScaledType type,
 mlir::Value Rewriting::quantizeDelayed(const DotSide& side, mlir::Value value,
                                        const MergedAxes& merged) {
   stablehlo::DotGeneralOp op = side.op;
-  auto function = op->getParentOfType<mlir::func::FuncOp>();
   const DelayedScaling& scaling = *side.settings->delayed;
-  DelayedScales& scales = delayed.try_emplace(function, function, scaling.history).first->second;
   const auto [found, isNew] =
       codes.try_emplace(std::tuple(value.getAsOpaquePointer(), &*side.format->element,
                                    scaling.margin, side.isRoundedAtRandom()));
@@ -233,7 +230,7 @@ mlir::Value Rewriting::quantizeDelayed(const DotSide& side, mlir::Value value,
       const auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
       bits = random.bits(builder, op.getLoc(), type.getShape());
     }
-    found->second = scales.quantize(value, *side.format->element, scaling.margin, bits);
+    found->second = delayed.quantize(value, *side.format->element, scaling, bits);
   }
   const auto& [elements, inverse] = found->second;
 
@@ -249,11 +246,8 @@ mlir::Value Rewriting::quantizeDelayed(const DotSide& side, mlir::Value value,
 }
 
 void Rewriting::finishState(DotReport& report) {
-  for (auto& [function, scales] : delayed) {
-    scales.finish();
-    report.delayed.push_back(
-        {scales.function().getName().str(), scales.tensors(), scales.history()});
-  }
+  for (auto& [function, scales, history] : delayed.finish())
+    report.delayed.push_back({function.getName().str(), scales, history});
   for (mlir::Operation* function : random.finish())
     report.random.push_back(llvm::cast<mlir::func::FuncOp>(function).getName().str());
 }

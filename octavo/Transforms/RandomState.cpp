@@ -73,19 +73,6 @@ std::uint64_t countersOf(RngBitGeneratorOp draw) {
   return static_cast<std::uint64_t>(llvm::divideCeil(type.getNumElements(), kPerBlock));
 }
 
-/// The operation with one more result, of that type, and one more operand unless it is null.
-mlir::Operation* extended(mlir::Operation* op, mlir::Value operand, mlir::Type result) {
-  llvm::SmallVector<mlir::Value> operands(op->getOperands());
-  if (operand)
-    operands.push_back(operand);
-  llvm::SmallVector<mlir::Type> types(op->getResultTypes());
-  types.push_back(result);
-  mlir::Operation* made = takeRegions(op, operands, types);
-  op->replaceAllUsesWith(made->getResults().drop_back());
-  op->erase();
-  return made;
-}
-
 /// Gives each draw the state that the one before has left.
 class Carrying {
 public:
@@ -163,7 +150,9 @@ private:
         endWith(region.front(), through(region.front(), state));
       state = {}; // of the values around them
     }
-    return extended(&op, state, type)->getResults().back();
+    return extended(&op, state ? mlir::ValueRange(state) : mlir::ValueRange(), type)
+        ->getResults()
+        .back();
   }
 
   llvm::DenseSet<mlir::Operation*> draws, carriers, done;

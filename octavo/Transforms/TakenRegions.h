@@ -9,4 +9,7 @@ namespace octavo::transforms {
 /// regions of `op`, which is for the caller to replace and erase.
 mlir::Operation* takeRegions(mlir::Operation* op, mlir::ValueRange operands, mlir::TypeRange types);
 
+/// The operation with more results, of these types, and more operands, in its place.
+mlir::Operation* extended(mlir::Operation* op, mlir::ValueRange operands, mlir::TypeRange results);
+
 } // namespace octavo::transforms
