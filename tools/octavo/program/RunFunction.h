@@ -1,0 +1,103 @@
+// One run of a function of a program, with what its files and options say (docs/commands/run.md).
+#pragma once
+
+#include "tools/octavo/program/DotFlags.h"
+#include "tools/octavo/program/RunProfile.h"
+#include "tools/octavo/program/RunReport.h"
+
+#include "octavo/Execution/Executable.h"
+#include "octavo/Execution/Probes.h"
+#include "octavo/Runtime/Binding.h"
+#include "octavo/Runtime/JaxExport.h"
+#include "octavo/Runtime/ProbeFolder.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace octavo::tools {
+
+/// What the command is asked for.
+struct RunOptions {
+  std::string program;
+  std::string function;
+  std::vector<std::string> weights;
+  std::vector<std::string> inputs;
+  std::vector<std::string> infeed;
+  std::string probes;
+  bool ignoresUnused = false;
+  std::string backend = "compiled";
+  DotFlags dots; ///< neither format nor recipe: the program runs as it is
+  std::string compare;
+  bool isPerOp = false;
+  std::string page;
+  std::optional<double> bound;
+  bool bisects = false;
+  std::string output;
+  bool failsOnMissed = false;
+  bool isJson = false;
+  bool explains = false;
+  std::string profile;
+  std::string dump;
+  int threads = 0;
+  unsigned repeat = 0;
+  bool recovers = false;
+  bool dropsScales = false;
+};
+
+/// A path, with the number of a process where it names one.
+std::string pathOf(std::string path, std::int64_t process);
+
+const execution::Backend& backendOf(const RunOptions& options);
+
+/// The outputs of one run of a function, each a plain tensor.
+struct Outputs {
+  std::vector<std::string> names;
+  std::vector<std::int64_t> processes; ///< which gave them
+  std::vector<execution::Value> values;
+
+  /// Tokens are no outputs.
+  void add(const std::string& name, std::int64_t process, const execution::Value& value);
+};
+
+struct Run {
+  Outputs outputs;
+  WeightSizes weights;
+  RunTimes times;
+  execution::CheckReport checks;
+  std::int64_t processes = 1;
+  std::optional<ProfileReport> profile;
+};
+
+/// Throws where extents that the function leaves open are not closed by its arguments.
+void closeExtents(mlir::func::FuncOp function, const std::vector<execution::Value>& values,
+                  const std::string& program);
+
+/// The values of all processes' arguments, of one after the other. Files that are the same for all
+/// are read once.
+std::vector<execution::Value> bindProcesses(const std::vector<runtime::Argument>& arguments,
+                                            const RunOptions& options, const std::string& function,
+                                            std::int64_t processes,
+                                            runtime::Reading reading = runtime::Reading::Now);
+
+/// What a program meets besides its arguments. `probes` is null where there is no folder.
+execution::Host hostOf(const RunOptions& options, execution::Probes* probes,
+                       std::int64_t processes);
+
+/// Null where the options have none.
+std::unique_ptr<runtime::ProbeFolder> probeFolderOf(const RunOptions& options);
+
+/// Writes what the program became on the way.
+void dumpStages(const execution::Executable& executable, const RunOptions& options);
+
+/// Whether a run warns of dots that look narrow and are not: of several of one program the first.
+enum class MissedDots : std::uint8_t { Told, Known };
+
+Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExport>& container,
+                const RunOptions& options, execution::Probes* probes, MissedDots missed);
+
+} // namespace octavo::tools
