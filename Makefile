@@ -16,7 +16,7 @@ help:
 	@echo "make clients  build, load and write checkpoints with transformers and compressed-tensors"
 	@echo "make bench  build the benchmarks, run all of them, print one table (BENCH=--json: as JSON)"
 	@echo "make bench-peers  programs compiled by octavo beside XLA, ONNX Runtime and torch.compile (BENCH=--json, names)"
-	@echo "make exhaustive  all 2^32 floats against the specification and ml_dtypes; functions of programs, too; 201 kills of jobs; 10^4 random programs"
+	@echo "make exhaustive  all 2^32 floats against the specification and ml_dtypes; functions of programs, too; divisions by all significands; 201 kills of jobs; 10^4 random programs"
 	@echo "make asan   build with the address and undefined behaviour sanitizers, run all tests"
 	@echo "make tsan   build kernels, jobs, runtime and interpreter with the thread sanitizer, run their tests"
 	@echo "make style  clang-format and clang-tidy on the lines that the branch changes"
@@ -58,6 +58,8 @@ exhaustive: build $(VENV)/test.stamp
 	  test/python/test_checkpoint_rewrite.py -k killed
 	OCTAVO_EXHAUSTIVE=1 OCTAVO_RANDOM_PROGRAMS=10000 OCTAVO_BIN_DIR=$(BIN) $(VENV)/bin/python -m pytest -q \
 	  -p no:cacheprovider test/python/test_compiled.py -k 'random or every'
+	OCTAVO_EXHAUSTIVE=1 OCTAVO_BIN_DIR=$(BIN) $(VENV)/bin/python -m pytest -q -p no:cacheprovider \
+	  test/python/test_kernel_passes.py -k 'ties or significands'
 
 asan: $(VENV)/test.stamp build/asan/build.ninja
 	cmake --build --preset asan
