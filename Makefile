@@ -50,9 +50,10 @@ bench-peers: build $(VENV)-peers/stamp
 
 BLOCKS := 100
 
-exhaustive: TARGET := KernelsTests octavo-kernels-probe octavo
+exhaustive: TARGET := KernelsTests ProductsTests octavo-kernels-probe octavo
 exhaustive: build $(VENV)/test.stamp
 	OCTAVO_EXHAUSTIVE=$(BLOCKS) $(BIN)/KernelsTests --gtest_filter='Exhaustive*'
+	OCTAVO_EXHAUSTIVE=1 $(BIN)/ProductsTests --gtest_filter='*ProductFormats*'
 	$(VENV)/bin/python scripts/every-f32 --probe $(BIN)/octavo-kernels-probe
 	OCTAVO_EXHAUSTIVE=1 OCTAVO_BIN_DIR=$(BIN) $(VENV)/bin/python -m pytest -q -p no:cacheprovider \
 	  test/python/test_checkpoint_rewrite.py -k killed

@@ -326,7 +326,8 @@ llvm::Expected<DotErrors> dotErrors(mlir::func::FuncOp function, std::span<const
 
   DotErrors errors{.dots = {}, .graph = runs.graph()};
   for (const transforms::DotRecord& record : narrow->report.dots)
-    errors.dots.push_back({.record = record, .sides = {}, .result = {}, .share = {}});
+    errors.dots.push_back(
+        {.record = record, .sides = {}, .result = {}, .accumulated = {}, .share = {}});
   const auto total = static_cast<std::size_t>(errors.quantized()) + 3;
   std::size_t run = 0;
   const auto next = [&] {

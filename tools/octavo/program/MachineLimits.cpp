@@ -89,7 +89,7 @@ std::string perSecond(double rate, std::string_view of) {
 
 MachineLimits measureLimits() {
   const Clock::time_point begin = Clock::now();
-  MachineLimits limits{.threads = kernels::threadsOf({})};
+  MachineLimits limits{.threads = kernels::threadsOf({}), .memory = {}};
   const auto peak = [&](kernels::Peak of) {
     return rateOf([&] { return kernels::runPeak(of, limits.threads); });
   };
