@@ -278,4 +278,4 @@ def test_quantized_sides_there_and_back(tmp_path, backend):
 def test_two_forms_at_once_are_refused():
     ended = subprocess.run([OCTAVO.parent / "octavo-opt", "--octavo-emit=qdq xla-scaled-dot", "-"],
                            input="module {}", capture_output=True, text=True, timeout=60)
-    assert ended.returncode != 0 and "octavo-emit writes one form: qdq, xla-scaled-dot or xla-custom-calls" in ended.stderr
+    assert ended.returncode != 0 and "octavo-emit: writes one form: qdq, xla-scaled-dot or xla-custom-calls" in ended.stderr
