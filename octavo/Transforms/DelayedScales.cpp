@@ -114,13 +114,10 @@ mlir::func::CallOp call(mlir::OpBuilder& builder, mlir::Location at, const std::
 
 using mlir::func::FuncOp;
 
-mlir::Value constant(mlir::OpBuilder& builder, mlir::Location at, mlir::DenseElementsAttr value) {
-  return stablehlo::ConstantOp::create(builder, at, value);
-}
-
 mlir::Value zeros(mlir::OpBuilder& builder, mlir::Location at, std::int64_t count) {
   const auto type = RankedTensorType::get({count}, builder.getF32Type());
-  return constant(builder, at, mlir::DenseElementsAttr::get(type, llvm::ArrayRef<float>{0.0f}));
+  return stablehlo::ConstantOp::create(
+      builder, at, mlir::DenseElementsAttr::get(type, llvm::ArrayRef<float>{0.0f}));
 }
 
 /// `count` of several numbers, from `first` on.
@@ -244,13 +241,9 @@ private:
       return throughRounds(loop, scales);
     if (auto call = llvm::dyn_cast<mlir::func::CallOp>(op)) {
       FuncOp function = calledFunction(call);
-      if (done.insert(function).second) {
-        const unsigned index = function.getNumArguments();
-        static_cast<void>(function.insertArgument(index, type, {}, function.getLoc()));
-        endWith(function.getBody().front(),
-                through(function.getBody().front(), function.getArgument(index)));
-        static_cast<void>(function.insertResult(function.getNumResults(), type, {}));
-      }
+      if (done.insert(function).second)
+        extend(function, type,
+               [&](mlir::Block& block, mlir::Value own) { return through(block, own); });
       return extended(&op, scales, type)->getResults().back();
     }
     throughBranches(op, scales);
@@ -273,7 +266,7 @@ private:
       first += own;
       if (first < count)
         parts.push_back(zeros(end, op.getLoc(), count - first));
-      endWith(block, joined(end, op.getLoc(), parts));
+      handOn(block, joined(end, op.getLoc(), parts));
     }
   }
 
@@ -284,8 +277,9 @@ private:
     const auto type = llvm::cast<RankedTensorType>(scales.getType());
     const auto placeType = RankedTensorType::get({}, before.getI64Type());
     const auto number = [&](mlir::OpBuilder& builder, std::int64_t value) {
-      return constant(builder, at,
-                      mlir::DenseElementsAttr::get(placeType, llvm::ArrayRef<std::int64_t>{value}));
+      return stablehlo::ConstantOp::create(
+          builder, at,
+          mlir::DenseElementsAttr::get(placeType, llvm::ArrayRef<std::int64_t>{value}));
     };
     mlir::Block& body = loop.getBody().front();
     const auto count = static_cast<std::int64_t>(largestOf(body).size());
@@ -298,15 +292,11 @@ private:
         begin, at, type.clone({count}), scales, place, begin.getDenseI64ArrayAttr({count}));
     const mlir::Value found = through(body, own);
     mlir::OpBuilder end(body.getTerminator());
-    endWith(body, stablehlo::DynamicUpdateSliceOp::create(end, at, type, amaxes, found, place));
-    endWith(body, stablehlo::AddOp::create(end, at, placeType, place, number(end, count)));
+    handOn(body, stablehlo::DynamicUpdateSliceOp::create(end, at, type, amaxes, found, place));
+    handOn(body, stablehlo::AddOp::create(end, at, placeType, place, number(end, count)));
     mlir::Operation* made = extended(
         loop, {zeros(before, at, type.getDimSize(0)), number(before, 0)}, {type, placeType});
     return made->getResult(made->getNumResults() - 2);
-  }
-
-  static void endWith(mlir::Block& block, mlir::Value next) {
-    block.getTerminator()->insertOperands(block.getTerminator()->getNumOperands(), next);
   }
 
   llvm::DenseMap<mlir::Operation*, const DelayedScales::Tensor*> tensors; ///< by their places
@@ -316,7 +306,7 @@ private:
   llvm::DenseSet<mlir::Operation*> done;
 };
 
-/// Rounds and calls are counted up to here: a program has a scale for each.
+/// Rounds are counted up to here: a program has scales for each.
 constexpr std::int64_t kMostRounds = 65536;
 
 std::string reasonOfRounds(mlir::Operation* op, std::int64_t rounds) {
@@ -356,8 +346,8 @@ DelayedScales::Codes DelayedScales::quantize(mlir::Value value, const format::El
 
   // Which scale it has is known at the end.
   const auto scalar = RankedTensorType::get({}, builder.getF32Type());
-  const mlir::Value scale =
-      constant(builder, at, mlir::DenseElementsAttr::get(scalar, llvm::ArrayRef<float>{1.0f}));
+  const mlir::Value scale = stablehlo::ConstantOp::create(
+      builder, at, mlir::DenseElementsAttr::get(scalar, llvm::ArrayRef<float>{1.0f}));
   auto type = llvm::cast<RankedTensorType>(value.getType()).clone(builder.getF32Type());
   if (value.getType() != type)
     value = stablehlo::ConvertOp::create(builder, at, type, value);
@@ -377,8 +367,8 @@ DelayedScales::Codes DelayedScales::quantize(mlir::Value value, const format::El
            operands);
   tensors.push_back({scale.getDefiningOp(), quantized.getResult(1),
                      std::ldexp(static_cast<float>(numerics::maxValue(format)), -scaling.margin)});
-  const mlir::Value unit =
-      constant(builder, at, mlir::DenseElementsAttr::get(scalar, llvm::ArrayRef<float>{1.0f}));
+  const mlir::Value unit = stablehlo::ConstantOp::create(
+      builder, at, mlir::DenseElementsAttr::get(scalar, llvm::ArrayRef<float>{1.0f}));
   return {quantized.getResult(0), stablehlo::DivOp::create(builder, at, scalar, unit, scale)};
 }
 

@@ -1,22 +1,19 @@
 #include "octavo/Transforms/LoopRounds.h"
 
-#include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Transforms/Movement.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Matchers.h"
 
 #include <algorithm>
 
 namespace octavo::transforms {
 
 static std::optional<std::int64_t> integerOf(mlir::Value value) {
-  auto constant = value.getDefiningOp<stablehlo::ConstantOp>();
-  auto number = constant ? llvm::dyn_cast<mlir::DenseIntElementsAttr>(constant.getValue())
-                         : mlir::DenseIntElementsAttr();
-  if (!number || !number.isSplat())
-    return std::nullopt;
-  return number.getSplatValue<llvm::APInt>().getSExtValue();
+  llvm::APInt number;
+  return mlir::matchPattern(value, mlir::m_ConstantInt(&number))
+             ? std::optional(number.getSExtValue())
+             : std::nullopt;
 }
 
 std::optional<std::int64_t> roundsOf(stablehlo::WhileOp loop) {

@@ -128,26 +128,19 @@ private:
 
   /// The state after a loop, a branch or a call.
   mlir::Value through(mlir::Operation& op, mlir::Value state) {
-    const auto endWith = [](mlir::Block& block, mlir::Value next) {
-      block.getTerminator()->insertOperands(block.getTerminator()->getNumOperands(), next);
-    };
     const mlir::Type type = state.getType();
     if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op)) {
       loop.getCond().addArgument(type, op.getLoc());
       const mlir::Value round = loop.getBody().addArgument(type, op.getLoc());
-      endWith(loop.getBody().front(), through(loop.getBody().front(), round));
+      handOn(loop.getBody().front(), through(loop.getBody().front(), round));
     } else if (auto call = llvm::dyn_cast<mlir::func::CallOp>(op)) {
       FuncOp function = calledFunction(call);
-      if (done.insert(function).second) {
-        const unsigned index = function.getNumArguments();
-        static_cast<void>(function.insertArgument(index, type, {}, function.getLoc()));
-        mlir::Block& body = function.getBody().front();
-        endWith(body, through(body, function.getArgument(index)));
-        static_cast<void>(function.insertResult(function.getNumResults(), type, {}));
-      }
+      if (done.insert(function).second)
+        extend(function, type,
+               [&](mlir::Block& block, mlir::Value own) { return through(block, own); });
     } else {
       for (mlir::Region& region : op.getRegions())
-        endWith(region.front(), through(region.front(), state));
+        handOn(region.front(), through(region.front(), state));
       state = {}; // of the values around them
     }
     return extended(&op, state ? mlir::ValueRange(state) : mlir::ValueRange(), type)

@@ -23,4 +23,18 @@ mlir::Operation* extended(mlir::Operation* op, mlir::ValueRange operands, mlir::
   return made;
 }
 
+void handOn(mlir::Block& block, mlir::Value next) {
+  mlir::Operation* end = block.getTerminator();
+  end->insertOperands(end->getNumOperands(), next);
+}
+
+void extend(mlir::func::FuncOp function, mlir::Type type,
+            llvm::function_ref<mlir::Value(mlir::Block&, mlir::Value)> through) {
+  const unsigned index = function.getNumArguments();
+  static_cast<void>(function.insertArgument(index, type, {}, function.getLoc()));
+  mlir::Block& body = function.getBody().front();
+  handOn(body, through(body, function.getArgument(index)));
+  static_cast<void>(function.insertResult(function.getNumResults(), type, {}));
+}
+
 } // namespace octavo::transforms

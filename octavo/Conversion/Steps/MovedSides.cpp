@@ -1,6 +1,5 @@
 #include "octavo/Conversion/Steps/MovedSides.h"
 
-#include "octavo/Conversion/Kernels/Views.h"
 #include "octavo/Conversion/Steps/Products.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
@@ -23,6 +22,20 @@ struct Source {
   std::int64_t slices = 1;
   mlir::Value index = {};
 };
+
+/// One slice along one axis, of which it is everything along all others: the axis.
+std::optional<std::size_t> slicedAxis(stablehlo::DynamicSliceOp slice) {
+  const auto from = shapeOf(slice.getOperand()), to = shapeOf(slice.getResult());
+  std::optional<std::size_t> found;
+  for (std::size_t axis = 0; axis < from.size(); ++axis) {
+    if (from[axis] == to[axis])
+      continue;
+    if (found || to[axis] != 1)
+      return std::nullopt;
+    found = axis;
+  }
+  return found;
+}
 
 /// Whether the digits of one variable are all of its, and adds an axis for each, the most
 /// significant first.
@@ -47,16 +60,11 @@ std::optional<Source> sourceOfPart(mlir::Value part) {
   Source source;
   Unknowns unknowns(kSlice + 1);
   Element element = sourceOf({part, Index::variable(kElement, size)}, unknowns);
-  if (auto slice = element.tensor.getDefiningOp<stablehlo::DynamicSliceOp>())
-    if (const auto axis = slicedAxis(slice)) {
-      const mlir::Value operand = slice.getOperand();
-      source.slices = shapeOf(operand)[*axis];
-      if (source.slices > 1)
-        source.index = slice.getStartIndices()[*axis];
-      auto indices = indicesOf(element.linear, shapeOf(slice.getResult()), unknowns);
-      indices[*axis] = Index::variable(kSlice, source.slices);
-      element = sourceOf({operand, linearIndex(indices, shapeOf(operand))}, unknowns);
-    }
+  if (const auto sliced = throughSlice(element, kSlice, unknowns)) {
+    source.slices = sliced->slices;
+    source.index = sliced->index;
+    element = sliced->element;
+  }
   source.tensor = element.tensor;
   source.gathered.offset = element.linear.constant();
   std::vector<steps::Gathered::Axis>& axes = source.gathered.axes;
@@ -74,17 +82,18 @@ bool isOfConstant(mlir::Value value) {
 
 } // namespace
 
-std::optional<std::size_t> slicedAxis(stablehlo::DynamicSliceOp slice) {
-  const auto from = shapeOf(slice.getOperand()), to = shapeOf(slice.getResult());
-  std::optional<std::size_t> found;
-  for (std::size_t axis = 0; axis < from.size(); ++axis) {
-    if (from[axis] == to[axis])
-      continue;
-    if (found || to[axis] != 1)
-      return std::nullopt;
-    found = axis;
-  }
-  return found;
+std::optional<SlicedElement> throughSlice(const Element& element, int variable,
+                                          Unknowns& unknowns) {
+  auto slice = element.tensor.getDefiningOp<stablehlo::DynamicSliceOp>();
+  const auto axis = slice ? slicedAxis(slice) : std::nullopt;
+  if (!axis)
+    return std::nullopt;
+  const mlir::Value whole = slice.getOperand();
+  const std::int64_t slices = shapeOf(whole)[*axis];
+  auto indices = indicesOf(element.linear, shapeOf(slice.getResult()), unknowns);
+  indices[*axis] = Index::variable(variable, slices);
+  return SlicedElement{sourceOf({whole, linearIndex(indices, shapeOf(whole))}, unknowns), slices,
+                       slice.getStartIndices()[static_cast<unsigned>(*axis)]};
 }
 
 std::optional<MovedSide> movedSide(ir::PackOp pack) {

@@ -2,8 +2,8 @@
 // scales are not moved when the program runs.
 #pragma once
 
+#include "octavo/Conversion/Kernels/Views.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
-#include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Steps/MovedWeight.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -26,8 +26,15 @@ struct MovedSide {
 /// Nothing where codes and scales come from elsewhere, or are more than moved about.
 std::optional<MovedSide> movedSide(ir::PackOp pack);
 
-/// One slice along one axis, of which it is everything along all others: the axis.
-std::optional<std::size_t> slicedAxis(stablehlo::DynamicSliceOp slice);
+/// An element of one of several slices along an axis, as an element of what they are slices of.
+struct SlicedElement {
+  Element element;
+  std::int64_t slices;
+  mlir::Value index; ///< which slice
+};
+
+/// `variable` counts the slices. Nothing where the element's tensor is none of such.
+std::optional<SlicedElement> throughSlice(const Element& element, int variable, Unknowns& unknowns);
 
 /// A slice of an argument of the function, or all of one.
 struct KeptSlice {

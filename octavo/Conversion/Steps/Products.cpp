@@ -180,21 +180,14 @@ bool comesAgain(mlir::Value memory) {
 /// each run.
 std::optional<MatrixLayout> chosenSlice(const Element& source, mlir::Value operand,
                                         const Roles& roles) {
-  auto slice = source.tensor.getDefiningOp<stablehlo::DynamicSliceOp>();
-  const auto axis = slice ? slicedAxis(slice) : std::nullopt;
-  if (!axis)
-    return std::nullopt;
-  const llvm::ArrayRef<std::int64_t> whole = shapeOf(slice.getOperand());
   const auto number = static_cast<int>(shapeOf(operand).size());
   Unknowns unknowns(number + 1);
-  auto indices = indicesOf(source.linear, shapeOf(slice.getResult()), unknowns);
-  indices[*axis] = Index::variable(number, whole[*axis]);
-  const Element from = sourceOf({slice.getOperand(), linearIndex(indices, whole)}, unknowns);
-  if (!comesAgain(from.tensor))
+  const auto slice = throughSlice(source, number, unknowns);
+  if (!slice || !comesAgain(slice->element.tensor))
     return std::nullopt;
-  auto layout = layoutFrom(from, operand, roles, whole[*axis]);
+  auto layout = layoutFrom(slice->element, operand, roles, slice->slices);
   if (layout)
-    layout->index = slice.getStartIndices()[static_cast<unsigned>(*axis)];
+    layout->index = slice->index;
   return layout;
 }
 
