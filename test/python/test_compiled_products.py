@@ -150,3 +150,20 @@ def test_convolutions_of_floats(element, rounding, tmp_path):
         depth = int(np.prod(CONVOLUTIONS[i][1]))
         bound = sizes * ((1 + unit) ** (depth + 1) - 1) + rounding * (np.abs(b) + sizes * unit * depth) + 1e-30
         assert (np.abs(a.astype(np.float64) - b) <= bound).all(), (i, CONVOLUTIONS[i])
+
+
+@pytest.mark.parametrize("scale", ["f8E4M3FN", "f8E8M0FNU"])
+@pytest.mark.parametrize("outer", ["", ", outer f32"])
+def test_a_left_side_has_the_outer_scale_that_its_type_has(scale, outer, tmp_path):
+    """Products quantize themselves under E4M3 scales with one and under E8M0 scales without; others are quantized before."""
+    function = Function()
+    x, w = value(function, [3, 64], "f32", 1), value(function, [5, 64], "f32", 2)
+    rule = "nearest" if scale == "f8E4M3FN" else "floor"
+
+    def quantized(name, rows):
+        kind = f"!octavo.scaled<{rows}x64xf4E2M1FN, scale {scale}, block [1, 16]{outer}>"
+        return function.emit(f"octavo.quantize {name}, rule = {rule} : {tensor([rows, 64], 'f32')} -> {kind}"), kind
+    (a, left), (b, right) = quantized(x, 3), quantized(w, 5)
+    function.give(function.emit(f"octavo.dot_general {a}, {b}, contracting_dims = [1] x [1] : ({left}, {right}) -> "
+                                f"{tensor([3, 5], 'f32')}"), [3, 5], "f32")
+    function.assert_bits(tmp_path)

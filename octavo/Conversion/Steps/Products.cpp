@@ -546,6 +546,9 @@ Form<ScaledProduct> scaledForm(ir::DotGeneralOp dot) {
     if (product.quantize && !isQuantizedByMatrix(product.quantize, *left))
       return none("its left side is quantized under scales of the whole batch");
     format = left->format;
+    const auto type = mlir::cast<ir::ScaledType>(dot.getLhs().getType());
+    if (product.quantize && type.getHasOuterScale() != (format.scale->name == "e4m3fn"))
+      return none("products quantize with an outer scale under E4M3 scales, and under these alone");
     product.batch.sharesLeftScales = left->sharesScales;
     product.activations =
         product.quantize ? product.quantize.getOperand() : product.leftParts.getElements();
