@@ -101,6 +101,19 @@ void plainTile(const PlainTileArguments& tile) {
   float* __restrict c = tile.c;
   const std::ptrdiff_t stride = tile.stride;
 
+  // While it is computed, what the tile writes of C comes nearer, and so do the rows of the next
+  // tile, where they lie right behind.
+  constexpr bool kFetches = kRows > 2;
+  const std::byte* nextRows = tile.left + kRows * tile.leftStride;
+  const bool fetchesRows = kFetches && kLayout == PlainLayout::Packed &&
+                           tile.leftStride * Dot::kElements == tile.depth * 4;
+  if (kFetches && !tile.startFromC)
+#pragma unroll
+    for (int i = 0; i < kRows; ++i)
+#pragma unroll
+      for (int p = 0; p < kPanels; ++p)
+        __builtin_prefetch(c + i * stride + p * kPanelColumns, 1);
+
   F32 sums[kRows][kVectors];
 #pragma unroll
   for (int i = 0; i < kRows; ++i)
@@ -166,6 +179,12 @@ void plainTile(const PlainTileArguments& tile) {
   };
   auto addSteps = [&](std::int64_t steps) __attribute__((always_inline)) {
     for (; steps >= kUnrolled; steps -= kUnrolled) {
+      if (fetchesRows) {
+        constexpr std::ptrdiff_t kBytes = kUnrolled * kRows * 4;
+        __builtin_prefetch(nextRows);
+        __builtin_prefetch(nextRows + kBytes / 2);
+        nextRows += kBytes;
+      }
 #pragma unroll
       for (int s = 0; s < kUnrolled; ++s)
         addStep(s);
