@@ -182,7 +182,8 @@ void handOn(mlir::ModuleOp module) {
 } // namespace
 
 llvm::Error simplify(mlir::ModuleOp module) {
-  mlir::PassManager legalize(module.getContext()), simplify(module.getContext());
+  mlir::PassManager legalize(module.getContext()), simplify(module.getContext()),
+      hoist(module.getContext());
   legalize.addPass(transforms::createLegalizeComposites());
   legalize.addPass(transforms::createLegalizeArith());
   legalize.addPass(transforms::createInlineFusedDots());
@@ -191,6 +192,7 @@ llvm::Error simplify(mlir::ModuleOp module) {
   simplify.addPass(transforms::createFoldConstants({.maxElements = 1}));
   simplify.addPass(mlir::createCanonicalizerPass());
   simplify.addPass(mlir::createCSEPass());
+  hoist.addPass(transforms::createHoistDots());
   const Diagnostics diagnostics(*module.getContext());
   if (mlir::failed(legalize.run(module)))
     return llvm::createStringError(diagnostics.found());
@@ -199,6 +201,8 @@ llvm::Error simplify(mlir::ModuleOp module) {
   if (mlir::failed(simplify.run(module)))
     return llvm::createStringError(diagnostics.found());
   handOn(module);
+  if (mlir::failed(hoist.run(module)))
+    return llvm::createStringError(diagnostics.found());
   widenScaled(module);
   dequantizeParts(module);
   widenProducts(module);

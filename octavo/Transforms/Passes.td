@@ -206,6 +206,27 @@ def FoldConstants : Octavo_Pass<"octavo-fold-constants"> {
   ];
 }
 
+def HoistDots : Octavo_Pass<"octavo-hoist-dots"> {
+  let summary = "Multiplies what the rounds of a loop take of one stack all at once, before the loop";
+  let description = [{
+    In a loop that counts up to a constant, a dot of a `dynamic_slice` whose start steps through a
+    stack evenly, forwards or backwards, and of a side that is the same in all rounds becomes one dot of
+    the stack before the loop, of whose result each round takes a slice. The stack is the same in all
+    rounds, too, and each slice lies within it; a reshape that leaves the axis out, converts, and a
+    quantization whose blocks lie along the contracted axis may be between the slice and the dot. The
+    other side may be moved about, converted or quantized in the loop.
+
+    Values stay the same, and so do the bits of a compiled program: dots of plain floats of at most 32
+    bits and of i8 are taken, of scaled tensors those of more than 16 rows a round, or of formats
+    whose sums are integers (docs/semantics.md P10, D4).
+
+    Each round reads the other side again. The dot is left where that has no more bytes than twice
+    the result of a round, which is written and read once more, from 32 rows a round on, where reading is
+    lost in the arithmetic, and where the results of all rounds have more than 32 MiB.
+  }];
+  let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
+}
+
 def SimplifyConverts : Octavo_Pass<"octavo-simplify-converts"> {
   let summary = "Leaves out converts that change no value";
   let description = [{
