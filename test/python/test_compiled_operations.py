@@ -358,3 +358,38 @@ def test_scaled_tensors_and_their_parts(name, tmp_path):
     first, elements, second = function.assert_bits(tmp_path)
     np.testing.assert_array_equal(first, second)
     assert np.abs(first - drawn).max() < np.abs(drawn).max() / 3 and not first[2, :32].any() and elements.any()
+
+
+JOINED = {"last axis": (1, [5, 0, 64, 1, 33], []), "middle axis": (1, [3, 0, 2, 9], [6]), "first axis": (0, [4, 1, 8], [17]),
+          "two inputs": (1, [31, 32], []), "more inputs than loops": (1, [2] * 140, [])}
+
+
+@pytest.mark.parametrize("element", ["f32", "bf16", "i8", "f8E4M3FN"])
+@pytest.mark.parametrize("joined", JOINED)
+def test_joined_tensors(joined, element, tmp_path):
+    """By themselves; computed before and after; by twos that are cut at other places; and with a row's largest after them."""
+    axis, extents, inner = JOINED[joined]
+    function, rng = Function(), np.random.default_rng(11)
+    shapes = [[7] * axis + [extent] + inner for extent in extents]
+    arrays = [rng.integers(-100, 100, shape).astype(np.int8) for shape in shapes]
+    given = [function.argument(array, "i8") for array in arrays]
+    given = [function.convert(x, shape, "i8", element) for x, shape in zip(given, shapes)] if element != "i8" else given
+    whole = [7] * axis + [sum(extents)] + inner
+
+    def join(names, shapes):
+        types = ", ".join(tensor(shape, element) for shape in shapes)
+        return function.emit(f"stablehlo.concatenate {', '.join(names)}, dim = {axis} : ({types}) -> {tensor(whole, element)}")
+
+    once, back = join(given, shapes), join(given[::-1], shapes[::-1])
+    negated = join([function.emit(f"stablehlo.negate {x} : {tensor(shape, element)}") for x, shape in zip(given, shapes)], shapes)
+    total = function.emit(f"stablehlo.add {once}, {back} : {tensor(whole, element)}")
+    for name in (once, negated, total):
+        function.give(name, whole, element)
+    least = function.convert(function.constant(-100, "i8"), [], "i8", element) if element != "i8" else function.constant(-100, "i8")
+    largest = function.emit(f"stablehlo.reduce({total} init: {least}) applies stablehlo.maximum across dimensions = [1] : "
+                            f"({tensor(whole, element)}, tensor<{element}>) -> {tensor(whole[:1] + whole[2:], element)}")
+    function.give(largest, whole[:1] + whole[2:], element)
+    found = function.assert_bits(tmp_path)
+    if element in ("f32", "i8"):
+        np.testing.assert_array_equal(found[0], np.concatenate(arrays, axis))
+        np.testing.assert_array_equal(found[2], np.concatenate(arrays, axis) + np.concatenate(arrays[::-1], axis, dtype=found[0].dtype))

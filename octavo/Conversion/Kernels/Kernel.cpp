@@ -16,6 +16,8 @@ constexpr int kDearToRepeat = 8;
 /// Rows that are gone over together where their elements in a column lie beside each other: those
 /// of a line of the cache, and of some vectors.
 constexpr std::int64_t kRowsOfLine = 16, kRowsOfSum = 64;
+/// Loops that the columns of a row are cut into, each of which is code.
+constexpr std::size_t kMostParts = 128;
 
 bool isFusedMultiplyAdd(const llvm::Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
@@ -205,7 +207,49 @@ llvm::SmallVector<llvm::Value*> KernelEmitter::elementsOf(const Sums& sums) {
   return elements;
 }
 
-/// The loop of a phase.
+static std::int64_t columnsOfPlace(stablehlo::ConcatenateOp op) {
+  return rowMajorStrides(shapeOf(op.getResult()))[op.getDimension()];
+}
+
+/// What joins tensors along the columns of this phase.
+llvm::SmallVector<stablehlo::ConcatenateOp> KernelEmitter::joinedColumns() {
+  llvm::SmallVector<stablehlo::ConcatenateOp> joined;
+  for (mlir::Operation* op : kernel.members)
+    if (auto concatenate = mlir::dyn_cast<stablehlo::ConcatenateOp>(op))
+      if (!ofRows.contains(op) && phases.lookup(op) <= phase &&
+          columnsOfPlace(concatenate) *
+                  shapeOf(concatenate.getResult())[concatenate.getDimension()] ==
+              kernel.columns)
+        joined.push_back(concatenate);
+  return joined;
+}
+
+/// Calls loop(begin, end) for all columns: for those of each tensor that is joined with others, so
+/// that a turn reads one of them and not one element of each.
+template <typename Loop> void KernelEmitter::loopOverParts(Loop loop) {
+  const llvm::SmallVector<stablehlo::ConcatenateOp> joined = joinedColumns();
+  llvm::SmallVector<std::int64_t> ends;
+  for (stablehlo::ConcatenateOp op : joined) {
+    std::int64_t end = 0;
+    for (mlir::Value input : op.getInputs())
+      ends.push_back(end += columnsOfPlace(op) * shapeOf(input)[op.getDimension()]);
+  }
+  llvm::sort(ends);
+  ends.erase(llvm::unique(ends), ends.end());
+  if (ends.size() <= 1 || ends.size() > kMostParts)
+    return loop(0, kernel.columns);
+  std::int64_t begin = 0;
+  for (const std::int64_t end : ends) {
+    for (stablehlo::ConcatenateOp op : joined)
+      partRead[op] = begin / columnsOfPlace(op);
+    if (begin != end)
+      loop(begin, end);
+    begin = end;
+  }
+  partRead.clear();
+}
+
+/// The loops of a phase.
 void KernelEmitter::emitColumns() {
   std::vector<Sums> sums;
   llvm::SmallVector<mlir::Value> computed;
@@ -229,45 +273,51 @@ void KernelEmitter::emitColumns() {
   if (sums.empty() && computed.empty() && views.empty())
     return;
 
-  loop(b.getInt64(0), b.getInt64(kernel.columns),
-       [&](llvm::PHINode* column, llvm::BasicBlock* before, llvm::BasicBlock*) {
-         isInColumns = true;
-         columnValues.clear();
-         redefine(kColumn, column);
-         for (Sums& sum : sums)
-           for (llvm::Value* begun : sum.begun) {
-             sum.running.push_back(b.CreatePHI(begun->getType(), 2));
-             sum.running.back()->addIncoming(begun, before);
-           }
-         // What is stored may lie over what is read, so that all is read before.
-         llvm::SmallVector<std::pair<mlir::Value, llvm::Value*>> stored;
-         for (mlir::Value view : views)
-           stored.emplace_back(view, element(view, place()));
-         for (mlir::Value result : computed) {
-           llvm::Value* value = element(result, place());
-           stored.emplace_back(result, value);
-           if (llvm::AllocaInst* buffer = kept.lookup(result))
-             b.CreateStore(
-                 value, b.CreateInBoundsGEP(buffer->getAllocatedType(), buffer, variable(kColumn)));
-         }
-         for (Sums& sum : sums)
-           sum.next = sum.combination.combineSplit(
-               scalars, llvm::SmallVector<llvm::Value*>(sum.running.begin(), sum.running.end()),
-               elementsOf(sum));
-         for (const auto& [result, value] : stored)
-           storeIfAsked(result, value, place());
-         isInColumns = false;
-         return [&](llvm::BasicBlock* skipped, llvm::BasicBlock* last) {
+  const auto part = [&](std::int64_t first, std::int64_t end) {
+    loop(b.getInt64(first), b.getInt64(end),
+         [&](llvm::PHINode* column, llvm::BasicBlock* before, llvm::BasicBlock*) {
+           isInColumns = true;
+           columnValues.clear();
+           redefine(kColumn, column);
            for (Sums& sum : sums)
-             for (std::size_t i = 0; i < sum.running.size(); ++i) {
-               sum.running[i]->addIncoming(sum.next[i], last);
-               llvm::PHINode* result = b.CreatePHI(sum.running[i]->getType(), 2);
-               result->addIncoming(sum.begun[i], skipped);
-               result->addIncoming(sum.next[i], last);
-               sum.results.push_back(result);
+             for (llvm::Value* begun : sum.begun) {
+               sum.running.push_back(b.CreatePHI(begun->getType(), 2));
+               sum.running.back()->addIncoming(begun, before);
              }
-         };
-       });
+           // What is stored may lie over what is read, so that all is read before.
+           llvm::SmallVector<std::pair<mlir::Value, llvm::Value*>> stored;
+           for (mlir::Value view : views)
+             stored.emplace_back(view, element(view, place()));
+           for (mlir::Value result : computed) {
+             llvm::Value* value = element(result, place());
+             stored.emplace_back(result, value);
+             if (llvm::AllocaInst* buffer = kept.lookup(result))
+               b.CreateStore(value, b.CreateInBoundsGEP(buffer->getAllocatedType(), buffer,
+                                                        variable(kColumn)));
+           }
+           for (Sums& sum : sums)
+             sum.next = sum.combination.combineSplit(
+                 scalars, llvm::SmallVector<llvm::Value*>(sum.running.begin(), sum.running.end()),
+                 elementsOf(sum));
+           for (const auto& [result, value] : stored)
+             storeIfAsked(result, value, place());
+           isInColumns = false;
+           return [&](llvm::BasicBlock* skipped, llvm::BasicBlock* last) {
+             for (Sums& sum : sums)
+               for (std::size_t i = 0; i < sum.running.size(); ++i) {
+                 sum.running[i]->addIncoming(sum.next[i], last);
+                 llvm::PHINode* result = b.CreatePHI(sum.running[i]->getType(), 2);
+                 result->addIncoming(sum.begun[i], skipped);
+                 result->addIncoming(sum.next[i], last);
+                 sum.results.push_back(result);
+               }
+           };
+         });
+  };
+  if (sums.empty())
+    loopOverParts(part);
+  else
+    part(0, kernel.columns);
   columnValues.clear();
   for (Sums& sum : sums) {
     sum.results = sum.combination.joined(scalars, sum.results);

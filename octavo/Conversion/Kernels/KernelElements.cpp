@@ -87,6 +87,15 @@ llvm::Value* KernelEmitter::ofConcatenate(stablehlo::ConcatenateOp op, const Ind
     const std::int64_t extent = shapeOf(input)[axis];
     if (extent == 0)
       continue;
+    if (const auto part = partRead.find(op); part != partRead.end()) {
+      if (part->second < begin + extent) {
+        llvm::Value* own = b.CreateNSWSub(place, b.getInt64(begin));
+        indices[axis] = Index::variable(define(own, extent), extent);
+        return element(input, linearIndex(indices, shapeOf(input)));
+      }
+      begin += extent;
+      continue;
+    }
     // Each input is read at a place that it has, and chosen afterwards.
     llvm::Value* own = b.CreateNSWSub(place, b.getInt64(begin));
     own = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, own, b.getInt64(0));

@@ -55,6 +55,8 @@ private:
   bool isInColumns = false;
   llvm::DenseMap<mlir::Value, llvm::Value*> rowValues, columnValues;
   llvm::DenseMap<mlir::Value, llvm::AllocaInst*> kept;
+  /// A place of the one input that a loop reads of those that a member joins.
+  llvm::DenseMap<mlir::Operation*, std::int64_t> partRead;
 
   Index row() const { return Index::variable(kRow, kernel.rows); }
   Index place() const { return row() * kernel.columns + Index::variable(kColumn, kernel.columns); }
@@ -87,6 +89,8 @@ private:
   void emitRow();
   void emitRowMembers(int upTo);
   void emitColumns();
+  llvm::SmallVector<stablehlo::ConcatenateOp> joinedColumns();
+  template <typename Loop> void loopOverParts(Loop loop);
   void storeIfAsked(mlir::Value value, llvm::Value* computed, const Index& linear);
   template <typename Body> void loop(llvm::Value* begin, llvm::Value* end, Body body);
   template <typename Body> void plainLoop(llvm::Value* begin, llvm::Value* end, Body body);
