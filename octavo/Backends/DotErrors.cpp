@@ -7,9 +7,9 @@
 #include "octavo/Runtime/FloatValues.h"
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/QuantizedArgument.h"
+#include "octavo/Transforms/ConvolutionDots.h"
 #include "octavo/Transforms/DotNumbers.h"
 #include "octavo/Transforms/OpenedCalls.h"
-#include "octavo/Transforms/PointwiseConvolutions.h"
 #include "octavo/Transforms/ProbeDots.h"
 
 #include <fmt/format.h>
@@ -197,7 +197,7 @@ public:
         options(options), values(values), quantized(values) {
     // As quantizeDots does: the dots are counted in its order.
     transforms::openWrappers(*module);
-    for (transforms::PointwiseConvolution& each : transforms::writePointwise(*module))
+    for (transforms::ConvolutionDot& each : transforms::writeConvolutionDots(*module))
       each.finish();
     transforms::numberDots(*module);
   }

@@ -1,8 +1,8 @@
 #include "octavo/Transforms/CalibrationProbes.h"
 
 #include "octavo/Dialect/Interpreter/Interpreter.h"
+#include "octavo/Transforms/ConvolutionDots.h"
 #include "octavo/Transforms/DotChoice.h"
-#include "octavo/Transforms/PointwiseConvolutions.h"
 #include "octavo/Transforms/ProbeDots.h"
 #include "octavo/Transforms/StaticScales.h"
 
@@ -19,7 +19,7 @@ addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& optio
   llvm::Expected<DotChoice> choice = DotChoice::make(dotOptions);
   if (!choice)
     return choice.takeError();
-  for (PointwiseConvolution& each : writePointwise(module))
+  for (ConvolutionDot& each : writeConvolutionDots(module))
     each.finish();
   std::vector<Dot> dots;
   module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });

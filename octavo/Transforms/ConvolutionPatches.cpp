@@ -50,73 +50,207 @@ Axes moved(std::size_t rank, std::size_t from, std::size_t to) {
   return order;
 }
 
+/// Where the windows of a convolution lie, one number for each axis of its places.
+struct Windows {
+  explicit Windows(stablehlo::ConvolutionOp op);
+
+  std::size_t rank() const { return window.size(); }
+  bool isPadded() const {
+    const auto isZero = [](std::int64_t each) { return each == 0; };
+    return !llvm::all_of(low, isZero) || !llvm::all_of(high, isZero) ||
+           !llvm::all_of(interior, isZero);
+  }
+  /// Whether they lie side by side: what they see is the input, in another order.
+  bool areTiles() const {
+    return !isPadded() && strides == window && elementCount(window) > 1 &&
+           llvm::all_of(dilation, [](std::int64_t each) { return each == 1; });
+  }
+
+  /// Whether a slice for each place of the result is less than one for each place of the window.
+  bool areFew() const {
+    const std::int64_t count = elementCount(places);
+    return count > 0 && count < elementCount(window);
+  }
+
+  Axes window, places, strides, dilation;
+  Axes low, high, interior; ///< of padding
+};
+
+Windows::Windows(stablehlo::ConvolutionOp op) {
+  const auto numbers = op.getDimensionNumbers();
+  for (std::int64_t axis : numbers.getKernelSpatialDimensions())
+    window.push_back(extent(op.getRhs(), axis));
+  for (std::int64_t axis : numbers.getOutputSpatialDimensions())
+    places.push_back(extent(op.getResult(), axis));
+  const auto all = [&](std::optional<llvm::ArrayRef<std::int64_t>> given) {
+    return given ? Axes(*given) : Axes(rank(), 1);
+  };
+  strides = all(op.getWindowStrides());
+  dilation = all(op.getRhsDilation());
+  low.assign(rank(), 0);
+  high = interior = low;
+  for (auto [axis, each] : llvm::enumerate(all(op.getLhsDilation())))
+    interior[axis] = each - 1;
+  if (op.getPadding())
+    for (auto [i, each] : llvm::enumerate(op.getPadding()->getValues<std::int64_t>()))
+      (i % 2 == 0 ? low : high)[i / 2] = each;
+}
+
+/// Writes what windows see of an input [batch, places.., features].
+class Patches {
+public:
+  Patches(mlir::OpBuilder& builder, const Windows& windows, mlir::Value input)
+      : builder(builder), location(input.getLoc()), windows(windows), input(input),
+        batch(extent(input, 0)), features(shapeOf(input).back()) {}
+
+  /// [batch, places.., window * features], the window row-major.
+  mlir::Value write() {
+    if (windows.isPadded())
+      pad();
+    if (windows.areTiles())
+      return tiles();
+    return windows.areFew() ? byPlace() : byWindow();
+  }
+
+private:
+  void pad();
+  mlir::Value tiles();
+  mlir::Value byWindow();
+  mlir::Value byPlace();
+  /// What lies at `first`, and from there on in `counts` steps, of each axis of places.
+  mlir::Value slice(const Axes& first, const Axes& steps, const Axes& counts);
+  mlir::Value joined(llvm::ArrayRef<mlir::Value> parts, std::int64_t axis);
+  Axes withEnds(const Axes& between, std::int64_t last) const {
+    Axes shape = {batch};
+    llvm::append_range(shape, between);
+    shape.push_back(last);
+    return shape;
+  }
+
+  mlir::OpBuilder& builder;
+  mlir::Location location;
+  const Windows& windows;
+  mlir::Value input;
+  std::int64_t batch, features;
+};
+
+void Patches::pad() {
+  const mlir::RankedTensorType type = typeOf(input);
+  Axes low = windows.low, high = windows.high, interior = windows.interior, shape(type.getShape());
+  for (Axes* each : {&low, &high, &interior}) {
+    each->insert(each->begin(), 0);
+    each->push_back(0);
+  }
+  for (auto [axis, length] : llvm::enumerate(shape))
+    length += low[axis] + high[axis] + std::max<std::int64_t>(length - 1, 0) * interior[axis];
+  const mlir::Value zero =
+      stablehlo::ConstantOp::create(builder, location,
+                                    llvm::cast<mlir::ElementsAttr>(builder.getZeroAttr(
+                                        mlir::RankedTensorType::get({}, type.getElementType()))));
+  input = stablehlo::PadOp::create(builder, location, type.clone(shape), input, zero, low, high,
+                                   interior);
+}
+
+mlir::Value Patches::slice(const Axes& first, const Axes& steps, const Axes& counts) {
+  Axes starts(windows.rank() + 2, 0), limits(shapeOf(input)), strides(windows.rank() + 2, 1);
+  for (auto [axis, start, step, count] : llvm::enumerate(first, steps, counts)) {
+    starts[axis + 1] = start;
+    strides[axis + 1] = step;
+    limits[axis + 1] = std::max(start, start + (count - 1) * step + 1);
+  }
+  return stablehlo::SliceOp::create(builder, location,
+                                    typeOf(input).clone(withEnds(counts, features)), input, starts,
+                                    limits, strides);
+}
+
+mlir::Value Patches::joined(llvm::ArrayRef<mlir::Value> parts, std::int64_t axis) {
+  if (parts.size() == 1)
+    return parts.front();
+  Axes shape(shapeOf(parts.front()));
+  shape[static_cast<std::size_t>(axis)] *= static_cast<std::int64_t>(parts.size());
+  return stablehlo::ConcatenateOp::create(builder, location, typeOf(input).clone(shape), parts,
+                                          axis);
+}
+
+/// The place in a shape that comes `index`-th, row-major.
+Axes placeAt(const Axes& shape, std::int64_t index) {
+  Axes place(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0; index /= shape[axis])
+    place[axis] = index % shape[axis];
+  return place;
+}
+
+Axes products(const Axes& lhs, const Axes& rhs) {
+  Axes result;
+  for (auto [left, right] : llvm::zip_equal(lhs, rhs))
+    result.push_back(left * right);
+  return result;
+}
+
+mlir::Value Patches::tiles() {
+  const Axes zeros(windows.rank(), 0), ones(windows.rank(), 1);
+  input = slice(zeros, ones, products(windows.places, windows.window));
+  Axes cut = {batch}, order = {0};
+  for (auto [place, length] : llvm::zip_equal(windows.places, windows.window))
+    cut.append({place, length});
+  cut.push_back(features);
+  const auto last = static_cast<std::int64_t>(cut.size()) - 1;
+  for (std::int64_t axis = 1; axis < last; axis += 2)
+    order.push_back(axis);
+  for (std::int64_t axis = 2; axis <= last; axis += 2)
+    order.push_back(axis);
+  order.push_back(last);
+  return reshaped(builder, transposed(builder, reshaped(builder, input, cut), order),
+                  withEnds(windows.places, elementCount(windows.window) * features));
+}
+
+/// A slice for each place of the window.
+mlir::Value Patches::byWindow() {
+  llvm::SmallVector<mlir::Value> slices;
+  for (std::int64_t index = 0; index < elementCount(windows.window); ++index)
+    slices.push_back(slice(products(placeAt(windows.window, index), windows.dilation),
+                           windows.strides, windows.places));
+  return joined(slices, static_cast<std::int64_t>(windows.rank()) + 1);
+}
+
+/// A slice for each place of the result, which are few where the kernel is as large as an image, as
+/// in the gradient of a convolution's weights.
+mlir::Value Patches::byPlace() {
+  const std::int64_t length = elementCount(windows.window) * features;
+  llvm::SmallVector<mlir::Value> slices;
+  for (std::int64_t index = 0; index < elementCount(windows.places); ++index)
+    slices.push_back(reshaped(builder,
+                              slice(products(placeAt(windows.places, index), windows.strides),
+                                    windows.dilation, windows.window),
+                              {batch, 1, length}));
+  return reshaped(builder, joined(slices, 1), withEnds(windows.places, length));
+}
+
 } // namespace
+
+std::int64_t slicesOfPatches(stablehlo::ConvolutionOp op) {
+  const Windows windows(op);
+  return windows.areTiles() ? 1 : elementCount(windows.areFew() ? windows.places : windows.window);
+}
 
 ProductOfPatches writePatches(stablehlo::ConvolutionOp op) {
   mlir::OpBuilder builder(op);
   const mlir::Location location = op.getLoc();
   const auto numbers = op.getDimensionNumbers();
-  const llvm::ArrayRef<std::int64_t> windowAxes = numbers.getKernelSpatialDimensions();
-  const std::size_t spatial = windowAxes.size();
-  const auto all = [&](std::optional<llvm::ArrayRef<std::int64_t>> given) {
-    return given ? Axes(*given) : Axes(spatial, 1);
-  };
-  const Axes strides = all(op.getWindowStrides()), dilation = all(op.getRhsDilation());
-  Axes low(spatial + 2, 0), high(spatial + 2, 0), interior(spatial + 2, 0);
-  for (auto [i, each] : llvm::enumerate(all(op.getLhsDilation())))
-    interior[i + 1] = each - 1;
-  if (op.getPadding())
-    for (auto [i, each] : llvm::enumerate(op.getPadding()->getValues<std::int64_t>()))
-      (i % 2 == 0 ? low : high)[i / 2 + 1] = each;
-
+  const Windows windows(op);
+  const std::size_t spatial = windows.rank();
   Axes order = {numbers.getInputBatchDimension()};
   llvm::append_range(order, numbers.getInputSpatialDimensions());
   order.push_back(numbers.getInputFeatureDimension());
-  mlir::Value input = transposed(builder, op.getLhs(), order);
-  const auto isZero = [](std::int64_t each) { return each == 0; };
-  if (!llvm::all_of(low, isZero) || !llvm::all_of(high, isZero) ||
-      !llvm::all_of(interior, isZero)) {
-    Axes padded(shapeOf(input));
-    for (auto [axis, length] : llvm::enumerate(padded))
-      length += low[axis] + high[axis] + std::max<std::int64_t>(length - 1, 0) * interior[axis];
-    const mlir::RankedTensorType type = typeOf(input);
-    const mlir::Value zero =
-        stablehlo::ConstantOp::create(builder, location,
-                                      llvm::cast<mlir::ElementsAttr>(builder.getZeroAttr(
-                                          mlir::RankedTensorType::get({}, type.getElementType()))));
-    input = stablehlo::PadOp::create(builder, location, type.clone(padded), input, zero, low, high,
-                                     interior);
-  }
-
-  Axes shape = {extent(op.getLhs(), numbers.getInputBatchDimension())}, window;
-  for (std::int64_t axis : numbers.getOutputSpatialDimensions())
-    shape.push_back(extent(op.getResult(), axis));
-  for (std::int64_t axis : windowAxes)
-    window.push_back(extent(op.getRhs(), axis));
-  const std::int64_t features = extent(input, static_cast<std::int64_t>(spatial) + 1),
-                     places = elementCount(window);
-  shape.push_back(features);
-  llvm::SmallVector<mlir::Value> slices;
-  for (std::int64_t place = 0; place < places; ++place) {
-    Axes starts(spatial + 2, 0), limits(shapeOf(input)), steps(spatial + 2, 1);
-    std::int64_t rest = place;
-    for (std::size_t i = spatial; i-- > 0; rest /= window[i]) {
-      starts[i + 1] = rest % window[i] * dilation[i];
-      steps[i + 1] = strides[i];
-      limits[i + 1] = std::max(starts[i + 1], starts[i + 1] + (shape[i + 1] - 1) * strides[i] + 1);
-    }
-    slices.push_back(stablehlo::SliceOp::create(builder, location, typeOf(input).clone(shape),
-                                                input, starts, limits, steps));
-  }
+  const mlir::Value input = transposed(builder, op.getLhs(), order);
+  const mlir::Value patches = Patches(builder, windows, input).write();
+  const std::int64_t features = shapeOf(input).back(), places = elementCount(windows.window);
   const auto last = static_cast<std::int64_t>(spatial) + 1;
-  shape.back() = places * features;
-  const mlir::Value patches =
-      places == 1 ? slices.front()
-                  : stablehlo::ConcatenateOp::create(builder, location, typeOf(input).clone(shape),
-                                                     slices, last);
+  Axes shape(shapeOf(patches));
 
   mlir::Value kernel = op.getRhs();
   Axes reversed;
+  const llvm::ArrayRef<std::int64_t> windowAxes = numbers.getKernelSpatialDimensions();
   for (auto [axis, isReversed] :
        llvm::zip(windowAxes, op.getWindowReversal().value_or(llvm::ArrayRef<bool>())))
     if (isReversed)

@@ -13,8 +13,11 @@ struct ProductOfPatches {
   mlir::Value result; ///< the convolution's, of the dot's
 };
 
-/// Writes it before a convolution of known extents: the input padded, a slice for each place of the
-/// window, side by side, in the order in which the convolution sums (rule I21).
+/// Writes it before a convolution of known extents: the input padded, and what its windows see, in
+/// the order in which the convolution sums (rule I21).
 ProductOfPatches writePatches(stablehlo::ConvolutionOp op);
+
+/// The slices of the input that these are made of.
+std::int64_t slicesOfPatches(stablehlo::ConvolutionOp op);
 
 } // namespace octavo::transforms

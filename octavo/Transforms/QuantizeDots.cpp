@@ -9,11 +9,11 @@
 #include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
 #include "octavo/Transforms/CarriedUnchanged.h"
+#include "octavo/Transforms/ConvolutionDots.h"
 #include "octavo/Transforms/DotChoice.h"
 #include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/MovedWeights.h"
 #include "octavo/Transforms/OpenedCalls.h"
-#include "octavo/Transforms/PointwiseConvolutions.h"
 #include "octavo/Transforms/RandomState.h"
 #include "octavo/Transforms/RecoverScaled.h"
 #include "octavo/Transforms/SourceNames.h"
@@ -486,9 +486,9 @@ static void takeFromBeforeLoops(const DotChoice& choice, std::vector<Dot>& dots)
 using Reasons = llvm::DenseMap<mlir::Operation*, std::string>;
 
 /// Has convolutions be dots no longer that are not quantized, and says why they are not.
-static Reasons putBack(std::vector<PointwiseConvolution>& convolutions, std::vector<Dot>& dots) {
+static Reasons putBack(std::vector<ConvolutionDot>& convolutions, std::vector<Dot>& dots) {
   Reasons reasons;
-  for (PointwiseConvolution& each : convolutions) {
+  for (ConvolutionDot& each : convolutions) {
     const auto dot = llvm::find_if(dots, [&](const Dot& dot) { return dot.op() == each.dot(); });
     if (dot->record.isQuantized) {
       each.finish();
@@ -500,22 +500,25 @@ static Reasons putBack(std::vector<PointwiseConvolution>& convolutions, std::vec
   return reasons;
 }
 
+static std::string reasonToLeave(mlir::Operation* product) {
+  const std::string name = product->getName().getStringRef().str();
+  if (auto convolution = llvm::dyn_cast<stablehlo::ConvolutionOp>(product))
+    return "it is a convolution, and " + reasonToStay(convolution);
+  if (llvm::isa<stablehlo::DynamicConvOp>(product))
+    return "it is a convolution whose padding is an operand (" + name + ")";
+  return "it is " + name + ", and stablehlo.dot_general is quantized";
+}
+
 static std::vector<OtherProduct> otherProducts(mlir::ModuleOp module, const Reasons& reasons) {
   std::vector<OtherProduct> others;
   module.walk([&](mlir::Operation* op) {
-    const bool isConvolution = llvm::isa<stablehlo::ConvolutionOp, stablehlo::DynamicConvOp>(op);
-    if (!isConvolution && !llvm::isa<stablehlo::DotOp, stablehlo::EinsumOp, chlo::RaggedDotOp>(op))
+    if (!llvm::isa<stablehlo::ConvolutionOp, stablehlo::DynamicConvOp, stablehlo::DotOp,
+                   stablehlo::EinsumOp, chlo::RaggedDotOp>(op))
       return;
-    const std::string name = op->getName().getStringRef().str();
     const auto reason = reasons.find(op);
     auto function = op->getParentOfType<mlir::func::FuncOp>();
-    others.push_back(
-        {sourceName(op->getLoc()), function ? function.getName().str() : "", op->getLoc(),
-         reason != reasons.end() ? reason->second
-         : isConvolution ? "it is a convolution (" + name +
-                               "); those with windows of one place, side by side, without padding "
-                               "and of one group are quantized, as dots"
-                         : "it is " + name + ", and stablehlo.dot_general is quantized"});
+    others.push_back({sourceName(op->getLoc()), function ? function.getName().str() : "",
+                      op->getLoc(), reason != reasons.end() ? reason->second : reasonToLeave(op)});
   });
   return others;
 }
@@ -531,7 +534,7 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
       return caches.takeError();
     report.caches = std::move(*caches);
   }
-  std::vector<PointwiseConvolution> convolutions = writePointwise(module);
+  std::vector<ConvolutionDot> convolutions = writeConvolutionDots(module);
   std::vector<Dot> dots;
   module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });
   if (llvm::Error error = choice->look(dots))
@@ -580,15 +583,15 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
 llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& options) {
   openWrappers(module);
   openMovement(module);
-  const bool changesBefore =
-      module
-          .walk([](mlir::Operation* op) {
-            auto convolution = llvm::dyn_cast<stablehlo::ConvolutionOp>(op);
-            return llvm::isa<stablehlo::WhileOp>(op) || (convolution && isPointwise(convolution))
-                       ? mlir::WalkResult::interrupt()
-                       : mlir::WalkResult::advance();
-          })
-          .wasInterrupted();
+  const bool changesBefore = module
+                                 .walk([](mlir::Operation* op) {
+                                   auto convolution = llvm::dyn_cast<stablehlo::ConvolutionOp>(op);
+                                   return llvm::isa<stablehlo::WhileOp>(op) ||
+                                                  (convolution && reasonToStay(convolution).empty())
+                                              ? mlir::WalkResult::interrupt()
+                                              : mlir::WalkResult::advance();
+                                 })
+                                 .wasInterrupted();
   if (options.caches.empty() && !changesBefore)
     return quantizeWithin(module, options);
   // Caches, loops and convolutions change before all is decided, and an error must leave the

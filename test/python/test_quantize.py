@@ -243,10 +243,10 @@ def test_not_a_program(tmp_path):
 def test_products_that_are_no_dots_are_told(tmp_path):
     program = tmp_path / "net.mlir"
     program.write_text("""
-func.func @main(%x: tensor<1x8x8x4xf32>, %w: tensor<2x2x4x4xf32>, %v: tensor<4x4xf32>) -> (tensor<1x7x7x4xf32>, tensor<4x4xf32>) {
+func.func @main(%x: tensor<1x8x8x4xf32>, %w: tensor<2x2x2x4xf32>, %v: tensor<4x4xf32>) -> (tensor<1x7x7x4xf32>, tensor<4x4xf32>) {
   %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
-      window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
-      : (tensor<1x8x8x4xf32>, tensor<2x2x4x4xf32>) -> tensor<1x7x7x4xf32> loc("net/conv")
+      window = {} {batch_group_count = 1 : i64, feature_group_count = 2 : i64}
+      : (tensor<1x8x8x4xf32>, tensor<2x2x2x4xf32>) -> tensor<1x7x7x4xf32> loc("net/conv")
   %1 = stablehlo.dot %v, %v : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> loc("net/dot")
   return %0, %1 : tensor<1x7x7x4xf32>, tensor<4x4xf32>
 }
@@ -254,8 +254,7 @@ func.func @main(%x: tensor<1x8x8x4xf32>, %w: tensor<2x2x4x4xf32>, %v: tensor<4x4
     report = json.loads(octavo(program, "--format", "mxfp8_e4m3", "--json"))
     assert report["others"] == [
         {"name": "net/conv", "function": "main",
-         "reason": "it is a convolution (stablehlo.convolution); those with windows of one place, side by side, without padding "
-                   "and of one group are quantized, as dots"},
+         "reason": "it is a convolution, and it has several groups"},
         {"name": "net/dot", "function": "main",
          "reason": "it is stablehlo.dot, and stablehlo.dot_general is quantized"}]
     text = octavo(program, "--format", "mxfp8_e4m3", "--explain")

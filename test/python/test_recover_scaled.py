@@ -252,6 +252,12 @@ CONVOLUTIONS = {
                                         lambda q, w, s, t: of_batches(q * s[:, None, None, None], w * t, 2, low=1, high=1), "block [1, 1, 6, 6, 72]"),
     "convolution of a flipped kernel": (lambda q, w, s: conv(f32(q) * s, jnp.flip(f32(w) * 0.5, (0, 1)), (1, 1), "VALID"), [IMAGE, WINDOW, scales(())],
                                         lambda q, w, s: conv_numpy(q * s, w[::-1, ::-1] * 0.5), "block [2, 6, 6, 288]"),
+    "convolution side by side": (lambda q, w, s, t: conv(f32(q) * jnp.repeat(f32(s), 16, 3), f32(w) * t, (2, 2), "VALID"),
+                                 [IMAGE, codes((2, 2, 32, 6), seed=2), scales((2, 8, 8, 2), E8M0), scales(6, seed=4)],
+                                 lambda q, w, s, t: conv_numpy(q * np.repeat(s, 16, 3), w * t, 2), "block [1, 1, 1, 16]"),
+    "convolution by an image": (lambda q, w, s, t: conv(f32(q) * s[:, None, None, None], f32(w) * t, (1, 1), "VALID"),
+                                [IMAGE, codes((7, 6, 32, 6), seed=2), scales(2), scales(6, seed=4)],
+                                lambda q, w, s, t: conv_numpy(q * s[:, None, None, None], w * t), "block [1, 2, 3, 1344]"),
 }
 
 

@@ -1,4 +1,4 @@
-// Convolutions that are dots: each place of their result is one of their input.
+// Convolutions as dots of patches, for passes that choose what happens to dots.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Contraction.h"
@@ -7,19 +7,20 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <string>
 #include <vector>
 
 namespace octavo::transforms {
 
-/// Whether it has windows of one place, next to one another, without padding, of one group, and is
-/// of floats and known extents.
-bool isPointwise(stablehlo::ConvolutionOp op);
+/// Why it is not written as a dot of patches; empty where it is: of floats and known extents, of
+/// one group, and of patches that are made of few slices.
+std::string reasonToStay(stablehlo::ConvolutionOp op);
 
 /// A convolution whose dot is in its place.
-class PointwiseConvolution {
+class ConvolutionDot {
 public:
-  /// Precondition: isPointwise(op).
-  explicit PointwiseConvolution(stablehlo::ConvolutionOp op);
+  /// Precondition: reasonToStay(op) is empty.
+  explicit ConvolutionDot(stablehlo::ConvolutionOp op);
 
   stablehlo::DotGeneralOp dot() const { return product; }
   /// Has the convolution, which it gives, be in the place of the dot again.
@@ -34,6 +35,6 @@ private:
   llvm::SmallVector<mlir::Operation*> written;
 };
 
-std::vector<PointwiseConvolution> writePointwise(mlir::ModuleOp module);
+std::vector<ConvolutionDot> writeConvolutionDots(mlir::ModuleOp module);
 
 } // namespace octavo::transforms
