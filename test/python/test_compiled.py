@@ -310,7 +310,8 @@ func.func @main(%x: {kinds[0]}, %y: {kinds[1]}) -> ({kinds[1]}, {kinds[1]}) {{
 
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("shape, axes", [((50, 70), (0,)), ((7, 300), (0,)), ((1, 64), (0,)), ((3, 40, 33), (1,)),
-                                         ((4, 9, 65), (0, 1)), ((5, 16, 3, 2), (0,))])
+                                         ((4, 9, 65), (0, 1)), ((5, 16, 3, 2), (0,)),
+                                         ((3, 2, 5, 128), (1, 2)), ((5, 7, 96), (1,)), ((2, 3, 4, 5, 32), (1, 3))])
 def test_columns_are_reduced(shape, axes, element, tmp_path):
     """Sums and the largest, with what goes over the results: exact values, in any order of the sums."""
     x = np.random.default_rng(0).integers(0, 2, shape).astype(ELEMENTS[element])
@@ -331,6 +332,29 @@ func.func @main(%x: {whole}) -> ({result}, {result}) {{
     sums, largest = outputs(program, [x], tmp_path, "compiled")
     wanted = x.any(axes) if element == "i1" else x.astype(np.int64).sum(axes).astype(x.dtype)
     assert np.array_equal(sums, wanted + np.ones_like(wanted)) and np.array_equal(largest, x.max(axes))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_sums_of_images_have_the_bits_of_their_own_sums(threads, tmp_path):
+    """Wherever threads cut the rows: an image at a time, whose features lie beside each other, and all images at once."""
+    x = np.random.default_rng(0).standard_normal((7, 37, 160)).astype(np.float32)
+
+    def mean(images):
+        program = tmp_path / "p.mlir"
+        kinds = [f"tensor<{'x'.join(map(str, shape))}xf32>" for shape in (images.shape, (len(images), 160))]
+        program.write_text(f"""
+func.func @main(%x: {kinds[0]}) -> {kinds[1]} {{
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %n = stablehlo.constant dense<37.0> : {kinds[1]}
+  %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : ({kinds[0]}, tensor<f32>) -> {kinds[1]}
+  %1 = stablehlo.divide %0, %n : {kinds[1]}
+  return %1 : {kinds[1]}
+}}
+""")
+        return outputs(program, [images], tmp_path, "compiled", "--threads", str(threads))[0]
+    found = mean(x)
+    assert found.tobytes() == b"".join(mean(x[i:i + 1]).tobytes() for i in range(7))
+    assert (np.abs(found - x.astype(np.float64).mean(1)) <= 38 * 2.0**-24 * np.abs(x.astype(np.float64)).sum(1)).all()
 
 
 def test_sums_of_columns_do_not_depend_on_threads(tmp_path):

@@ -387,6 +387,16 @@ bool KernelEmitter::readsAcrossRows() {
   return across >= along;
 }
 
+/// Of the elements that a reduction keeps, how many lie beside each other in what it reduces.
+static std::int64_t keptBehind(stablehlo::ReduceOp op) {
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getInputs().front());
+  std::int64_t kept = 1;
+  for (std::size_t axis = shape.size();
+       axis-- > 0 && !llvm::is_contained(op.getDimensions(), static_cast<std::int64_t>(axis));)
+    kept *= shape[axis];
+  return kept;
+}
+
 /// Rows a few at a time, one column after the other: what is read beside each other is taken
 /// together, and a line of the cache is used before it is driven out.
 void KernelEmitter::emitAcrossRows() {
@@ -427,8 +437,8 @@ void KernelEmitter::emitAcrossRows() {
   };
   const std::int64_t rows = sums.empty() ? kRowsOfLine : kRowsOfSum;
   const std::int64_t columns = sums.empty() ? kRowsOfLine : kernel.columns;
-  loopOverRanges(firstRow(), endRow(), rows, [&](llvm::Value* begin, llvm::Value* end) {
-    const auto placeOf = [&](llvm::Value* row) { return b.CreateNSWSub(row, begin); };
+  const auto range = [&](llvm::Value* begin, llvm::Value* end, llvm::Value* origin) {
+    const auto placeOf = [&](llvm::Value* row) { return b.CreateNSWSub(row, origin); };
     if (!sums.empty())
       plainLoop(begin, end, [&](llvm::Value* row) {
         forSums(placeOf(row), [&](const Sums& sum, llvm::ArrayRef<llvm::Value*> places) {
@@ -466,7 +476,30 @@ void KernelEmitter::emitAcrossRows() {
         });
         emitRowMembers(std::numeric_limits<int>::max());
       });
-  });
+  };
+  // Rows that lie beside each other for a while only, as the features of an image that is summed,
+  // are taken in blocks of such: their places are divided once a block, and read as vectors.
+  std::int64_t beside = 0;
+  for (const Sums& sum : sums)
+    beside = std::gcd(beside, keptBehind(sum.op));
+  rowsOfBlock = std::gcd(beside, kRowsOfSum);
+  if (sums.empty() || beside == kernel.rows || rowsOfBlock < kRowsOfLine)
+    return loopOverRanges(firstRow(), endRow(), rows,
+                          [&](llvm::Value* begin, llvm::Value* end) { range(begin, end, begin); });
+  llvm::Value* const size = b.getInt64(rowsOfBlock);
+  block = define(nullptr, kernel.rows / rowsOfBlock);
+  plainLoop(
+      b.CreateUDiv(firstRow(), size),
+      b.CreateUDiv(b.CreateNSWAdd(endRow(), b.getInt64(rowsOfBlock - 1)), size),
+      [&](llvm::Value* number) {
+        redefine(*block, number);
+        llvm::Value* const first = b.CreateNSWMul(number, size);
+        const auto within = [&](llvm::Value* row, llvm::Intrinsic::ID bound, std::int64_t limit) {
+          return b.CreateBinaryIntrinsic(bound, b.CreateNSWSub(row, first), b.getInt64(limit));
+        };
+        range(within(firstRow(), llvm::Intrinsic::smax, 0),
+              within(endRow(), llvm::Intrinsic::smin, rowsOfBlock), b.getInt64(0));
+      });
 }
 
 /// What has a value a row, of the phases up to one.

@@ -53,12 +53,19 @@ private:
   int phaseCount = 0;
   int phase = 0;
   bool isInColumns = false;
+  /// Where rows are counted in blocks: the variable that counts these, and how many rows they have.
+  std::optional<int> block;
+  std::int64_t rowsOfBlock = 0;
   llvm::DenseMap<mlir::Value, llvm::Value*> rowValues, columnValues;
   llvm::DenseMap<mlir::Value, llvm::AllocaInst*> kept;
   /// A place of the one input that a loop reads of those that a member joins.
   llvm::DenseMap<mlir::Operation*, std::int64_t> partRead;
 
-  Index row() const { return Index::variable(kRow, kernel.rows); }
+  Index row() const {
+    return block ? Index::variable(*block, kernel.rows / rowsOfBlock) * rowsOfBlock +
+                       Index::variable(kRow, rowsOfBlock)
+                 : Index::variable(kRow, kernel.rows);
+  }
   Index place() const { return row() * kernel.columns + Index::variable(kColumn, kernel.columns); }
   bool isMember(mlir::Value value) const {
     return value.getDefiningOp() != nullptr && kernel.members.contains(value.getDefiningOp());
