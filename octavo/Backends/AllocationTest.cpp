@@ -521,6 +521,34 @@ func.func @main(%x: tensor<2x12x12x8xf32>, %w: !w {octavo.name = "w", octavo.par
   return %1, %3 : tensor<2x10x10x32xf32>, tensor<2x5x5x32xf32>
 })";
 
+/// Experts that indices choose, of each of six tokens two: of f32, and of codes under scales.
+constexpr const char* kExperts = R"(
+!w = !octavo.scaled<5x96x64xf8E4M3FN, scale f8E8M0FNU, block [1, 1, 32]>
+!q = !octavo.scaled<12x96x64xf8E4M3FN, scale f8E8M0FNU, block [1, 1, 32]>
+func.func @main(%x: tensor<6x64xf32> loc("x"), %chosen: tensor<6x2xi32> loc("chosen"), %up: tensor<5x64x96xf32> loc("up"),
+                %gate: !w {octavo.name = "gate", octavo.parameter, octavo.quantize = #octavo.quantization<rule = floor>})
+    -> (tensor<6x2x96xf32>, tensor<12x96xf32>) {
+  %column = stablehlo.reshape %chosen : (tensor<6x2xi32>) -> tensor<6x2x1xi32>
+  %taken = "stablehlo.gather"(%up, %column) {
+    dimension_numbers = #stablehlo.gather<offset_dims = [2, 3], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>,
+    slice_sizes = array<i64: 1, 64, 96>} : (tensor<5x64x96xf32>, tensor<6x2x1xi32>) -> tensor<6x2x64x96xf32>
+  %y = stablehlo.dot_general %x, %taken, batching_dims = [0] x [0], contracting_dims = [1] x [2]
+      : (tensor<6x64xf32>, tensor<6x2x64x96xf32>) -> tensor<6x2x96xf32>
+  %line = stablehlo.reshape %chosen : (tensor<6x2xi32>) -> tensor<12x1xi32>
+  %codes, %scales = octavo.unpack %gate : (!w) -> (tensor<5x96x64xf8E4M3FN>, tensor<5x96x2xf8E8M0FNU>)
+  %e = "stablehlo.gather"(%codes, %line) {
+    dimension_numbers = #stablehlo.gather<offset_dims = [1, 2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+    slice_sizes = array<i64: 1, 96, 64>} : (tensor<5x96x64xf8E4M3FN>, tensor<12x1xi32>) -> tensor<12x96x64xf8E4M3FN>
+  %f = "stablehlo.gather"(%scales, %line) {
+    dimension_numbers = #stablehlo.gather<offset_dims = [1, 2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+    slice_sizes = array<i64: 1, 96, 2>} : (tensor<5x96x2xf8E8M0FNU>, tensor<12x1xi32>) -> tensor<12x96x2xf8E8M0FNU>
+  %w = octavo.pack %e, %f : (tensor<12x96x64xf8E4M3FN>, tensor<12x96x2xf8E8M0FNU>) -> !q
+  %twice = stablehlo.broadcast_in_dim %x, dims = [0, 2] : (tensor<6x64xf32>) -> tensor<6x2x64xf32>
+  %rows = stablehlo.reshape %twice : (tensor<6x2x64xf32>) -> tensor<12x64xf32>
+  %z = octavo.dot_general %rows, %w, batching_dims = [0] x [0], contracting_dims = [1] x [2] : (tensor<12x64xf32>, !q) -> tensor<12x96xf32>
+  return %y, %z : tensor<6x2x96xf32>, tensor<12x96xf32>
+})";
+
 /// So many items, each of four rows, or of two matrices: by weights, of each other, and normalized.
 std::string ofItems(const Format& format, std::int64_t items) {
   const auto n = static_cast<int>(items);
@@ -614,6 +642,7 @@ TEST(Allocations, ofSeveralThreadsAtOnce) {
   EXPECT_EQ(allocationsAtOnce(kDecoding), 0);
 }
 TEST(Allocations, ofConvolutions) { EXPECT_EQ(allocationsOf(kConvolutions), 0); }
+TEST(Allocations, ofExperts) { EXPECT_EQ(allocationsOf(kExperts), 0); }
 TEST(Allocations, ofSorts) { EXPECT_EQ(allocationsOf(kSorts), 0); }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "octavo/Pipelines/Simplify.h"
 
+#include "octavo/Conversion/Steps/ChoiceBatches.h"
 #include "octavo/Conversion/Steps/Nodes.h"
 #include "octavo/Conversion/Steps/Products.h"
 #include "octavo/Dialect/CHLO/CHLO.h"
@@ -116,7 +117,8 @@ mlir::Value dequantized(mlir::OpBuilder& builder, mlir::Location location, ir::P
 
 /// Has kernels compute the values of scaled tensors whose parts each run computes, as a cache's:
 /// those that are dequantized, and those that f32 is multiplied by in batches, which would be
-/// packed in each run, or for which products have no form (rule I13).
+/// packed in each run, or for which products have no form (rule I13). Slices of weights that come
+/// again are packed once.
 void dequantizeParts(mlir::ModuleOp module) {
   module->walk([](ir::DequantizeOp op) {
     if (ir::PackOp pack = packedAnew(op.getOperand())) {
@@ -134,7 +136,8 @@ void dequantizeParts(mlir::ModuleOp module) {
       return;
     ir::PackOp pack = packedAnew(isLeft ? dot.getLhs() : dot.getRhs());
     const bool isBatch = !dot.getDotDimensionNumbers().getLhsBatchingDimensions().empty();
-    if (!pack || (!isBatch && conversion::scaledProduct(dot)))
+    const auto product = conversion::scaledProduct(dot);
+    if (!pack || (product && (!isBatch || (product->moved && !product->moved->choices.empty()))))
       return;
     mlir::OpBuilder builder(dot);
     const mlir::Value values = dequantized(builder, dot.getLoc(), pack);
@@ -204,8 +207,9 @@ llvm::Error simplify(mlir::ModuleOp module) {
   if (mlir::failed(hoist.run(module)))
     return llvm::createStringError(diagnostics.found());
   widenScaled(module);
-  dequantizeParts(module);
   widenProducts(module);
+  conversion::batchChoices(module);
+  dequantizeParts(module);
   return llvm::Error::success();
 }
 

@@ -12,6 +12,29 @@ std::size_t Gathered::size() const {
   return size;
 }
 
+std::pair<std::int64_t, std::size_t> Gathered::beginOf(std::int64_t number,
+                                                       std::int64_t slices) const {
+  std::int64_t begin = offset;
+  std::size_t axis = 0;
+  for (std::int64_t rest = slices; rest > 1; ++axis) {
+    rest /= axes[axis].count;
+    begin += number / rest * axes[axis].stride;
+    number %= rest;
+  }
+  return {begin, axis};
+}
+
+Gathered Gathered::slice(std::int64_t number, std::int64_t slices) const {
+  const auto [begin, axis] = beginOf(number, slices);
+  return {begin, {axes.begin() + static_cast<std::ptrdiff_t>(axis), axes.end()}};
+}
+
+std::optional<std::int64_t> Gathered::runOf(std::int64_t number, std::int64_t slices) const {
+  const auto [begin, axis] = beginOf(number, slices);
+  const bool isRun = axis == axes.size() || (axis + 1 == axes.size() && axes[axis].stride == 1);
+  return isRun ? std::optional(begin) : std::nullopt;
+}
+
 std::vector<std::byte> Gathered::from(const void* array, int bytes) const {
   const std::size_t width = static_cast<std::size_t>(bytes), count = size();
   std::vector<std::byte> result(count * width);
@@ -34,8 +57,20 @@ std::vector<std::byte> Gathered::from(const void* array, int bytes) const {
   return result;
 }
 
+std::optional<kernels::ScaledView> MovedWeight::inPlace(const kernels::ScaledView& whole,
+                                                        std::int64_t slice) const {
+  const auto ofElements = elements.runOf(slice, slices.count()),
+             ofScales = scales.runOf(slice, slices.count());
+  if (!ofElements || !ofScales)
+    return std::nullopt;
+  kernels::ScaledView view = whole;
+  view.elements += *ofElements;
+  view.scales = static_cast<const std::byte*>(whole.scales) + *ofScales * whole.scaleBytes;
+  return view;
+}
+
 void MovedWeight::addTo(std::vector<std::int64_t>& key) const {
-  key.push_back(slices.count);
+  key.push_back(slices.count());
   for (const Gathered* part : {&elements, &scales}) {
     key.push_back(part->offset);
     key.push_back(static_cast<std::int64_t>(part->axes.size()));
@@ -44,17 +79,16 @@ void MovedWeight::addTo(std::vector<std::int64_t>& key) const {
   }
 }
 
-MovedParts::MovedParts(const MovedWeight& moved, const kernels::ScaledView& whole)
-    : elements(moved.elements.from(whole.elements, 1)),
-      scales(moved.scales.from(whole.scales, whole.scaleBytes)),
-      elementsOfSlice(elements.size() / static_cast<std::size_t>(moved.slices.count)),
-      scaleBytesOfSlice(scales.size() / static_cast<std::size_t>(moved.slices.count)) {}
+MovedParts::MovedParts(const MovedWeight& moved, const kernels::ScaledView& whole,
+                       std::int64_t slice)
+    : elements(moved.elements.slice(slice, moved.slices.count()).from(whole.elements, 1)),
+      scales(moved.scales.slice(slice, moved.slices.count()).from(whole.scales, whole.scaleBytes)) {
+}
 
-kernels::ScaledView MovedParts::first(const kernels::ScaledView& whole, std::int64_t slice) const {
-  const auto at = static_cast<std::size_t>(slice);
+kernels::ScaledView MovedParts::first(const kernels::ScaledView& whole) const {
   kernels::ScaledView view = whole;
-  view.elements = reinterpret_cast<const std::uint8_t*>(elements.data() + at * elementsOfSlice);
-  view.scales = scales.data() + at * scaleBytesOfSlice;
+  view.elements = reinterpret_cast<const std::uint8_t*>(elements.data());
+  view.scales = scales.data();
   return view;
 }
 

@@ -3,11 +3,12 @@
 #pragma once
 
 #include "octavo/Kernels/Product/Product.h"
-#include "octavo/Steps/StartIndex.h"
+#include "octavo/Steps/SliceChoice.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace octavo::steps {
@@ -24,17 +25,16 @@ struct Gathered {
   std::vector<Axis> axes;
 
   std::size_t size() const;
+  /// One of so many slices, which the first axes count.
+  Gathered slice(std::int64_t number, std::int64_t slices) const;
+  /// Where such a slice begins, if its elements lie one behind the other.
+  std::optional<std::int64_t> runOf(std::int64_t number, std::int64_t slices) const;
   /// Elements of so many bytes.
   std::vector<std::byte> from(const void* array, int bytes) const;
-};
 
-/// Slices of which an index that the program computes chooses one; or one.
-struct SliceChoice {
-  std::int64_t count = 1;
-  std::optional<StartIndex> index = std::nullopt;
-
-  std::int64_t of(const Frame& frame) const { return index ? index->of(frame, count - 1) : 0; }
-  void fields(ProgramFields& fields);
+private:
+  /// Where such a slice begins, and the first of its axes.
+  std::pair<std::int64_t, std::size_t> beginOf(std::int64_t number, std::int64_t slices) const;
 };
 
 /// What is gathered of a weight's codes and scales: the matrices of as many slices.
@@ -42,24 +42,29 @@ struct MovedWeight {
   Gathered elements, scales;
   SliceChoice slices;
 
+  /// The first matrix of a slice of a weight, if its codes and scales lie there as they are
+  /// multiplied.
+  std::optional<kernels::ScaledView> inPlace(const kernels::ScaledView& whole,
+                                             std::int64_t slice) const;
   /// What it is made by.
   void addTo(std::vector<std::int64_t>& key) const;
   /// So many elements and scales.
   struct Reach {
     std::uint64_t elements, scales;
   };
-  /// How far into a weight it reaches, of which each slice has so many.
-  Reach fields(ProgramFields& fields, const Reach& ofSlice);
+  /// How far into a weight it reaches, of which each slice has so many: those of the matrices of a
+  /// batch of products, or of one that a product chooses.
+  Reach fields(ProgramFields& fields, const Reach& ofMatrix, const Reach& ofBatch,
+               const Rows& products);
 };
 
-/// Codes and scales as a weight has been moved.
+/// Codes and scales of a slice as a weight has been moved.
 struct MovedParts {
   std::vector<std::byte> elements, scales;
-  std::size_t elementsOfSlice, scaleBytesOfSlice;
 
-  MovedParts(const MovedWeight& moved, const kernels::ScaledView& whole);
-  /// The first matrix of a slice, of the form that `whole` has.
-  kernels::ScaledView first(const kernels::ScaledView& whole, std::int64_t slice) const;
+  MovedParts(const MovedWeight& moved, const kernels::ScaledView& whole, std::int64_t slice);
+  /// The first matrix, of the form that `whole` has.
+  kernels::ScaledView first(const kernels::ScaledView& whole) const;
 };
 
 } // namespace octavo::steps

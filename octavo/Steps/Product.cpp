@@ -1,6 +1,7 @@
 #include "octavo/Steps/Product.h"
 
 #include "octavo/Kernels/Convert.h"
+#include "octavo/Kernels/Product/ProductWork.h"
 #include "octavo/Kernels/ThreadMemory.h"
 #include "octavo/Steps/Place.h"
 #include "octavo/Steps/Quantize.h"
@@ -189,11 +190,11 @@ tl::expected<std::shared_ptr<const MatrixProductStep::Packed>, std::string>
 MatrixProductStep::formOf(const Value& value) const {
   return value.forms().of<Packed>(
       {static_cast<std::int64_t>(plainType), reinterpret_cast<std::intptr_t>(right.codes), depth,
-       columns, right.offset, right.depthStride, right.stride, right.slices.count,
+       columns, right.offset, right.depthStride, right.stride, right.slices.count(),
        right.sliceStride},
       [&]() -> tl::expected<Packed, std::string> {
         Packed all;
-        for (std::int64_t slice = 0; slice < right.slices.count; ++slice) {
+        for (std::int64_t slice = 0; slice < right.slices.count(); ++slice) {
           tl::expected<kernels::PackedMatrix, std::string> packed =
               value.isUnread() ? pack(value.unread(), slice)
                                : pack(value.tensor().bytes.data(), slice, {});
@@ -206,7 +207,7 @@ MatrixProductStep::formOf(const Value& value) const {
 }
 
 tl::expected<void, std::string> MatrixProductStep::bind(const Binding& binding) const {
-  if (!batch.isOne() || binding.slot != right.slot.number)
+  if (!isPacked() || binding.slot != right.slot.number)
     return {};
   return formOf(binding.value).map([](const auto&) {});
 }
@@ -228,7 +229,7 @@ Outcome MatrixProductStep::prepare(Frame& frame) const {
   RightOperand& operand = rightOf(frame, number);
   if (batch.isOpen)
     repeatBatch(operand.batch, frame.items);
-  if (!batch.isOne())
+  if (!isPacked())
     return {};
   if (ahead) {
     operand.form = ahead;
@@ -240,10 +241,50 @@ Outcome MatrixProductStep::prepare(Frame& frame) const {
     return {};
   }
   operand.letGo();
-  operand.own.resize(1);
-  operand.own.front() =
-      pack(frame.at(right.slot), right.slices.of(frame), std::move(operand.own.front()));
+  if (!batch.isOne() && right.codes == nullptr) // each product takes its own where it lies
+    return {};
+  operand.own.resize(static_cast<std::size_t>(batch.products().of(frame)));
+  std::int64_t product = 0;
+  for (kernels::PackedMatrix& own : operand.own)
+    own = pack(frame.at(right.slot), right.slices.of(frame, product++), std::move(own));
   return {};
+}
+
+/// Products of a batch, each with the slice that it chooses: one of all, packed, or, of a weight
+/// that does not come again, its own, packed, or where it lies.
+template <typename T>
+void MatrixProductStep::multiplyChosen(const Frame& frame, const T* a, const T* b, auto* c,
+                                       RowRange products, const kernels::Execution& execution,
+                                       Finishing finishing) const {
+  const RightOperand& operand = rightOf(frame, number);
+  const auto& offsets = batch.isOpen ? operand.batch : batch.offsets;
+  const auto* const all = static_cast<const Packed*>(operand.form.get());
+  const std::int64_t rowsNow = rows.of(frame);
+  const auto count = static_cast<std::size_t>(products.size());
+  const bool areFew = products.size() < kernels::threadsOf(execution) ||
+                      !kernels::isWorthThreads(products.size() * rowsNow, columns, depth);
+  const kernels::Execution ofEach =
+      areFew ? execution : kernels::Execution{.isa = execution.isa, .threads = 1};
+  // Threads share out products, or of few the columns of each.
+  kernels::forRanges(count, areFew ? count : 1, execution, [&](std::size_t begin, std::size_t end) {
+    Finishing own = finishing;
+    for (std::size_t i = begin; i != end; ++i) {
+      const std::int64_t product = products.begin + static_cast<std::int64_t>(i);
+      const std::int64_t slice = right.slices.of(frame, product);
+      kernels::BatchOffsets at = offsets[static_cast<std::size_t>(product)];
+      const kernels::RowFinisher finisher = own.from(product * rowsNow);
+      if (all == nullptr && right.codes == nullptr) {
+        at.right = beginOf(slice);
+        kernels::multiplyBatch(a, b, c, batchShape(rowsNow), std::span(&at, 1), ofEach, finisher);
+        continue;
+      }
+      const kernels::PackedMatrix& matrix = all != nullptr
+                                                ? (*all)[static_cast<std::size_t>(slice)]
+                                                : operand.own[static_cast<std::size_t>(product)];
+      kernels::multiplyRows(a + at.left, left.stride, rowsNow, matrix, c + at.c, columns, ofEach,
+                            finisher);
+    }
+  });
 }
 
 template <typename T>
@@ -257,13 +298,11 @@ Outcome MatrixProductStep::multiplyAs(const Frame& frame, Worker& worker, RowRan
   if (!batch.isOne()) {
     const auto& offsets = batch.isOpen ? rightOf(frame, number).batch : batch.offsets;
     const RowRange own = range.of(static_cast<std::int64_t>(offsets.size()));
-    const kernels::BatchShape shape{.rows = rowsNow,
-                                    .depth = depth,
-                                    .columns = columns,
-                                    .leftStride = left.stride,
-                                    .rightDepthStride = right.depthStride,
-                                    .rightColumnStride = right.stride,
-                                    .cStride = columns};
+    if (right.slices.isOfProduct()) {
+      multiplyChosen(frame, a, worker.at<const T>(right.slot), c, own, execution, finishing);
+      return {};
+    }
+    const kernels::BatchShape shape = batchShape(rowsNow);
     const auto products = std::span(offsets).subspan(static_cast<std::size_t>(own.begin),
                                                      static_cast<std::size_t>(own.size()));
     const kernels::RowFinisher finisher = finishing.from(own.begin * rowsNow);
@@ -401,23 +440,53 @@ void ScaledProductStep::packOwn(const kernels::ScaledView& matrix, std::int64_t 
   own.packed = pack(matrix, count, execution, std::move(own.packed), &own.spare);
 }
 
-ScaledProductStep::Packed ScaledProductStep::pack(const kernels::ScaledView& first,
-                                                  std::int64_t slice, std::int64_t slices,
-                                                  std::int64_t products, std::int64_t count) const {
+std::optional<kernels::ScaledView>
+ScaledProductStep::inPlace(const Frame& frame, std::int64_t product, std::int64_t products) const {
+  const kernels::ScaledView whole = first(frame);
+  if (!moved)
+    return matrices.at(whole, product);
+  const auto slice = moved->inPlace(whole, moved->slices.of(frame, product));
+  return slice ? std::optional(matrices.at(*slice, product % ofSlice(products))) : std::nullopt;
+}
+
+/// The matrices of one slice, in their places among all.
+void ScaledProductStep::packSlice(const kernels::ScaledView& first, std::int64_t slice,
+                                  std::int64_t products, std::int64_t count, Packed& all) const {
   const std::optional<MovedParts> parts =
-      moved ? std::optional<MovedParts>(std::in_place, *moved, first) : std::nullopt;
-  Packed all;
-  for (std::int64_t i = slice; i < slice + slices; ++i)
-    for (std::int64_t product = 0; product < products; ++product)
-      all.push_back(pack(matrices.at(parts ? parts->first(first, i) : first, product), count, {},
-                         {}, nullptr));
+      moved ? std::optional<MovedParts>(std::in_place, *moved, first, slice) : std::nullopt;
+  const std::int64_t each = ofSlice(products);
+  for (std::int64_t i = 0; i < each; ++i)
+    all[static_cast<std::size_t>(slice * each + i)] =
+        pack(matrices.at(parts ? parts->first(first) : first, i), count, {}, {}, nullptr);
+}
+
+ScaledProductStep::Packed ScaledProductStep::packAll(const kernels::ScaledView& first,
+                                                     std::int64_t products,
+                                                     std::int64_t count) const {
+  Packed all(static_cast<std::size_t>(slices() * ofSlice(products)));
+  for (std::int64_t slice = 0; slice < slices(); ++slice)
+    packSlice(first, slice, products, count, all);
+  return all;
+}
+
+/// Of slices those alone that the products of this run choose.
+ScaledProductStep::Packed ScaledProductStep::packChosen(const Frame& frame, std::int64_t products,
+                                                        std::int64_t count) const {
+  const std::int64_t each = ofSlice(products);
+  Packed all(static_cast<std::size_t>(slices() * each));
+  for (std::int64_t product = 0; product < products; product += each) {
+    const std::int64_t matrix = matrixOf(frame, product, products);
+    if (all[static_cast<std::size_t>(matrix)].rows == 0)
+      packSlice(first(frame), matrix / each, products, count, all);
+  }
   return all;
 }
 
 tl::expected<std::shared_ptr<const ScaledProductStep::Packed>, std::string>
 ScaledProductStep::formOf(const Value& value, std::int64_t products, std::int64_t count) const {
   // A plan is made of its operands' formats and the depth alone.
-  execution::Forms::Key key{plan.depth, isTransposed ? 1 : 0, count > kFewRows ? 1 : 0, products};
+  execution::Forms::Key key{plan.depth, isTransposed ? 1 : 0, count > kFewRows ? 1 : 0,
+                            ofSlice(products)};
   if (moved)
     moved->addTo(key);
   for (const kernels::OperandFormat* operand : {&plan.left, &plan.right})
@@ -425,7 +494,7 @@ ScaledProductStep::formOf(const Value& value, std::int64_t products, std::int64_
                {reinterpret_cast<std::intptr_t>(operand->element),
                 reinterpret_cast<std::intptr_t>(operand->scale), operand->across, operand->along});
   return value.forms().of<Packed>(key, [&]() -> tl::expected<Packed, std::string> {
-    return pack(first(value.scaled()), 0, slices(), products, count);
+    return packAll(first(value.scaled()), products, count);
   });
 }
 
@@ -464,11 +533,13 @@ Outcome ScaledProductStep::prepare(Frame& frame) const {
   // What does not come again is packed where its products are, or, of one, for all threads.
   const auto makeOwn = [&] {
     right.letGo();
-    if (moved)
-      right.form = std::make_shared<const Packed>(
-          pack(first(frame), moved->slices.of(frame), 1, products, count));
+    if (products == 0) // of no items
+      return Outcome();
+    const auto matrix = inPlace(frame, 0, products);
+    if (!matrix)
+      right.form = std::make_shared<const Packed>(packChosen(frame, products, count));
     else if (matrices.isOne())
-      packOwn(first(frame), count, {}, right.ownScaled);
+      packOwn(*matrix, count, {}, right.ownScaled);
     return Outcome();
   };
   if (const auto* const parts = std::get_if<PartSlots>(&weight)) {
@@ -480,8 +551,8 @@ Outcome ScaledProductStep::prepare(Frame& frame) const {
     if (std::ranges::find(owners, nullptr) != owners.end())
       return makeOwn();
     return share(owners, isMany, [&]() -> Form {
-      return packedParts[isMany ? 1 : 0].of(
-          owners, [&] { return pack(first(frame), 0, slices(), products, count); });
+      return packedParts[isMany ? 1 : 0].of(owners,
+                                            [&] { return packAll(first(frame), products, count); });
     });
   }
   const Value* const value = &frame.values[static_cast<std::size_t>(std::get<int>(weight))];
@@ -497,28 +568,26 @@ Outcome ScaledProductStep::multiply(const Frame& frame, Worker& worker, RowRange
   const Matrices::Range own = matrices.of(frame, range, rows);
   const RightOperand& right = rightOf(frame, number);
   const auto* const form = static_cast<const Packed*>(right.form.get());
-  const kernels::PackedOperand* const kept = form != nullptr    ? form->data()
-                                             : matrices.isOne() ? &right.ownScaled.packed
-                                                                : nullptr;
   const std::span<const kernels::PackedOperand> left = worker.lefts(packed, own.count);
   const std::int64_t count = rows.of(frame);
-  // What is packed is all slices, or that of this run.
-  const auto products = static_cast<std::size_t>(matrices.count.of(frame));
-  const std::size_t before = form != nullptr && form->size() > products
-                                 ? static_cast<std::size_t>(moved->slices.of(frame)) * products
-                                 : 0;
+  const std::int64_t products = matrices.count.of(frame);
   const auto size = static_cast<std::size_t>(own.rows * columns);
   float* const c = worker.at<float>(result) + (own.first * count + own.begin) * columns;
+  const auto rightOfProduct = [&](std::int64_t product,
+                                  OwnOperand& made) -> const kernels::PackedOperand& {
+    if (form != nullptr)
+      return (*form)[static_cast<std::size_t>(matrixOf(frame, product, products))];
+    if (matrices.isOne())
+      return right.ownScaled.packed;
+    packOwn(*inPlace(frame, product, products), count, execution, made);
+    return made.packed;
+  };
   kernels::forRanges(left.size(), 1, execution, [&](std::size_t begin, std::size_t end) {
     const kernels::ThreadKept<OwnOperand> made;
-    for (std::size_t i = begin; i != end; ++i) {
-      const std::size_t product = static_cast<std::size_t>(own.first) + i;
-      if (kept == nullptr)
-        packOwn(matrices.at(first(frame), static_cast<std::int64_t>(product)), count, execution,
-                *made);
-      kernels::multiply(plan, left[i], kept != nullptr ? kept[before + product] : made->packed,
+    for (std::size_t i = begin; i != end; ++i)
+      kernels::multiply(plan, left[i],
+                        rightOfProduct(own.first + static_cast<std::int64_t>(i), *made),
                         std::span(c + i * size, size), execution);
-    }
   });
   return {};
 }
@@ -544,13 +613,16 @@ StepFacts MatrixProductStep::productFacts() const {
   const std::string_view name = names[static_cast<int>(plainType)];
   StepFacts facts{.kind = StepFacts::Kind::Product,
                   .detail = fmt::format("{} x {}{}{}", name, right.codes ? right.codes->name : name,
-                                        batch.isOne() ? "" : ", in batches",
+                                        batch.isOne()                ? ""
+                                        : right.slices.isOfProduct() ? ", each with one of several"
+                                                                     : ", in batches",
                                         maker == nullptr ? "" : ", with a prologue"),
                   .bytes = count * (width * m * k + rightWidth * k * n + sizeof(float) * m * n),
                   .arithmetic = 2 * count * m * k * n,
                   .multiplied = multipliedOf(plainType)};
-  if (batch.isOne())
-    facts.weight = {.slot = right.slot.number, .bytes = width * k * n};
+  if (isPacked())
+    facts.weight = {.slot = right.slot.number,
+                    .bytes = static_cast<double>(right.slices.count()) * width * k * n};
   return facts;
 }
 
@@ -608,20 +680,23 @@ StepFacts ScaledProductStep::productFacts() const {
   const PartSlots* const parts = std::get_if<PartSlots>(&weight);
   const std::int64_t products = matrices.count.count;
   const double weightBytes = bytesOf(plan.right, products * columns, plan.depth);
-  const double packedBytes = static_cast<double>(slices()) * weightBytes;
+  const double packedBytes =
+      static_cast<double>(slices()) * bytesOf(plan.right, ofSlice(products) * columns, plan.depth);
   const double results = static_cast<double>(products * rows.count) * static_cast<double>(columns);
-  return {.kind = StepFacts::Kind::Product,
-          .detail = fmt::format("{} x {}{}, in {}", formatName(plan.left, plan.depth),
-                                formatName(plan.right, plan.depth),
-                                matrices.isOne() ? "" : ", in batches",
-                                arithmeticName(multipliedOf(plan))),
-          .bytes = bytesOf(plan.left, products * rows.count, plan.depth) + weightBytes +
-                   sizeof(float) * results,
-          .arithmetic = 2 * results * static_cast<double>(plan.depth),
-          .multiplied = multipliedOf(plan),
-          .weight = parts
-                        ? StepFacts::Weight{.slot = parts->elements.number, .bytes = packedBytes}
-                        : StepFacts::Weight{.value = std::get<int>(weight), .bytes = packedBytes}};
+  return {
+      .kind = StepFacts::Kind::Product,
+      .detail = fmt::format("{} x {}{}, in {}", formatName(plan.left, plan.depth),
+                            formatName(plan.right, plan.depth),
+                            matrices.isOne()                       ? ""
+                            : moved && moved->slices.isOfProduct() ? ", each with one of several"
+                                                                   : ", in batches",
+                            arithmeticName(multipliedOf(plan))),
+      .bytes = bytesOf(plan.left, products * rows.count, plan.depth) + weightBytes +
+               sizeof(float) * results,
+      .arithmetic = 2 * results * static_cast<double>(plan.depth),
+      .multiplied = multipliedOf(plan),
+      .weight = parts ? StepFacts::Weight{.slot = parts->elements.number, .bytes = packedBytes}
+                      : StepFacts::Weight{.value = std::get<int>(weight), .bytes = packedBytes}};
 }
 
 } // namespace octavo::steps

@@ -95,8 +95,8 @@ public:
     std::int64_t offset, stride, depthStride;
     /// Of a right side that is packed once, narrow floats: their format. Bf16 holds them.
     const format::ElementFormat* codes = nullptr;
-    /// Of a right side of one product, of which there are several in the slot, so far apart, each
-    /// packed once: which.
+    /// Of a right side of which there are several in the slot, so far apart, each packed once:
+    /// which. Products of a batch have one each where they choose it themselves.
     SliceChoice slices = {};
     std::int64_t sliceStride = 0;
   };
@@ -114,8 +114,9 @@ public:
   MatrixProductStep(OperationTextPtr op, kernels::PlainType type, Side left, Side right,
                     Slot result, Rows rows, std::int64_t depth, std::int64_t columns, Batch batch,
                     int number)
-      : ProductStep(std::move(op)), plainType(type), left(left), right(right), result(result),
-        rows(rows), depth(depth), columns(columns), batch(std::move(batch)), number(number) {}
+      : ProductStep(std::move(op)), plainType(type), left(std::move(left)), right(std::move(right)),
+        result(result), rows(rows), depth(depth), columns(columns), batch(std::move(batch)),
+        number(number) {}
   Outcome bind(const Binding& binding) const override;
   /// Each row of the right side's memory, of which there are as many for each product, is as many
   /// rows of the kernel.
@@ -129,6 +130,21 @@ private:
   std::int64_t madeElements() const { return right.depthStride == 1 ? depth : columns; }
   std::int64_t madeRows() const { return right.depthStride == 1 ? columns : depth; }
   bool hasMadeRows() const;
+  bool hasOneRight() const;
+  /// Whether right sides are packed once: that of one product, or those that products choose.
+  bool isPacked() const { return batch.isOne() || right.slices.isOfProduct(); }
+  kernels::BatchShape batchShape(std::int64_t rowsNow) const {
+    return {.rows = rowsNow,
+            .depth = depth,
+            .columns = columns,
+            .leftStride = left.stride,
+            .rightDepthStride = right.depthStride,
+            .rightColumnStride = right.stride,
+            .cStride = columns};
+  }
+  template <typename T>
+  void multiplyChosen(const Frame& frame, const T* a, const T* b, auto* c, RowRange products,
+                      const kernels::Execution& execution, Finishing finishing) const;
   /// Each slice of the right side.
   using Packed = std::vector<kernels::PackedMatrix>;
   tl::expected<std::shared_ptr<const Packed>, std::string> formOf(const Value& value) const;
@@ -245,7 +261,8 @@ private:
   void productFields(ProgramFields& fields) override;
   void packedAhead(ProgramFields& fields);
 
-  /// Each matrix of a weight; of one with slices, those of the first come first.
+  /// Each matrix of a weight; of one with slices, those of the first come first. What is packed for
+  /// one run may have none of those that it does not choose.
   using Packed = std::vector<kernels::PackedOperand>;
   /// The first matrix as it lies.
   kernels::ScaledView first(const numerics::ScaledTensor& tensor) const;
@@ -256,10 +273,23 @@ private:
                               kernels::PackedBytes* spare) const;
   void packOwn(const kernels::ScaledView& matrix, std::int64_t count,
                const kernels::Execution& execution, OwnOperand& own) const;
-  /// Those of `slices` slices from one on.
-  Packed pack(const kernels::ScaledView& first, std::int64_t slice, std::int64_t slices,
-              std::int64_t products, std::int64_t count) const;
-  std::int64_t slices() const { return moved ? moved->slices.count : 1; }
+  std::int64_t slices() const { return moved ? moved->slices.count() : 1; }
+  /// Matrices of each slice, where the weight is for so many products.
+  std::int64_t ofSlice(std::int64_t products) const {
+    return moved && moved->slices.isOfProduct() ? 1 : products;
+  }
+  /// The number of a product's matrix.
+  std::int64_t matrixOf(const Frame& frame, std::int64_t product, std::int64_t products) const {
+    const std::int64_t each = ofSlice(products);
+    return (moved ? moved->slices.of(frame, product) * each : 0) + product % each;
+  }
+  void packSlice(const kernels::ScaledView& first, std::int64_t slice, std::int64_t products,
+                 std::int64_t count, Packed& all) const;
+  Packed packAll(const kernels::ScaledView& first, std::int64_t products, std::int64_t count) const;
+  Packed packChosen(const Frame& frame, std::int64_t products, std::int64_t count) const;
+  /// The matrix of a product where it lies, if it lies as it is multiplied.
+  std::optional<kernels::ScaledView> inPlace(const Frame& frame, std::int64_t product,
+                                             std::int64_t products) const;
   tl::expected<std::shared_ptr<const Packed>, std::string>
   formOf(const Value& value, std::int64_t products, std::int64_t count) const;
 

@@ -167,6 +167,12 @@ bool MatrixProductStep::hasMadeRows() const {
   });
 }
 
+/// Whether the right sides of all products begin at the same place.
+bool MatrixProductStep::hasOneRight() const {
+  return batch.item.right == 0 &&
+         std::ranges::all_of(batch.offsets, [](const auto& each) { return each.right == 0; });
+}
+
 /// What products of matrices that lie at any strides have in common.
 template <typename Side>
 static void matrixFields(ProgramFields& fields, std::int64_t& depth, std::int64_t& columns,
@@ -205,25 +211,29 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
       (plainType != kernels::PlainType::Bf16 || !right.codes->isNarrow() || right.stride < 0 ||
        right.depthStride < 0))
     fields.fail("a product of codes that become no bf16");
-  right.slices.fields(fields);
-  stride(fields, right.sliceStride);
   fields.batch(batch.offsets, batch.isOpen, batch.item);
+  right.slices.fields(fields, batch.products());
+  stride(fields, right.sliceStride);
   fields.right(number);
   const std::int64_t width = plainType == kernels::PlainType::F32    ? kF32
                              : plainType == kernels::PlainType::Bf16 ? 2
                                                                      : 1;
   const std::int64_t rightWidth = right.codes != nullptr ? 1 : width;
   const Extent ofLeft[] = {{rows.count, left.stride}, {depth, 1}};
-  const Extent ofRight[] = {
-      {columns, right.stride}, {depth, right.depthStride}, {right.slices.count, right.sliceStride}};
+  const Extent ofRight[] = {{columns, right.stride},
+                            {depth, right.depthStride},
+                            {right.slices.count(), right.sliceStride}};
   const Extent ofC[] = {{rows.count, columns}, {columns, 1}};
   checkBatch(fields, rows, left.stride, depth, columns, batch);
   if (fields.failed())
     return;
   const kernels::BatchOffsets& first = batch.offsets.front();
+  const bool isOfChoice = right.slices.isOfProduct();
   if (batch.isOne() ? first.left != 0 || first.right != 0 || first.c != 0
-                    : right.codes != nullptr || right.slices.count != 1)
+                    : !isOfChoice && (right.codes != nullptr || !right.slices.axes.empty()))
     return fields.fail("a product of no batch");
+  if (isOfChoice && !hasOneRight())
+    return fields.fail("products that choose among slices which begin elsewhere for each");
   fields.number(left.slot);
   requireReached(fields, left.slot, {left.offset, ofLeft, &kernels::BatchOffsets::left, true}, rows,
                  batch, width, Access::Read);
@@ -243,13 +253,13 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
     return;
   }
   const Reached rightSide{right.offset, ofRight, &kernels::BatchOffsets::right, false};
-  if (batch.isOne() && fields.isConstant(right.slot)) {
+  if (isPacked() && fields.isConstant(right.slot)) {
     if (fields.isTrusted())
       return;
     if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
       ahead = std::static_pointer_cast<const Packed>(
           frame->rights[static_cast<std::size_t>(number)].form);
-    packedAll(fields, ahead, right.slices.count, "a product with other packed slices",
+    packedAll(fields, ahead, right.slices.count(), "a product with other packed slices",
               [&](std::shared_ptr<const kernels::PackedMatrix>& matrix) {
                 fields.matrix(matrix, plainType, depth, columns);
               });
@@ -328,32 +338,46 @@ static std::uint64_t reachOf(ProgramFields& fields, Gathered& gathered, std::int
   fields.number(gathered.offset);
   std::vector<Extent> extents;
   std::uint64_t count = 1;
+  bool hasSlices = false; // the first axes count them
   fields.list(gathered.axes, kMost, [&](Gathered::Axis& axis) {
     fields.number(axis.count);
     fields.number(axis.stride);
     extents.push_back({axis.count, axis.stride});
+    hasSlices |= count == static_cast<std::uint64_t>(slices);
     count = fields.bytes({static_cast<std::int64_t>(count), axis.count});
   });
-  if (count != fields.bytes({slices, static_cast<std::int64_t>(ofSlice)}))
+  if (!(hasSlices || count == static_cast<std::uint64_t>(slices)) ||
+      count != fields.bytes({slices, static_cast<std::int64_t>(ofSlice)}))
     fields.fail("a weight that is gathered in another form");
   return fields.reach(gathered.offset, extents, 1);
 }
 
-void SliceChoice::fields(ProgramFields& fields) {
-  fields.number(count, 1);
-  fields.maybe(index, [&](StartIndex& start) {
-    fields.number(start.bytes, 1, 8);
-    fields.truth(start.isUnsigned);
-    fields.slot(start.slot, static_cast<std::uint64_t>(start.bytes), Access::Read);
+void SliceChoice::fields(ProgramFields& fields, const Rows& products) {
+  std::int64_t slices = 1;
+  fields.list(axes, kMost, [&](Axis& axis) {
+    fields.number(axis.count, 1);
+    slices = static_cast<std::int64_t>(fields.bytes({slices, axis.count}));
+    fields.number(axis.stride);
+    // All of a product's integers are there.
+    fields.number(axis.first, 0, std::max<std::int64_t>(0, axis.stride - 1));
+    fields.number(axis.index.bytes, 1, 8);
+    fields.truth(axis.index.isUnsigned);
+    fields.slot(axis.index.slot,
+                axis.stride == 0 ? Bytes(static_cast<std::uint64_t>(axis.index.bytes))
+                                 : fields.bytes(products, {axis.stride, axis.index.bytes}),
+                Access::Read);
   });
-  if (!index && count != 1)
-    fields.fail("several slices that nothing chooses among");
+  if (fields.failed())
+    axes.clear();
 }
 
-MovedWeight::Reach MovedWeight::fields(ProgramFields& fields, const Reach& ofSlice) {
-  slices.fields(fields);
-  const std::uint64_t codes = reachOf(fields, elements, slices.count, ofSlice.elements);
-  return {codes, reachOf(fields, scales, slices.count, ofSlice.scales)};
+MovedWeight::Reach MovedWeight::fields(ProgramFields& fields, const Reach& ofMatrix,
+                                       const Reach& ofBatch, const Rows& products) {
+  slices.fields(fields, products);
+  const Reach& ofSlice = slices.isOfProduct() ? ofMatrix : ofBatch;
+  const std::int64_t count = slices.count();
+  const std::uint64_t codes = reachOf(fields, elements, count, ofSlice.elements);
+  return {codes, reachOf(fields, scales, count, ofSlice.scales)};
 }
 
 /// Whether a scaled tensor is the matrices of a product's side, as they lie or turned, or, where
@@ -398,9 +422,13 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
     return;
   SideSizes sizes = sizesOf(fields, plan.right, matrices, {.count = columns}, plan.depth);
   fields.maybe(moved, [&](MovedWeight& weight) {
+    // Of a slice: the matrices of a batch, or that of one of its products.
+    const SideSizes ofOne =
+        sizesOf(fields, plan.right, {.count = {1}}, {.count = columns}, plan.depth);
     const MovedWeight::Reach reach =
-        weight.fields(fields, {sizes.elements.withOne, sizes.scales.withOne});
-    if (sizes.elements.isOpen)
+        weight.fields(fields, {ofOne.elements.withOne, ofOne.scales.withOne},
+                      {sizes.elements.withOne, sizes.scales.withOne}, matrices.count);
+    if (sizes.elements.isOpen && !weight.slices.isOfProduct())
       fields.fail("a weight of items that is moved");
     sizes = {reach.elements, reach.scales};
   });
@@ -413,7 +441,7 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
     return;
   if (fields.isTrusted())
     return;
-  if (isAhead && matrices.count.isOpen)
+  if (isAhead && matrices.count.isOpen && !(moved && moved->slices.isOfProduct()))
     return fields.fail("packed weights of a batch that is open");
   if (isAhead) {
     if (frame != nullptr && prepare(*frame))
@@ -432,7 +460,7 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
 
 void ScaledProductStep::packedAhead(ProgramFields& fields) {
   packedAll(fields, ahead,
-            static_cast<std::int64_t>(fields.bytes({slices(), matrices.count.count})),
+            static_cast<std::int64_t>(fields.bytes({slices(), ofSlice(matrices.count.count)})),
             "a product with packed weights of another batch",
             [&](std::shared_ptr<const kernels::PackedOperand>& operand) {
               fields.operand(operand, plan, columns);
@@ -568,8 +596,8 @@ void QuantizeStep::fields(ProgramFields& fields) {
   fields.maybe(slices, [&](Slices& slices) {
     fields.number(slices.offset);
     fields.number(slices.stride);
-    slices.choice.fields(fields);
-    const Extent extents[] = {{slices.choice.count, slices.stride},
+    slices.choice.fields(fields, {1});
+    const Extent extents[] = {{slices.choice.count(), slices.stride},
                               {numerics::elementCount(shape), 1}};
     read = fields.reach(slices.offset, extents, kF32);
   });

@@ -331,19 +331,23 @@ TEST(ProgramFile, weightsAreGatheredFromWhatTheyAre) {
   constexpr std::int64_t kAll = kSlices * ScaledPrograms::kColumns;
   const Slot codes = made.argument({kAll, ScaledPrograms::kDepth}, "e4m3fn"),
              scales = made.argument({kAll, 1}, "e4m3fn");
-  const Gathered elements{0, {{kAll * ScaledPrograms::kDepth, 1}}}, ofScales{0, {{kAll, 1}}};
+  constexpr std::int64_t kColumns = ScaledPrograms::kColumns,
+                         kOfSlice = kColumns * ScaledPrograms::kDepth;
+  const Gathered elements{0, {{kSlices, kOfSlice}, {kOfSlice, 1}}},
+      ofScales{0, {{kSlices, kColumns}, {kColumns, 1}}};
   made.alone(made.links(0, ScaledPrograms::kRows, PartSlots{codes, scales, std::nullopt},
-                        MovedWeight{elements, ofScales, {kSlices, StartIndex{index, 4, false}}}));
+                        MovedWeight{elements, ofScales, {{{kSlices, {index, 4, false}}}}}));
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
-  // Codes that begin later, scales of fewer slices, and slices that nothing chooses among.
-  constexpr auto kCodes = static_cast<std::uint64_t>(kAll * ScaledPrograms::kDepth);
-  EXPECT_NE(refusal(with(file, {0, 1, kCodes, 1}, {1, 1, kCodes, 1})).find("bytes"),
+  // Codes that begin later, scales of fewer slices, and slices that are no whole number of axes.
+  const std::string otherForm = "a weight that is gathered in another form";
+  EXPECT_NE(refusal(with(file, {0, 2, kSlices, kOfSlice}, {1, 2, kSlices, kOfSlice})).find("bytes"),
             std::string::npos);
-  EXPECT_EQ(refusal(with(file, {0, 1, kAll, 1}, {0, 1, kAll - 1, 1})),
-            "a weight that is gathered in another form");
-  EXPECT_EQ(refusal(with(file, {kSlices, 1, 4, 0}, {kSlices, 0, 4, 0})),
-            "several slices that nothing chooses among");
+  EXPECT_EQ(
+      refusal(with(file, {kSlices, kColumns, kColumns, 1}, {kSlices, kColumns, kColumns - 1, 1})),
+      otherForm);
+  EXPECT_EQ(refusal(with(file, {kSlices, kColumns, kColumns, 1}, {kColumns, kColumns, kSlices, 1})),
+            otherForm);
 }
 
 TEST(ProgramFile, slicesLieInTheirStack) {
@@ -353,20 +357,45 @@ TEST(ProgramFile, slicesLieInTheirStack) {
   const Slot x = made.argument({2, kDepth}), index = made.argument({1}, "f32"),
              stack = made.argument({kSlices, kHidden, kDepth}), y = made.result({2, kHidden});
   MatrixProductStep::Side right = rowsOf(stack, kDepth);
-  right.slices = {kSlices, StartIndex{index, 4, false}};
+  right.slices = {{{kSlices, {index, 4, false}}}};
   right.sliceStride = kFar;
   made.program.rightCount = 1;
   made.step<MatrixProductStep>(kernels::PlainType::F32, rowsOf(x, kDepth), right, y, Rows{2},
                                kDepth, kHidden, one(), 0);
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
-  const auto slices = [&](std::uint64_t count, std::uint64_t hasIndex, std::uint64_t far) {
+  const auto slices = [&](std::uint64_t count, std::uint64_t bytes, std::uint64_t far) {
     const auto slot = static_cast<std::uint64_t>(index.number);
-    return refusal(with(file, {kSlices, 1, 4, 0, slot, kFar}, {count, hasIndex, 4, 0, slot, far}));
+    return refusal(
+        with(file, {1, kSlices, 0, 0, 4, 0, slot, kFar}, {1, count, 0, 0, bytes, 0, slot, far}));
   };
-  EXPECT_NE(slices(kSlices + 1, 1, kFar).find("bytes"), std::string::npos);
-  EXPECT_NE(slices(kSlices, 1, kFar + 1).find("bytes"), std::string::npos);
-  EXPECT_EQ(slices(kSlices, 0, kFar), "several slices that nothing chooses among");
+  EXPECT_NE(slices(kSlices + 1, 4, kFar).find("bytes"), std::string::npos);
+  EXPECT_NE(slices(kSlices, 4, kFar + 1).find("bytes"), std::string::npos);
+  EXPECT_NE(slices(kSlices, 8, kFar).find("bytes"), std::string::npos);
+}
+
+TEST(ProgramFile, productsHaveAnIndexEach) {
+  // Two products, each of one of three matrices.
+  constexpr std::int64_t kSlices = 3, kFar = kHidden * kDepth;
+  Programs made;
+  const Slot x = made.argument({2, kDepth}), indices = made.argument({2}, "f32"),
+             stack = made.argument({kSlices, kHidden, kDepth}), y = made.result({2, kHidden});
+  MatrixProductStep::Side right = rowsOf(stack, kDepth);
+  right.slices = {{{kSlices, {indices, 4, false}, 0, 1}}};
+  right.sliceStride = kFar;
+  made.program.rightCount = 1;
+  made.step<MatrixProductStep>(
+      kernels::PlainType::F32, rowsOf(x, kDepth), right, y, Rows{1}, kDepth, kHidden,
+      MatrixProductStep::Batch{.offsets = {{0, 0, 0}, {kDepth, 0, kHidden}}}, 0);
+  const Bytes file = made.written();
+  EXPECT_EQ(refusal(file), "");
+  const auto slot = static_cast<std::uint64_t>(indices.number);
+  EXPECT_EQ(refusal(with(file, {kSlices, 1, 0, 4, 0, slot}, {kSlices, 2, 0, 4, 0, slot})),
+            "slot 1 has 8 bytes, 16 are used");
+  EXPECT_EQ(refusal(with(file, {kSlices, 1, 0, 4, 0, slot}, {kSlices, 0, 0, 4, 0, slot})),
+            "a product of no batch");
+  EXPECT_EQ(refusal(with(file, {kDepth, 0, kHidden}, {kDepth, 1, kHidden})),
+            "products that choose among slices which begin elsewhere for each");
 }
 
 TEST(ProgramFile, slotsThatChangePlacesHaveTheSameOfItems) {

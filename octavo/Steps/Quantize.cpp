@@ -42,7 +42,7 @@ Outcome QuantizeStep::run(Frame& frame) const {
   if (owner != nullptr) {
     const auto all = kept.of(std::span(&owner, 1), [&] {
       std::vector<Kept> made;
-      for (std::int64_t i = 0; i < slices->choice.count; ++i)
+      for (std::int64_t i = 0; i < slices->choice.count(); ++i)
         made.push_back(quantized(of(i), {}, {}).map([](numerics::ScaledTensor tensor) {
           return Value(std::move(tensor));
         }));

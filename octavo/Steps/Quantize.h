@@ -4,9 +4,9 @@
 #include "octavo/Kernels/QuantizeBothAxes.h"
 #include "octavo/Numerics/QuantizeOptions.h"
 #include "octavo/Numerics/Scaled.h"
-#include "octavo/Steps/MovedWeight.h"
 #include "octavo/Steps/Product.h"
 #include "octavo/Steps/ScaledParts.h"
+#include "octavo/Steps/SliceChoice.h"
 
 #include <tl/expected.hpp>
 

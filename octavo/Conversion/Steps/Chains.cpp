@@ -163,7 +163,9 @@ bool ChainBuilder::fits(const Node& node, const Chain& chain, const Values& made
   const MatrixProduct& product = *node.matrices;
   const auto isOutside = [&](const MatrixLayout& side) {
     return !made.contains(inMemory(side.memory)) &&
-           !(side.index && made.contains(inMemory(side.index)));
+           llvm::none_of(side.choices, [&](const Choice& choice) {
+             return made.contains(inMemory(choice.index));
+           });
   };
   const bool leftFits =
       isOutside(product.left) || isLocal(product.left, product.rows, product.depth, rows);

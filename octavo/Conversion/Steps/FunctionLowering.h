@@ -79,8 +79,7 @@ private:
   llvm::Expected<Slot> usedSlot(mlir::Value value);
   llvm::Expected<std::vector<Slot>> usedSlots(mlir::ValueRange values);
   llvm::Expected<steps::StartIndex> startIndex(mlir::Value index);
-  /// `index` is null where there is one slice.
-  llvm::Expected<steps::SliceChoice> sliceChoice(std::int64_t slices, mlir::Value index);
+  llvm::Expected<steps::SliceChoice> sliceChoice(const Choices& choices);
   SlotUse& slot(Slot number) { return program.slots[static_cast<std::size_t>(number.number)]; }
   SlotUse& slot(const Place& place) { return slot(Slot{place.number}); }
   void keep(const Place& place) {

@@ -31,8 +31,7 @@ llvm::Error FunctionLowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
   }
   std::optional<steps::QuantizeStep::Slices> slices;
   if (source.kept) {
-    llvm::Expected<steps::SliceChoice> choice =
-        sliceChoice(source.kept->slices, source.kept->index);
+    llvm::Expected<steps::SliceChoice> choice = sliceChoice(source.kept->choices);
     if (!choice)
       return choice.takeError();
     slices = {source.kept->offset, source.kept->stride, *choice};
@@ -138,7 +137,7 @@ llvm::Expected<FunctionLowering::ProductStepPtr> FunctionLowering::matrices(cons
   if (!slots)
     return slots.takeError();
   const Slot left = (*slots)[0], right = (*slots)[1], result = (*slots)[2];
-  if (product.type && product.right.batch.size() == 1)
+  if (product.type && product.right.isPacked())
     ++slot(right).packs;
   std::vector<kernels::BatchOffsets> batch;
   for (std::size_t b = 0; b < product.left.batch.size(); ++b)
@@ -155,8 +154,7 @@ llvm::Expected<FunctionLowering::ProductStepPtr> FunctionLowering::matrices(cons
         side(right, product.right), result, steps::Rows{product.rows}, product.depth,
         product.columns, steps::MatrixProductStep::Batch{std::move(batch)});
   }
-  llvm::Expected<steps::SliceChoice> slices =
-      sliceChoice(product.right.slices, product.right.index);
+  llvm::Expected<steps::SliceChoice> slices = sliceChoice(product.right.choices);
   if (!slices)
     return slices.takeError();
   const auto side = [](Slot slot, const MatrixLayout& layout) {
@@ -227,8 +225,7 @@ FunctionLowering::scaled(mlir::Operation* op, const ScaledProduct& product,
   steps::ScaledProductStep::Weight weight;
   std::optional<steps::MovedWeight> moved;
   if (product.moved) {
-    llvm::Expected<steps::SliceChoice> slices =
-        sliceChoice(product.moved->slices, product.moved->index);
+    llvm::Expected<steps::SliceChoice> slices = sliceChoice(product.moved->choices);
     if (!slices)
       return slices.takeError();
     moved = {product.moved->elements, product.moved->scales, *slices};

@@ -19,16 +19,15 @@ llvm::Expected<steps::StartIndex> FunctionLowering::startIndex(mlir::Value index
                            element.isUnsignedInteger()};
 }
 
-llvm::Expected<steps::SliceChoice> FunctionLowering::sliceChoice(std::int64_t slices,
-                                                                 mlir::Value index) {
-  steps::SliceChoice choice{slices};
-  if (index) {
-    llvm::Expected<steps::StartIndex> start = startIndex(index);
+llvm::Expected<steps::SliceChoice> FunctionLowering::sliceChoice(const Choices& choices) {
+  steps::SliceChoice made;
+  for (const Choice& choice : choices) {
+    llvm::Expected<steps::StartIndex> start = startIndex(choice.index);
     if (!start)
       return start.takeError();
-    choice.index = *start;
+    made.axes.push_back({choice.slices, *start, choice.first, choice.stride});
   }
-  return choice;
+  return made;
 }
 
 llvm::Error FunctionLowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence) {

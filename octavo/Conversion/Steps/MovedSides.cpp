@@ -15,27 +15,13 @@ namespace {
 
 constexpr int kElement = 0, kSlice = 1;
 
-/// Where a part of a weight is gathered from.
+/// Where a part of a weight is gathered from: the axes of what is gathered are those of choices,
+/// and of elements.
 struct Source {
   mlir::Value tensor;
   steps::Gathered gathered;
-  std::int64_t slices = 1;
-  mlir::Value index = {};
+  Choices choices;
 };
-
-/// One slice along one axis, of which it is everything along all others: the axis.
-std::optional<std::size_t> slicedAxis(stablehlo::DynamicSliceOp slice) {
-  const auto from = shapeOf(slice.getOperand()), to = shapeOf(slice.getResult());
-  std::optional<std::size_t> found;
-  for (std::size_t axis = 0; axis < from.size(); ++axis) {
-    if (from[axis] == to[axis])
-      continue;
-    if (found || to[axis] != 1)
-      return std::nullopt;
-    found = axis;
-  }
-  return found;
-}
 
 /// Whether the digits of one variable are all of its, and adds an axis for each, the most
 /// significant first.
@@ -55,61 +41,60 @@ bool addAxes(const Index& place, int variable, std::int64_t extent,
   return extent == 1;
 }
 
-std::optional<Source> sourceOfPart(mlir::Value part) {
-  const std::int64_t size = sizeOf(part);
-  Source source;
-  Unknowns unknowns(kSlice + 1);
-  Element element = sourceOf({part, Index::variable(kElement, size)}, unknowns);
-  if (const auto sliced = throughSlice(element, kSlice, unknowns)) {
-    source.slices = sliced->slices;
-    source.index = sliced->index;
-    element = sliced->element;
-  }
-  source.tensor = element.tensor;
-  source.gathered.offset = element.linear.constant();
-  std::vector<steps::Gathered::Axis>& axes = source.gathered.axes;
-  const bool isWhole = llvm::all_of(element.linear.digits(),
-                                    [](const auto& digit) { return digit.variable <= kSlice; });
-  if (size == 0 || !isWhole || !addAxes(element.linear, kSlice, source.slices, axes) ||
-      !addAxes(element.linear, kElement, size, axes))
-    return std::nullopt;
-  return source;
+bool chooses(mlir::Operation* op) {
+  return llvm::isa_and_present<stablehlo::DynamicSliceOp, stablehlo::GatherOp>(op);
 }
 
-bool isOfConstant(mlir::Value value) {
-  return value.getDefiningOp<stablehlo::ConstantOp>() != nullptr;
+/// Of one that so many products have, each as much of it.
+std::optional<Source> sourceOfPart(mlir::Value part, std::int64_t products) {
+  const std::int64_t size = sizeOf(part);
+  if (size == 0 || products == 0 || size % products != 0)
+    return std::nullopt;
+  const Index number = Index::variable(kElement, size);
+  Unknowns unknowns(kSlice + kMostChoices);
+  ChosenElement chosen =
+      throughChoices({part, number}, kSlice, number.dividedBy(size / products)->quotient, unknowns);
+  const Index& linear = chosen.element.linear;
+  Source source{chosen.element.tensor, {linear.constant(), {}}, std::move(chosen.choices)};
+  std::vector<steps::Gathered::Axis>& axes = source.gathered.axes;
+  const auto choices = static_cast<int>(source.choices.size());
+  for (int i = 0; i < choices; ++i)
+    if (!addAxes(linear, kSlice + i, source.choices[static_cast<std::size_t>(i)].slices, axes))
+      return std::nullopt;
+  const bool isWhole = llvm::all_of(linear.digits(), [&](const Index::Digit& digit) {
+    return digit.variable < kSlice + choices;
+  });
+  // A slice is all matrices, or that of one product.
+  const std::int64_t ofSlice = isOfProduct(source.choices) ? size / products : size;
+  return isWhole && addAxes(linear, kElement, ofSlice, axes) ? std::optional(std::move(source))
+                                                             : std::nullopt;
 }
 
 } // namespace
 
-std::optional<SlicedElement> throughSlice(const Element& element, int variable,
-                                          Unknowns& unknowns) {
-  auto slice = element.tensor.getDefiningOp<stablehlo::DynamicSliceOp>();
-  const auto axis = slice ? slicedAxis(slice) : std::nullopt;
-  if (!axis)
+std::optional<MovedSide> movedSide(ir::PackOp pack, std::size_t batchAxes) {
+  const auto type = mlir::cast<ir::ScaledType>(pack.getResult().getType());
+  if (!type.hasStaticShape())
     return std::nullopt;
-  const mlir::Value whole = slice.getOperand();
-  const std::int64_t slices = shapeOf(whole)[*axis];
-  auto indices = indicesOf(element.linear, shapeOf(slice.getResult()), unknowns);
-  indices[*axis] = Index::variable(variable, slices);
-  return SlicedElement{sourceOf({whole, linearIndex(indices, shapeOf(whole))}, unknowns), slices,
-                       slice.getStartIndices()[static_cast<unsigned>(*axis)]};
-}
-
-std::optional<MovedSide> movedSide(ir::PackOp pack) {
-  if (!mlir::cast<ir::ScaledType>(pack.getResult().getType()).hasStaticShape())
+  const std::int64_t products =
+      numerics::elementCount(llvm::ArrayRef(type.getShape()).take_front(batchAxes));
+  const bool haveOwnScales = llvm::all_of(llvm::ArrayRef(type.getBlock()).take_front(batchAxes),
+                                          [](std::int64_t extent) { return extent == 1; });
+  const std::optional<Source> elements = sourceOfPart(pack.getElements(), products);
+  std::optional<Source> scales = sourceOfPart(pack.getScales(), haveOwnScales ? products : 1);
+  if (!elements || !scales)
     return std::nullopt;
-  const std::optional<Source> elements = sourceOfPart(pack.getElements()),
-                              scales = sourceOfPart(pack.getScales());
-  if (!elements || !scales || elements->slices != scales->slices ||
-      elements->index != scales->index)
+  if (!haveOwnScales && scales->choices.empty() && isOfProduct(elements->choices)) {
+    scales->choices = elements->choices;
+    scales->gathered.axes.insert(scales->gathered.axes.begin(), {slicesOf(scales->choices), 0});
+  }
+  if (elements->choices != scales->choices)
     return std::nullopt;
   MovedSide side{.whole = {},
                  .parts = {},
                  .elements = elements->gathered,
                  .scales = scales->gathered,
-                 .slices = elements->slices,
-                 .index = elements->index};
+                 .choices = elements->choices};
   if (auto unpack = elements->tensor.getDefiningOp<ir::UnpackOp>()) {
     auto other = scales->tensor.getDefiningOp<ir::UnpackOp>();
     const bool isWhole = other && other.getOperand() == unpack.getOperand() &&
@@ -127,7 +112,11 @@ std::optional<MovedSide> movedSide(ir::PackOp pack) {
     side.parts.push_back(pack.getOuter());
   // As they are, they need no copy.
   const bool isMoved = elements->tensor != pack.getElements() || scales->tensor != pack.getScales();
-  if (!isMoved || !llvm::all_of(side.parts, isOfConstant))
+  const auto isKept = [&](mlir::Value part) {
+    return part.getDefiningOp<stablehlo::ConstantOp>() ||
+           (!side.choices.empty() && comesAgain(part));
+  };
+  if (!isMoved || !llvm::all_of(side.parts, isKept))
     return std::nullopt;
   return side;
 }
@@ -136,15 +125,15 @@ std::optional<KeptSlice> keptSlice(mlir::Value values) {
   auto type = mlir::dyn_cast<mlir::RankedTensorType>(values.getType());
   if (!type || !type.hasStaticShape())
     return std::nullopt;
-  const std::optional<Source> source = sourceOfPart(values);
+  const std::optional<Source> source = sourceOfPart(values, 1);
   auto argument =
       source ? mlir::dyn_cast<mlir::BlockArgument>(source->tensor) : mlir::BlockArgument();
   if (!argument || !mlir::isa<mlir::func::FuncOp>(argument.getOwner()->getParentOp()))
     return std::nullopt;
   llvm::ArrayRef<steps::Gathered::Axis> axes = source->gathered.axes;
-  KeptSlice slice{argument, source->gathered.offset, 0, source->slices, source->index};
-  if (source->slices > 1) {
-    if (axes.empty() || axes.front().count != source->slices)
+  KeptSlice slice{argument, source->gathered.offset, 0, source->choices};
+  if (const std::int64_t slices = slicesOf(slice.choices); slices > 1) {
+    if (axes.empty() || axes.front().count != slices)
       return std::nullopt;
     slice.stride = axes.front().stride;
     axes = axes.drop_front();
@@ -154,13 +143,13 @@ std::optional<KeptSlice> keptSlice(mlir::Value values) {
 }
 
 bool isOnlyMoved(mlir::Operation* op) {
-  if (!llvm::isa<ir::UnpackOp, stablehlo::DynamicSliceOp>(op))
+  if (!llvm::isa<ir::UnpackOp>(op) && !chooses(op))
     return false;
   llvm::SmallVector<mlir::Operation*> next = {op};
   while (!next.empty())
     for (mlir::Operation* user : next.pop_back_val()->getUsers()) {
       auto pack = llvm::dyn_cast<ir::PackOp>(user);
-      if (!pack && !isView(user) && !llvm::isa<stablehlo::DynamicSliceOp>(user))
+      if (!pack && !isView(user) && !chooses(user))
         return false;
       const auto takesMoved = [&](mlir::Operation* dot) {
         const std::optional<ScaledProduct> product =
@@ -176,8 +165,7 @@ bool isOnlyMoved(mlir::Operation* op) {
 }
 
 static bool movesParts(mlir::Operation* op) {
-  return llvm::isa_and_present<ir::PackOp, ir::UnpackOp, stablehlo::DynamicSliceOp>(op) ||
-         isView(op);
+  return llvm::isa_and_present<ir::PackOp, ir::UnpackOp>(op) || chooses(op) || isView(op);
 }
 
 /// A copy of a value, and of what moves it, at another place.
@@ -195,7 +183,8 @@ void bringMovement(mlir::func::FuncOp function) {
   llvm::SetVector<mlir::Operation*> left;
   function.walk([&](ir::DotGeneralOp dot) {
     auto pack = dot.getRhs().getDefiningOp<ir::PackOp>();
-    if (!pack || !movedSide(pack))
+    const auto numbers = dot.getDotDimensionNumbers();
+    if (!pack || !movedSide(pack, numbers.getRhsBatchingDimensions().size()))
       return;
     mlir::OpBuilder builder(dot);
     mlir::IRMapping known;

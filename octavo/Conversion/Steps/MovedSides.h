@@ -2,7 +2,7 @@
 // scales are not moved when the program runs.
 #pragma once
 
-#include "octavo/Conversion/Kernels/Views.h"
+#include "octavo/Conversion/Steps/Choices.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Steps/MovedWeight.h"
 
@@ -13,35 +13,24 @@
 
 namespace octavo::conversion {
 
-/// What a weight is packed from: a scaled tensor that the program has, or constants of its elements
-/// and scales, and an outer one.
+/// What a weight is packed from: a scaled tensor that the program has, or its elements and scales,
+/// and an outer one, where they come again.
 struct MovedSide {
   mlir::Value whole; ///< null: it is `parts`
   llvm::SmallVector<mlir::Value> parts;
   steps::Gathered elements, scales;
-  std::int64_t slices = 1;
-  mlir::Value index = {}; ///< which slice; null: there is one
+  Choices choices = {}; ///< of slices: by each product, of its own, or of all matrices
 };
 
-/// Nothing where codes and scales come from elsewhere, or are more than moved about.
-std::optional<MovedSide> movedSide(ir::PackOp pack);
-
-/// An element of one of several slices along an axis, as an element of what they are slices of.
-struct SlicedElement {
-  Element element;
-  std::int64_t slices;
-  mlir::Value index; ///< which slice
-};
-
-/// `variable` counts the slices. Nothing where the element's tensor is none of such.
-std::optional<SlicedElement> throughSlice(const Element& element, int variable, Unknowns& unknowns);
+/// So many of its first axes are of a batch. Nothing where codes and scales come from elsewhere, or
+/// are more than moved about.
+std::optional<MovedSide> movedSide(ir::PackOp pack, std::size_t batchAxes);
 
 /// A slice of an argument of the function, or all of one.
 struct KeptSlice {
   mlir::Value tensor;
   std::int64_t offset = 0, stride = 0; ///< of the first slice, and of each farther one, in elements
-  std::int64_t slices = 1;
-  mlir::Value index = {}; ///< which slice; null: there is one
+  Choices choices = {};
 };
 
 /// Nothing where the values do not lie in an argument one after the other.

@@ -428,8 +428,8 @@ llvm::SmallVector<mlir::Value> readsOf(const Node& node) {
   if (node.matrices) {
     llvm::SmallVector<mlir::Value> reads = {node.matrices->left.memory,
                                             node.matrices->right.memory};
-    if (node.matrices->right.index)
-      reads.push_back(node.matrices->right.index);
+    for (const Choice& choice : node.matrices->right.choices)
+      reads.push_back(choice.index);
     return reads;
   }
   if (node.patches)
@@ -444,10 +444,12 @@ llvm::SmallVector<mlir::Value> readsOf(const Node& node) {
   }
   if (auto quantize = llvm::dyn_cast<ir::QuantizeOp>(node.op)) {
     const QuantizationSource source = quantizationSource(quantize);
-    if (source.kept)
-      return source.kept->index
-                 ? llvm::SmallVector<mlir::Value>{source.kept->tensor, source.kept->index}
-                 : llvm::SmallVector<mlir::Value>{source.kept->tensor};
+    if (source.kept) {
+      llvm::SmallVector<mlir::Value> reads{source.kept->tensor};
+      for (const Choice& choice : source.kept->choices)
+        reads.push_back(choice.index);
+      return reads;
+    }
     return source.randomBits ? llvm::SmallVector<mlir::Value>{source.values, source.randomBits}
                              : llvm::SmallVector<mlir::Value>{source.values};
   }

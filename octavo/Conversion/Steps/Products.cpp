@@ -108,11 +108,15 @@ std::optional<std::int64_t> jointStride(llvm::ArrayRef<std::int64_t> shape,
   return innermost.value_or(0);
 }
 
-/// Of an operand, or of so many slices, which the variable after those of its axes counts.
+/// Of an operand, or of slices, which the variables after those of its axes count.
 std::optional<MatrixLayout> layoutFrom(const Element& source, mlir::Value operand,
-                                       const Roles& roles, std::int64_t slices = 1) {
+                                       const Roles& roles, Choices choices = {}) {
   llvm::SmallVector<std::int64_t> shape(shapeOf(operand));
-  shape.push_back(slices);
+  Axes ofChoices;
+  for (const Choice& choice : choices) {
+    ofChoices.push_back(static_cast<std::int64_t>(shape.size()));
+    shape.push_back(choice.slices);
+  }
   llvm::SmallVector<std::int64_t> strides(shape.size(), 0);
   for (const Index::Digit& digit : source.linear.digits()) {
     const auto axis = static_cast<std::size_t>(digit.variable);
@@ -124,12 +128,13 @@ std::optional<MatrixLayout> layoutFrom(const Element& source, mlir::Value operan
   MatrixLayout layout;
   layout.memory = source.tensor;
   layout.offset = source.linear.constant();
-  layout.slices = slices;
-  layout.sliceStride = strides.back();
   const auto stride = jointStride(shape, roles.free, strides);
   const auto depthStride = jointStride(shape, roles.contracted, strides);
-  if (!stride || !depthStride)
+  const auto sliceStride = jointStride(shape, ofChoices, strides);
+  if (!stride || !depthStride || !sliceStride)
     return std::nullopt;
+  layout.choices = std::move(choices);
+  layout.sliceStride = *sliceStride;
   layout.stride = *stride;
   layout.depthStride = product(shape, roles.contracted) == 1 ? 1 : *depthStride;
   layout.batch.push_back(0);
@@ -144,55 +149,61 @@ std::optional<MatrixLayout> layoutFrom(const Element& source, mlir::Value operan
   return layout;
 }
 
-/// What a right operand is converted from, where that lies in memory before the run and bf16 holds
-/// its values: packing converts it, once.
+/// What a right operand is converted from, where bf16 holds its values: packing converts it, once.
 std::optional<Element> convertedFrom(const Element& source, Unknowns& unknowns) {
   auto convert = source.tensor.getDefiningOp<stablehlo::ConvertOp>();
   if (!convert || !mlir::getElementTypeOrSelf(convert.getType()).isBF16())
     return std::nullopt;
   Element from = sourceOf({convert.getOperand(), source.linear}, unknowns);
   const format::ElementFormat* format = elementFormat(elementOf(from.tensor));
-  const bool isKept = llvm::isa<mlir::BlockArgument>(from.tensor) ||
-                      from.tensor.getDefiningOp<stablehlo::ConstantOp>();
-  if (!isKept || isInlined(from.tensor.getDefiningOp()) || format == nullptr ||
-      format->width() != 8 || format->isInteger())
+  if (format == nullptr || format->width() != 8 || format->isInteger())
     return std::nullopt;
   return from;
 }
 
-/// Whether memory is an argument of the function or a constant, in a loop too that leaves it as it
-/// is.
-bool comesAgain(mlir::Value memory) {
-  if (mlir::Operation* op = memory.getDefiningOp())
-    return llvm::isa<stablehlo::ConstantOp>(op) && !isInlined(op);
-  const auto argument = mlir::cast<mlir::BlockArgument>(memory);
-  mlir::Operation* const parent = argument.getOwner()->getParentOp();
-  if (!llvm::isa<stablehlo::WhileOp>(parent))
-    return llvm::isa<mlir::func::FuncOp>(parent);
-  const unsigned number = argument.getArgNumber();
-  mlir::Block& body = parent->getRegion(1).front();
-  return argument == body.getArgument(number) &&
-         body.getTerminator()->getOperand(number) == argument &&
-         comesAgain(inMemory(parent->getOperand(number)));
+/// Whether it lies in memory before the run.
+bool isKept(mlir::Value memory) {
+  return (llvm::isa<mlir::BlockArgument>(memory) ||
+          memory.getDefiningOp<stablehlo::ConstantOp>()) &&
+         !isInlined(memory.getDefiningOp());
 }
 
 /// A right operand that is a slice of memory that comes again, in which its own would be new in
-/// each run.
-std::optional<MatrixLayout> chosenSlice(const Element& source, mlir::Value operand,
-                                        const Roles& roles) {
-  const auto number = static_cast<int>(shapeOf(operand).size());
-  Unknowns unknowns(number + 1);
-  const auto slice = throughSlice(source, number, unknowns);
-  if (!slice || !comesAgain(slice->element.tensor))
+/// each run; of a batch, one for each product. It may be converted before it is chosen, or then.
+std::optional<MatrixLayout> chosenSlice(Element source, mlir::Value operand, const Roles& roles) {
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(operand);
+  llvm::SmallVector<Index> batch;
+  llvm::SmallVector<std::int64_t> extents;
+  for (const std::int64_t axis : roles.batch) {
+    extents.push_back(shape[static_cast<std::size_t>(axis)]);
+    batch.push_back(Index::variable(static_cast<int>(axis), extents.back()));
+  }
+  const auto number = static_cast<int>(shape.size());
+  Unknowns unknowns(number + kMostChoices);
+  const format::ElementFormat* codes = nullptr;
+  const auto throughConversion = [&](Element& element) {
+    if (std::optional<Element> from = convertedFrom(element, unknowns)) {
+      element = std::move(*from);
+      codes = elementFormat(elementOf(element.tensor));
+    }
+  };
+  throughConversion(source);
+  ChosenElement chosen =
+      throughChoices(std::move(source), number, linearIndex(batch, extents), unknowns);
+  throughConversion(chosen.element);
+  if (chosen.choices.empty() || !comesAgain(chosen.element.tensor) ||
+      !(roles.batch.empty() || isOfProduct(chosen.choices)))
     return std::nullopt;
-  auto layout = layoutFrom(slice->element, operand, roles, slice->slices);
-  if (layout)
-    layout->index = slice->index;
+  auto layout = layoutFrom(chosen.element, operand, roles, std::move(chosen.choices));
+  // A slice is the matrix of one product.
+  if (!layout || !llvm::all_of(layout->batch, [](std::int64_t each) { return each == 0; }))
+    return std::nullopt;
+  layout->codes = codes;
   return layout;
 }
 
 /// Where an operand lies: as a view of what is in memory, or else in memory itself. `isPacked`: of
-/// a right side that is packed if it is of one product.
+/// a right side that is packed if it is of one product, or one of several slices for each.
 std::optional<MatrixLayout> layoutOf(mlir::Value operand, const Roles& roles, bool isLeft,
                                      bool isPacked = false) {
   const llvm::ArrayRef<std::int64_t> shape = shapeOf(operand);
@@ -200,13 +211,14 @@ std::optional<MatrixLayout> layoutOf(mlir::Value operand, const Roles& roles, bo
   for (std::size_t axis = 0; axis < shape.size(); ++axis)
     indices.push_back(Index::variable(static_cast<int>(axis), shape[axis]));
   const Index linear = linearIndex(indices, shape);
-  Unknowns unknowns(static_cast<int>(shape.size()));
+  Unknowns unknowns(static_cast<int>(shape.size()) + kMostChoices);
   const Element first = sourceOf({operand, linear}, unknowns);
-  if (isPacked && roles.batch.empty())
+  if (isPacked)
     if (auto slice = chosenSlice(first, operand, roles))
       return slice;
   if (!isLeft && roles.batch.empty())
-    if (const std::optional<Element> from = convertedFrom(first, unknowns))
+    if (const std::optional<Element> from = convertedFrom(first, unknowns);
+        from && isKept(from->tensor))
       if (auto layout = layoutFrom(*from, operand, roles)) {
         layout->codes = elementFormat(elementOf(from->tensor));
         return layout;
@@ -234,7 +246,8 @@ bool isBf16(mlir::Value value) {
   return isStaticOf(value, mlir::BFloat16Type::get(value.getContext()));
 }
 
-/// The type of both sides, where the kernels multiply matrices of it.
+} // namespace
+
 std::optional<kernels::PlainType> plainType(stablehlo::DotGeneralOp dot) {
   if (dot.getAlgorithm())
     return std::nullopt;
@@ -252,6 +265,8 @@ std::optional<kernels::PlainType> plainType(stablehlo::DotGeneralOp dot) {
     return kernels::PlainType::Bf16;
   return std::nullopt;
 }
+
+namespace {
 
 /// Whether both sides and the result are complex numbers of one type, and not none.
 bool isComplex(stablehlo::DotGeneralOp dot) {
@@ -349,7 +364,7 @@ void turnProduct(stablehlo::TransposeOp transpose) {
   const auto costOnLeft = [&](int side) {
     return layoutOf(sides[side], roles[side], true) ? 0 : sizeOf(sides[side]);
   };
-  const std::optional<MatrixLayout> right = layoutOf(sides[1], roles[1], false);
+  const std::optional<MatrixLayout> right = layoutOf(sides[1], roles[1], false, true);
   const bool isPackedOnce = right && (llvm::isa<mlir::BlockArgument>(right->memory) ||
                                       right->memory.getDefiningOp<stablehlo::ConstantOp>());
   if (costOnLeft(1) + (isPackedOnce ? sizeOf(sides[1]) : 0) >=
@@ -531,7 +546,8 @@ Form<ScaledProduct> scaledForm(ir::DotGeneralOp dot) {
                         .rows = 0,
                         .columns = right->rows};
   if (product.rightParts)
-    product.moved = movedSide(product.rightParts);
+    product.moved = movedSide(product.rightParts,
+                              dot.getDotDimensionNumbers().getRhsBatchingDimensions().size());
   kernels::OperandFormat format = kernels::floatOperand();
   if (mlir::isa<ir::ScaledType>(dot.getLhs().getType())) {
     product.leftParts = packedBeside(dot, dot.getLhs());
@@ -612,8 +628,8 @@ llvm::SmallVector<mlir::Value> ScaledProduct::rightReads() const {
     llvm::SmallVector<mlir::Value> reads(moved->parts);
     if (moved->whole)
       reads.push_back(moved->whole);
-    if (moved->index)
-      reads.push_back(moved->index);
+    for (const Choice& choice : moved->choices)
+      reads.push_back(choice.index);
     return reads;
   }
   return rightParts ? llvm::SmallVector<mlir::Value>(rightParts->getOperands())

@@ -26,10 +26,12 @@ struct MatrixLayout {
   /// Of a right side whose memory are narrow floats that bf16 holds, not yet converted to it: their
   /// format.
   const format::ElementFormat* codes = nullptr;
-  /// Of a right side that is one of several slices of memory that comes again, so far apart: how
-  /// many there are, and which it is.
-  std::int64_t slices = 1, sliceStride = 0;
-  mlir::Value index = {};
+  /// Of a right side that is one of several slices of memory that comes again, so far apart: which.
+  Choices choices = {};
+  std::int64_t sliceStride = 0;
+
+  /// Whether it is packed before it is multiplied: that of one product, or one of several slices.
+  bool isPacked() const { return batch.size() == 1 || !choices.empty(); }
 };
 
 /// C[b] = left[b] * right[b]^T, [rows, depth] and [columns, depth] of one type; C is row-major,
@@ -43,6 +45,9 @@ struct MatrixProduct {
 /// The tensor with its axes in this order.
 mlir::Value transposed(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
                        llvm::ArrayRef<std::int64_t> order);
+
+/// The type of both sides of a dot, where the kernels multiply matrices of it.
+std::optional<kernels::PlainType> plainType(stablehlo::DotGeneralOp dot);
 
 /// A dot of f32 or bf16 to f32, of i8 to i32, or of complex numbers of one type, as products of
 /// matrices; nothing for other types, and where an operand lies so that a side is no matrix.

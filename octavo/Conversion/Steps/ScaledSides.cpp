@@ -20,7 +20,8 @@ namespace {
 
 using Axes = llvm::SmallVector<std::int64_t>;
 
-/// `op` with its axes in that order.
+} // namespace
+
 mlir::Value reordered(mlir::OpBuilder& builder, mlir::Operation* op,
                       llvm::ArrayRef<std::int64_t> order) {
   const auto type = mlir::cast<ir::ScaledType>(op->getResult(0).getType());
@@ -41,6 +42,8 @@ mlir::Value reordered(mlir::OpBuilder& builder, mlir::Operation* op,
   return ir::QuantizeOp::create(builder, op->getLoc(), result, moved(quantize.getOperand()),
                                 moved(quantize.getRandomBits()), quantize.getQuantization());
 }
+
+namespace {
 
 /// The same of a scaled tensor that is taken apart for it.
 mlir::Value movedParts(mlir::OpBuilder& builder, mlir::Location location, mlir::Value side,

@@ -2,6 +2,10 @@
 #pragma once
 
 #include "mlir/IR/Block.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/ArrayRef.h"
+
+#include <cstdint>
 
 namespace octavo::conversion {
 
@@ -12,5 +16,9 @@ namespace octavo::conversion {
 /// another axis than their last, or used in other ways too, and matrices on the right that are
 /// contracted along their first, so that nothing else has to exchange the axes of their codes.
 void layOutSides(mlir::Block& block);
+
+/// What a quantization, or the packing of codes, gives with its axes in that order.
+mlir::Value reordered(mlir::OpBuilder& builder, mlir::Operation* op,
+                      llvm::ArrayRef<std::int64_t> order);
 
 } // namespace octavo::conversion
