@@ -12,14 +12,11 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
   using FoldConstantsBase::FoldConstantsBase;
 
   void runOnOperation() override {
-    // In program order, so that what is folded is an operand of what follows. Operations within a
-    // region that goes away with its own are not visited: those of a folded one are erased with it.
+    // In program order, so that what is folded is an operand of what follows. One that is folded is
+    // erased, with what is in its regions.
     getOperation().walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
-      if (!isFoldable(op, maxElements))
-        return mlir::WalkResult::advance();
-      const bool hasRegions = op->getNumRegions() != 0;
-      foldConstants(op);
-      return hasRegions ? mlir::WalkResult::skip() : mlir::WalkResult::advance();
+      return isFoldable(op, maxElements) && foldConstants(op) ? mlir::WalkResult::skip()
+                                                              : mlir::WalkResult::advance();
     });
   }
 };
