@@ -41,11 +41,10 @@ ConvolutionDot::ConvolutionDot(stablehlo::ConvolutionOp op) : convolution(op) {
   op.getResult().replaceAllUsesWith(result);
 }
 
-mlir::Operation* ConvolutionDot::putBack() {
+void ConvolutionDot::putBack() {
   result.replaceAllUsesWith(convolution.getResult());
   for (mlir::Operation* op : llvm::reverse(written))
     op->erase();
-  return convolution;
 }
 
 std::vector<ConvolutionDot> writeConvolutionDots(mlir::ModuleOp module) {

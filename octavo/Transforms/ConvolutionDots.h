@@ -23,8 +23,8 @@ public:
   explicit ConvolutionDot(stablehlo::ConvolutionOp op);
 
   stablehlo::DotGeneralOp dot() const { return product; }
-  /// Has the convolution, which it gives, be in the place of the dot again.
-  mlir::Operation* putBack();
+  /// Has the convolution be in the place of the dot again.
+  void putBack();
   /// Erases the convolution.
   void finish() { convolution.erase(); }
 

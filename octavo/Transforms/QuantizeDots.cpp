@@ -438,11 +438,12 @@ const format::ScaledFormat* defaultActivations(const format::ScaledFormat& weigh
 llvm::Error checkOptions(const DotOptions& options) { return DotChoice::make(options).takeError(); }
 
 /// Has the dots that are left and read caches multiply their codes, and says so in their records.
-static void readCodes(llvm::ArrayRef<Dot> dots, DotReport& report) {
+static void readCodes(llvm::ArrayRef<Dot> dots, const llvm::DenseSet<mlir::Operation*>& putBack,
+                      DotReport& report) {
   llvm::SmallVector<stablehlo::DotGeneralOp> left;
   llvm::SmallVector<std::pair<DotRecord*, std::array<const CacheRecord*, 2>>> records;
   for (const auto& [dot, record] : llvm::zip_equal(dots, report.dots)) {
-    if (record.isQuantized)
+    if (record.isQuantized || putBack.contains(dot.op()))
       continue;
     const std::array caches = {cacheBehind(dot.sides[0].value(), report.caches),
                                cacheBehind(dot.sides[1].value(), report.caches)};
@@ -483,21 +484,17 @@ static void takeFromBeforeLoops(const DotChoice& choice, std::vector<Dot>& dots)
       side.trace = choice.trace(side.value());
 }
 
-using Reasons = llvm::DenseMap<mlir::Operation*, std::string>;
-
-/// Has convolutions be dots no longer that are not quantized, and says why they are not.
-static Reasons putBack(std::vector<ConvolutionDot>& convolutions, std::vector<Dot>& dots) {
-  Reasons reasons;
-  for (ConvolutionDot& each : convolutions) {
-    const auto dot = llvm::find_if(dots, [&](const Dot& dot) { return dot.op() == each.dot(); });
-    if (dot->record.isQuantized) {
-      each.finish();
-      continue;
-    }
-    reasons[each.putBack()] = dot->record.reason;
-    dots.erase(dot);
-  }
-  return reasons;
+/// Erases convolutions whose dots are quantized, and gives the others.
+static std::vector<ConvolutionDot> finishQuantized(std::vector<ConvolutionDot> convolutions,
+                                                   llvm::ArrayRef<Dot> dots) {
+  llvm::erase_if(convolutions, [&](ConvolutionDot& each) {
+    const auto* dot = llvm::find_if(dots, [&](const Dot& dot) { return dot.op() == each.dot(); });
+    if (!dot->record.isQuantized)
+      return false;
+    each.finish();
+    return true;
+  });
+  return convolutions;
 }
 
 static std::string reasonToLeave(mlir::Operation* product) {
@@ -509,16 +506,17 @@ static std::string reasonToLeave(mlir::Operation* product) {
   return "it is " + name + ", and stablehlo.dot_general is quantized";
 }
 
-static std::vector<OtherProduct> otherProducts(mlir::ModuleOp module, const Reasons& reasons) {
+static std::vector<OtherProduct> otherProducts(mlir::ModuleOp module) {
   std::vector<OtherProduct> others;
   module.walk([&](mlir::Operation* op) {
-    if (!llvm::isa<stablehlo::ConvolutionOp, stablehlo::DynamicConvOp, stablehlo::DotOp,
-                   stablehlo::EinsumOp, chlo::RaggedDotOp>(op))
+    auto convolution = llvm::dyn_cast<stablehlo::ConvolutionOp>(op);
+    if (convolution ? reasonToStay(convolution).empty()
+                    : !llvm::isa<stablehlo::DynamicConvOp, stablehlo::DotOp, stablehlo::EinsumOp,
+                                 chlo::RaggedDotOp>(op))
       return;
-    const auto reason = reasons.find(op);
     auto function = op->getParentOfType<mlir::func::FuncOp>();
     others.push_back({sourceName(op->getLoc()), function ? function.getName().str() : "",
-                      op->getLoc(), reason != reasons.end() ? reason->second : reasonToLeave(op)});
+                      op->getLoc(), reasonToLeave(op)});
   });
   return others;
 }
@@ -553,7 +551,8 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
   if (llvm::Error error = setColumnExponents(dots))
     return std::move(error);
 
-  report.others = otherProducts(module, putBack(convolutions, dots));
+  report.others = otherProducts(module);
+  convolutions = finishQuantized(std::move(convolutions), dots);
   takeFromBeforeLoops(*choice, dots);
   llvm::Expected<WeightPlan> plan = WeightPlan::make(*choice, dots);
   if (!plan)
@@ -575,8 +574,13 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
       rewriting.replace(dot);
   rewriting.eraseUnused();
   rewriting.finishState(report);
+  llvm::DenseSet<mlir::Operation*> putBack;
+  for (ConvolutionDot& each : convolutions) {
+    putBack.insert(each.dot());
+    each.putBack();
+  }
   if (!report.caches.empty())
-    readCodes(dots, report);
+    readCodes(dots, putBack, report);
   return report;
 }
 

@@ -1,6 +1,7 @@
 #include "octavo/Transforms/Residuals.h"
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/Movement.h"
@@ -18,6 +19,20 @@ namespace {
 
 using mlir::func::CallOp;
 using mlir::func::FuncOp;
+
+/// What all parts are of that are joined, as those of a convolution's patches; null where they are
+/// of several values.
+mlir::Value sourceOfPatches(stablehlo::ConcatenateOp op) {
+  mlir::Value common;
+  for (mlir::Value part : op.getInputs()) {
+    for (mlir::Value from = movedFrom(part); from; from = movedFrom(part))
+      part = from;
+    if (common && part != common)
+      return {};
+    common = part;
+  }
+  return common;
+}
 
 class OriginSearch {
 public:
@@ -39,6 +54,11 @@ private:
     const unsigned number = llvm::cast<mlir::OpResult>(value).getResultNumber();
     if (auto update = llvm::dyn_cast<stablehlo::DynamicUpdateSliceOp>(op))
       return follow(update.getUpdate());
+    if (auto joined = llvm::dyn_cast<stablehlo::ConcatenateOp>(op))
+      if (const mlir::Value source = sourceOfPatches(joined))
+        return follow(source);
+    if (auto pad = llvm::dyn_cast<stablehlo::PadOp>(op))
+      return follow(pad.getOperand());
     if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op))
       return follow(loop.getBody().front().getTerminator()->getOperand(number));
     if (auto call = llvm::dyn_cast<CallOp>(op))

@@ -269,6 +269,15 @@ nb::list dotsOf(const CallableProgram& program) {
   return list;
 }
 
+/// Of each product that is no dot and was left: its name, and what it is instead.
+nb::list othersOf(const CallableProgram& program) {
+  nb::list list;
+  if (program.dots())
+    for (const transforms::OtherProduct& other : program.dots()->others)
+      list.append(nb::make_tuple(pythonText(other.name), pythonText(other.reason)));
+  return list;
+}
+
 /// What docs/commands/run.md has under per_op, as JSON. Arguments that are bound are weights.
 std::string dotErrors(CallableProgram& program, const transforms::DotOptions& dots,
                       const nb::args& positional, const nb::kwargs& named) {
@@ -377,6 +386,7 @@ NB_MODULE(_programs, module) {
       .def_prop_ro("arguments", &argumentsOf)
       .def_prop_ro("results", [](const CallableProgram& self) { return resultsOf(self.results()); })
       .def_prop_ro("dots", &dotsOf)
+      .def_prop_ro("others", &othersOf)
       .def_prop_ro("missed", &missedOf)
       .def("dot_errors", &dotErrors)
       .def("explain", &explain);

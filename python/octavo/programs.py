@@ -316,8 +316,8 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
     made = Program(_programs.compile(source, is_path, files, arrays, ignore_unused, function, backend,
                                      recover_scaled, drop_scales, dots))
     if dots is not None and not any(dot.is_quantized for dot in made.dots):
-        first = next(iter(made.dots), None)
-        why = f"of {first.name}: {first.reason}" if first else "the program has no dots"
+        left = [(dot.name, dot.reason) for dot in made.dots] + made._called.others
+        why = "of {}: {}".format(*left[0]) if left else "the program has no dots"
         given = f"quantize={quantize!r}" if recipe is None else f"recipe={recipe!r}"
         warnings.warn(f"{given} left every dot as it was; {why}", stacklevel=2)
     for missed in made._called.missed:

@@ -18,22 +18,36 @@ constexpr int kDearToRepeat = 8;
 constexpr std::int64_t kRowsOfLine = 16, kRowsOfSum = 64;
 /// Loops that the columns of a row are cut into, each of which is code.
 constexpr std::size_t kMostParts = 128;
+constexpr std::int64_t kFewTurns = 8;
 
 bool isFusedMultiplyAdd(const llvm::Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   return call != nullptr && call->getIntrinsicID() == llvm::Intrinsic::fma;
 }
 
+/// What a loop is told by, with what is asked of it.
+llvm::MDNode* loopOf(llvm::LLVMContext& context, llvm::ArrayRef<llvm::Metadata*> asked) {
+  llvm::SmallVector<llvm::Metadata*> all = {nullptr};
+  llvm::append_range(all, asked);
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, all);
+  loop->replaceOperandWith(0, loop);
+  return loop;
+}
+
 /// Has a loop compute two vectors side by side. What functions are made of, and nothing else, are
 /// fused multiply-adds, each of which waits for the one before.
 llvm::MDNode* ofTwoVectors(llvm::LLVMContext& context) {
-  llvm::MDNode* count = llvm::MDNode::get(
-      context,
-      {llvm::MDString::get(context, "llvm.loop.interleave.count"),
-       llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 2))});
-  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, count});
-  loop->replaceOperandWith(0, loop);
-  return loop;
+  return loopOf(context, llvm::MDNode::get(
+                             context, {llvm::MDString::get(context, "llvm.loop.interleave.count"),
+                                       llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(
+                                           llvm::Type::getInt32Ty(context), 2))}));
+}
+
+/// Has a loop stay one. Of a hundred of a few turns, the code that they are unrolled to would take
+/// seconds to compile.
+llvm::MDNode* ofFewTurns(llvm::LLVMContext& context) {
+  return loopOf(context, llvm::MDNode::get(
+                             context, llvm::MDString::get(context, "llvm.loop.unroll.disable")));
 }
 
 } // namespace
@@ -111,6 +125,13 @@ void KernelEmitter::planKept(mlir::Operation* user, int atPhase) {
   });
 }
 
+static bool hasFewTurns(llvm::Value* begin, llvm::Value* end) {
+  const auto* first = llvm::dyn_cast<llvm::ConstantInt>(begin);
+  const auto* last = llvm::dyn_cast<llvm::ConstantInt>(end);
+  return first != nullptr && last != nullptr &&
+         last->getSExtValue() - first->getSExtValue() < kFewTurns;
+}
+
 template <typename Body> void KernelEmitter::loop(llvm::Value* begin, llvm::Value* end, Body body) {
   llvm::BasicBlock* before = b.GetInsertBlock();
   auto* head = llvm::BasicBlock::Create(b.getContext(), "loop", function());
@@ -126,6 +147,8 @@ template <typename Body> void KernelEmitter::loop(llvm::Value* begin, llvm::Valu
   llvm::Instruction* again = b.CreateCondBr(b.CreateICmpSLT(next, end), head, after);
   if (last == head && llvm::any_of(*head, isFusedMultiplyAdd))
     again->setMetadata(llvm::LLVMContext::MD_loop, ofTwoVectors(b.getContext()));
+  else if (!partRead.empty() && hasFewTurns(begin, end))
+    again->setMetadata(llvm::LLVMContext::MD_loop, ofFewTurns(b.getContext()));
   b.SetInsertPoint(after);
   finish(before, last);
 }

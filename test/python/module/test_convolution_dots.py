@@ -1,5 +1,7 @@
 """Convolutions are dots of patches: quantized as such, and put back where they are left. Programs of
 jax.lax.conv_general_dilated beside einsums of the same products, on patches that NumPy lays out."""
+import json
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -160,7 +162,7 @@ def test_others_are_left(window, options, reason, tmp_path):
     w = rng.standard_normal((*window, 4 // options.get("feature_group_count", 1), 8)).astype(np.float32)
     program = lowered(lambda w, x: jax.lax.conv_general_dilated(x, w, (1, 1), **{"padding": "VALID", **options},
                                                                 dimension_numbers=("NHWC", "HWIO", "NHWC")), w, x)
-    with pytest.warns(UserWarning, match="the program has no dots"):
+    with pytest.warns(UserWarning, match=f"left every dot as it was; of .*: it is a convolution, and {reason}"):
         made = octavo.compile(program, quantize="mxfp8_e4m3", parameters="^w")
     assert made.dots == []
     np.testing.assert_array_equal(made(w, x), octavo.compile(program)(w, x))
@@ -189,6 +191,25 @@ def test_those_that_are_left_stay_convolutions(tmp_path):
     assert text.count("stablehlo.convolution(") == 2 and text.count("octavo.dot_general") == 1
     assert "stablehlo.dot_general" not in text
     assert 'its name is excluded by "first"' in told and "both operands are activations" in told
+    report = json.loads(command("quantize", tmp_path / "net.mlir", "--format", "mxfp8_e4m3", "--parameters", "^(w|square)$", "--exclude", "first", "--json"))
+    assert [(dot["m"], dot["n"], dot["k"], dot["quantized"]) for dot in report["dots"]] == [
+        (60, 32, 48, False), (60, 32, 32, True), (60, 32, 32, False)]
+    assert (report["dots_quantized"], report["weight_bytes_before"], report["others"]) == (1, 4 * (48 + 32) * 32, [])
+
+
+def test_a_layer_has_its_gradient():
+    """The first of four layers is kept with the gradient of its kernel, the last with those of its kernel and its input."""
+    def loss(w, x):
+        for name in "abcd":
+            x = jax.nn.relu(jax.lax.conv_general_dilated(x, w[name], (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")))
+        return jnp.sum(jnp.square(x))
+
+    weights = {name: np.ones((3, 3, 32, 32), np.float32) for name in "abcd"}
+    recipe = {"rules": [*({"place": place, "keep": "f32", "reason": "the recipe's"} for place in ("first", "last")), {"weights": "mxfp8_e4m3"}]}
+    made = octavo.compile(lowered(jax.grad(loss), weights, np.ones((2, 6, 6, 32), np.float32)), recipe=recipe, parameters="^w", both_activations=True)
+    backward = [dot.is_quantized for dot in made.dots if "transpose" in dot.name]
+    assert len(made.dots) == 11 and len(backward) == 7
+    assert sum(dot.is_quantized for dot in made.dots) == 6 and sum(backward) == 4
 
 
 @BACKENDS

@@ -208,6 +208,7 @@ QuantizationReport quantizeProgram(mlir::ModuleOp program, const RunOptions& opt
                       : "",
           .dotsQuantized = report.quantized(),
           .dots = static_cast<std::int64_t>(report.dots.size()),
+          .others = static_cast<std::int64_t>(report.others.size()),
           .seconds = time.seconds()};
 }
 

@@ -145,15 +145,21 @@ std::string text(const RunReport& report) {
                     recovery->missed > 0
                         ? fmt::format("; octavo explain {} says what is in the way", report.program)
                         : "");
-  if (const auto& quantization = report.quantization; quantization && !quantization->recipe.empty())
-    text += fmt::format("quantized  {} of {} dots by the recipe {}\n", quantization->dotsQuantized,
-                        quantization->dots, quantization->recipe);
-  else if (quantization)
-    text +=
-        fmt::format("quantized  {} of {} dots: weights {}, activations {}, scale rule {}\n",
-                    quantization->dotsQuantized, quantization->dots, quantization->format,
-                    quantization->activations.empty() ? "as they are" : quantization->activations,
-                    quantization->rule);
+  if (const auto& quantization = report.quantization) {
+    const std::string how =
+        !quantization->recipe.empty()
+            ? " by the recipe " + quantization->recipe
+            : fmt::format(": weights {}, activations {}, scale rule {}", quantization->format,
+                          quantization->activations.empty() ? "as they are"
+                                                            : quantization->activations,
+                          quantization->rule);
+    text += fmt::format("quantized  {} of {} dots{}\n", quantization->dotsQuantized,
+                        quantization->dots, how);
+    if (const std::int64_t others = quantization->others; others > 0)
+      text += fmt::format("left       {} product{} of other kinds; octavo quantize --explain says "
+                          "which and why\n",
+                          others, others == 1 ? "" : "s");
+  }
   if (report.drops)
     text += fmt::format("left wide  {}\n", tools::text(*report.drops));
   if (report.weights.all.tensors > 0) {
@@ -217,6 +223,7 @@ std::string json(const RunReport& report) {
                                 {"rule", textOrNull(quantization->rule)},
                                 {"dots", quantization->dots},
                                 {"dots_quantized", quantization->dotsQuantized},
+                                {"others", quantization->others},
                                 {"seconds", quantization->seconds}};
   document["weights"] = sizeJson(report.weights.all);
   document["weights"]["quantized"] = sizeJson(report.weights.quantized);
