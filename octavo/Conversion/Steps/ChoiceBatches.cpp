@@ -58,11 +58,11 @@ template <typename Dot> std::array<Side, 2> sidesOf(Dot dot) {
 }
 
 /// An element by a variable for each axis of a tensor.
-struct Place {
+struct AnyElement {
   llvm::ArrayRef<std::int64_t> shape;
   llvm::SmallVector<Index> indices;
 
-  explicit Place(mlir::Value tensor) : shape(shapeOf(tensor)) {
+  explicit AnyElement(mlir::Value tensor) : shape(shapeOf(tensor)) {
     for (std::size_t axis = 0; axis < shape.size(); ++axis)
       indices.push_back(Index::variable(static_cast<int>(axis), shape[axis]));
   }
@@ -88,7 +88,7 @@ std::optional<Axes> chosenAxes(const Side& side) {
   if (!tensor || !mlir::cast<mlir::RankedTensorType>(tensor.getType()).hasStaticShape() ||
       sizeOf(tensor) == 0)
     return std::nullopt;
-  const Place place(tensor);
+  const AnyElement place(tensor);
   Unknowns unknowns(place.rank() + kMostChoices);
   const Element element{tensor, place.linear()};
   const std::optional<Index> number = choiceNumber(element, place.rank(), unknowns);
@@ -132,7 +132,7 @@ bool isNaN(mlir::Value value) {
 stablehlo::DotGeneralOp filled(stablehlo::DotGeneralOp dot, std::size_t number) {
   std::array<Side, 2> sides = sidesOf(dot);
   Side& side = sides[number];
-  const Place place(side.value);
+  const AnyElement place(side.value);
   llvm::SmallVector<mlir::Operation*> views;
   Unknowns unknowns(place.rank());
   Element element{side.value, place.linear()};
@@ -329,7 +329,7 @@ template <typename Dot> void Batches::rewriteAs(Dot dot) {
     shape[static_cast<std::size_t>(place)] = shapeOf(dot.getResult())[axis];
 
   if (!chosen->empty() || isTakenApart)
-    left.value = leftOf(builder, left, Place(elementsOf(right.value)).extents(*chosen));
+    left.value = leftOf(builder, left, AnyElement(elementsOf(right.value)).extents(*chosen));
   for (std::int64_t& axis : left.contracted)
     axis += axis < static_cast<std::int64_t>(batch) ? 0 : static_cast<std::int64_t>(more);
   right.batch.append(*chosen);
