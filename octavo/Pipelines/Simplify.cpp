@@ -135,9 +135,11 @@ void dequantizeParts(mlir::ModuleOp module) {
     if (isLeft == isF32(dot.getLhs()))
       return;
     ir::PackOp pack = packedAnew(isLeft ? dot.getLhs() : dot.getRhs());
+    if (!pack)
+      return;
     const bool isBatch = !dot.getDotDimensionNumbers().getLhsBatchingDimensions().empty();
     const auto product = conversion::scaledProduct(dot);
-    if (!pack || (product && (!isBatch || (product->moved && !product->moved->choices.empty()))))
+    if (product && (!isBatch || (product->moved && !product->moved->choices.empty())))
       return;
     mlir::OpBuilder builder(dot);
     const mlir::Value values = dequantized(builder, dot.getLoc(), pack);
