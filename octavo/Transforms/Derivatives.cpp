@@ -33,8 +33,7 @@ std::optional<Pass> namedPass(llvm::StringRef name) {
 class DerivativeSearch {
 public:
   bool isDerivative(mlir::Value value) {
-    for (mlir::Value from = movedFrom(value); from; from = movedFrom(value))
-      value = from;
+    value = unmoved(value);
     if (const auto argument = llvm::dyn_cast<mlir::BlockArgument>(value))
       return visited.insert(value).second && isGiven(argument);
     if (mlir::Value operand = handedThrough(value, [](mlir::Operation*) { return true; }))

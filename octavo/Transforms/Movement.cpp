@@ -40,6 +40,12 @@ mlir::Value movedFrom(mlir::Value value) {
   return {};
 }
 
+mlir::Value unmoved(mlir::Value value) {
+  while (const mlir::Value from = movedFrom(value))
+    value = from;
+  return value;
+}
+
 namespace {
 
 using mlir::func::CallOp;

@@ -21,6 +21,9 @@ bool makesEachOfOne(mlir::Operation* op);
 /// the value is no such result.
 mlir::Value movedFrom(mlir::Value value);
 
+/// The value that nothing moves any more: movedFrom as often as it gives one.
+mlir::Value unmoved(mlir::Value value);
+
 /// The place of a value among the results of its operation.
 unsigned placeOfResult(mlir::Value result);
 

@@ -25,8 +25,7 @@ using mlir::func::FuncOp;
 mlir::Value sourceOfPatches(stablehlo::ConcatenateOp op) {
   mlir::Value common;
   for (mlir::Value part : op.getInputs()) {
-    for (mlir::Value from = movedFrom(part); from; from = movedFrom(part))
-      part = from;
+    part = unmoved(part);
     if (common && part != common)
       return {};
     common = part;
@@ -46,8 +45,7 @@ private:
     // A function that calls itself, and a loop in circles, come here again.
     if (!seen.insert({value, calls.empty() ? nullptr : calls.back().getOperation()}).second)
       return;
-    for (mlir::Value from = movedFrom(value); from; from = movedFrom(value))
-      value = from;
+    value = unmoved(value);
     if (const auto argument = llvm::dyn_cast<mlir::BlockArgument>(value))
       return followArgument(argument);
     mlir::Operation* op = value.getDefiningOp();

@@ -40,13 +40,6 @@ bool isMatrix(llvm::ArrayRef<std::int64_t> extents) {
   return llvm::count_if(extents, [](std::int64_t extent) { return extent != 1; }) > 1;
 }
 
-/// The value that is moved about, or converted or brought to the type of another.
-Value unmoved(Value value) {
-  for (Value from = movedFrom(value); from; from = movedFrom(value))
-    value = from;
-  return value;
-}
-
 bool isConstant(Value value) { return unmoved(value).getDefiningOp<stablehlo::ConstantOp>(); }
 
 class Scores {
