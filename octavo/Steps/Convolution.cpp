@@ -114,7 +114,7 @@ Outcome ConvolutionStep::bind(const Binding& binding) const {
 }
 
 Outcome ConvolutionStep::prepare(Frame& frame) const {
-  RightOperand& operand = frame.rights[static_cast<std::size_t>(number)];
+  RightOperand& operand = frame.right(number);
   if (ahead) {
     operand.form = ahead;
     return {};
@@ -235,7 +235,7 @@ Outcome ConvolutionStep::multiply(const Frame& frame, Worker& worker, RowRange r
   // Enough rows for a thread to be worth it.
   constexpr std::int64_t kGrain = 24;
   const RowRange own = range.of(shape.rows());
-  const RightOperand& operand = frame.rights[static_cast<std::size_t>(number)];
+  const RightOperand& operand = frame.right(number);
   const Weights& weights =
       operand.form ? *static_cast<const Weights*>(operand.form.get()) : operand.own;
   const auto rows = [&](std::int64_t begin, std::int64_t end) {

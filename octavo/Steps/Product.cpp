@@ -3,8 +3,6 @@
 #include "octavo/Kernels/Convert.h"
 #include "octavo/Kernels/Product/ProductWork.h"
 #include "octavo/Kernels/ThreadMemory.h"
-#include "octavo/Steps/Place.h"
-#include "octavo/Steps/Quantize.h"
 
 #include <fmt/format.h>
 
@@ -15,45 +13,6 @@
 namespace octavo::steps {
 
 namespace {
-
-/// Of a matrix that lies transposed where it does.
-kernels::OperandFormat asItLies(kernels::OperandFormat format, bool isTransposed) {
-  if (isTransposed)
-    std::swap(format.across, format.along);
-  return format;
-}
-
-auto& rightOf(auto& frame, int number) { return frame.rights[static_cast<std::size_t>(number)]; }
-
-/// Of a matrix [rows, columns] of so wide elements.
-kernels::ThreadVector<std::byte> transposed(const void* matrix, int width, std::int64_t rows,
-                                            std::int64_t columns) {
-  kernels::ThreadVector<std::byte> result(static_cast<std::size_t>(rows * columns * width));
-  const auto turn = [&]<typename T>(const T* from) {
-    T* const to = reinterpret_cast<T*>(result.data());
-    for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < columns; ++j)
-        to[j * rows + i] = from[i * columns + j];
-  };
-  if (width == 1)
-    turn(static_cast<const std::uint8_t*>(matrix));
-  else
-    turn(static_cast<const std::uint32_t*>(matrix));
-  return result;
-}
-
-/// Calls f with a matrix whose blocks are turned with it.
-template <typename F> auto withTransposed(const kernels::ScaledView& matrix, const F& f) {
-  const auto elements = transposed(matrix.elements, 1, matrix.rows, matrix.depth);
-  const auto [gridRows, gridColumns] = gridOf(matrix);
-  const auto scales = transposed(matrix.scales, matrix.scaleBytes, gridRows, gridColumns);
-  kernels::ScaledView turned = matrix;
-  std::swap(turned.rows, turned.depth);
-  std::swap(turned.across, turned.along);
-  turned.elements = reinterpret_cast<const std::uint8_t*>(elements.data());
-  turned.scales = scales.data();
-  return f(turned);
-}
 
 /// What lies between two looks for Ctrl-C: 0.1 s of one thread, about.
 constexpr double kMostUninterrupted = 1e10;
@@ -226,7 +185,7 @@ void MatrixProductStep::repeatBatch(std::vector<kernels::BatchOffsets>& all,
 }
 
 Outcome MatrixProductStep::prepare(Frame& frame) const {
-  RightOperand& operand = rightOf(frame, number);
+  RightOperand& operand = frame.right(number);
   if (batch.isOpen)
     repeatBatch(operand.batch, frame.items);
   if (!isPacked())
@@ -256,7 +215,7 @@ template <typename T>
 void MatrixProductStep::multiplyChosen(const Frame& frame, const T* a, const T* b, auto* c,
                                        RowRange products, const kernels::Execution& execution,
                                        Finishing finishing) const {
-  const RightOperand& operand = rightOf(frame, number);
+  const RightOperand& operand = frame.right(number);
   const auto& offsets = batch.isOpen ? operand.batch : batch.offsets;
   const auto* const all = static_cast<const Packed*>(operand.form.get());
   const std::int64_t rowsNow = rows.of(frame);
@@ -296,7 +255,7 @@ Outcome MatrixProductStep::multiplyAs(const Frame& frame, Worker& worker, RowRan
       worker.at<std::conditional_t<std::is_same_v<T, std::int8_t>, std::int32_t, float>>(result);
   const std::int64_t rowsNow = rows.of(frame);
   if (!batch.isOne()) {
-    const auto& offsets = batch.isOpen ? rightOf(frame, number).batch : batch.offsets;
+    const auto& offsets = batch.isOpen ? frame.right(number).batch : batch.offsets;
     const RowRange own = range.of(static_cast<std::int64_t>(offsets.size()));
     if (right.slices.isOfProduct()) {
       multiplyChosen(frame, a, worker.at<const T>(right.slot), c, own, execution, finishing);
@@ -330,7 +289,7 @@ Outcome MatrixProductStep::multiplyAs(const Frame& frame, Worker& worker, RowRan
     return {};
   }
   const RowRange own = range.of(rowsNow);
-  const RightOperand& operand = rightOf(frame, number);
+  const RightOperand& operand = frame.right(number);
   const kernels::PackedMatrix& matrix =
       operand.form ? (*static_cast<const Packed*>(
                          operand.form.get()))[static_cast<std::size_t>(right.slices.of(frame))]
@@ -355,241 +314,6 @@ Outcome MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowRange
     using T = std::remove_const_t<std::remove_pointer_t<decltype(none)>>;
     return multiplyAs<T>(frame, worker, range, execution, finishing);
   });
-}
-
-Outcome PackStep::compute(const Frame& frame, Worker& worker, RowRange range,
-                          const kernels::Execution& execution) const {
-  const Matrices::Range own = matrices.of(frame, range, rows);
-  const float* values =
-      worker.at<const float>(from) + (own.first * own.rows + own.begin) * plan.depth;
-  for (kernels::PackedOperand& each : worker.lefts(packed, own.count)) {
-    const std::span matrix(values, static_cast<std::size_t>(own.rows * plan.depth));
-    values += matrix.size();
-    if (!options) {
-      each = kernels::pack(matrix, plan, execution, std::move(each));
-      continue;
-    }
-    auto quantized = kernels::quantizeAndPack(matrix, plan, *options, execution, std::move(each));
-    if (!quantized)
-      return refusal(*this, quantized.error().value);
-    each = std::move(*quantized);
-  }
-  return {};
-}
-
-Outcome PackStoredStep::run(Frame& frame) const {
-  const kernels::ScaledView first = firstMatrix(scaledAt(frame, from), plan.left, rows, plan.depth);
-  std::int64_t number = 0;
-  for (kernels::PackedOperand& each : frame.whole.lefts(packed, matrices.count.of(frame)))
-    each =
-        kernels::pack(matrices.at(first, number++), kernels::Side::Left, plan, {}, std::move(each));
-  return {};
-}
-
-/// The operand again, on the same memory, which `lender` keeps.
-static kernels::PackedOperand lentBy(const std::shared_ptr<const void>& lender,
-                                     const kernels::PackedOperand& operand) {
-  const auto lent = [&](const kernels::PackedBytes& bytes) {
-    return kernels::PackedBytes::lent({bytes.data(), bytes.size()}, lender);
-  };
-  return {.side = operand.side,
-          .storage = operand.storage,
-          .scaleCodes = operand.scaleCodes,
-          .rows = operand.rows,
-          .elements = lent(operand.elements),
-          .scales = lent(operand.scales),
-          .outer = operand.outer,
-          .factors = operand.factors,
-          .paddedRows = operand.paddedRows,
-          .shifts = operand.shifts,
-          .leastExponent = operand.leastExponent,
-          .greatestExponent = operand.greatestExponent,
-          .hasUnusualScale = operand.hasUnusualScale};
-}
-
-kernels::ScaledView ScaledProductStep::first(const numerics::ScaledTensor& tensor) const {
-  return firstMatrix(tensor, asItLies(plan.right, isTransposed),
-                     isTransposed ? plan.depth : columns, isTransposed ? columns : plan.depth);
-}
-
-kernels::ScaledView ScaledProductStep::first(const Frame& frame) const {
-  if (const int* value = std::get_if<int>(&weight))
-    return first(scaledAt(frame, *value));
-  return firstMatrix(frame.whole, std::get<PartSlots>(weight), asItLies(plan.right, isTransposed),
-                     isTransposed ? plan.depth : columns, isTransposed ? columns : plan.depth);
-}
-
-kernels::PackedOperand ScaledProductStep::pack(const kernels::ScaledView& matrix,
-                                               std::int64_t count,
-                                               const kernels::Execution& execution,
-                                               kernels::PackedOperand&& old,
-                                               kernels::PackedBytes* spare) const {
-  const auto packed = [&](const kernels::ScaledView& given) {
-    return kernels::pack(given, kernels::Side::Right, plan, execution, std::move(old));
-  };
-  kernels::PackedOperand right = isTransposed ? withTransposed(matrix, packed) : packed(matrix);
-  return count > kFewRows ? kernels::decodedAhead(plan, std::move(right), execution, spare)
-                          : std::move(right);
-}
-
-void ScaledProductStep::packOwn(const kernels::ScaledView& matrix, std::int64_t count,
-                                const kernels::Execution& execution, OwnOperand& own) const {
-  const bool isDecoded = own.packed.storage == kernels::PackedOperand::Storage::Values;
-  if (isDecoded && own.spare.size() != 0) // codes have memory of their own
-    std::swap(own.packed.elements, own.spare);
-  own.packed = pack(matrix, count, execution, std::move(own.packed), &own.spare);
-}
-
-std::optional<kernels::ScaledView>
-ScaledProductStep::inPlace(const Frame& frame, std::int64_t product, std::int64_t products) const {
-  const kernels::ScaledView whole = first(frame);
-  if (!moved)
-    return matrices.at(whole, product);
-  const auto slice = moved->inPlace(whole, moved->slices.of(frame, product));
-  return slice ? std::optional(matrices.at(*slice, product % ofSlice(products))) : std::nullopt;
-}
-
-/// The matrices of one slice, in their places among all.
-void ScaledProductStep::packSlice(const kernels::ScaledView& first, std::int64_t slice,
-                                  std::int64_t products, std::int64_t count, Packed& all) const {
-  const std::optional<MovedParts> parts =
-      moved ? std::optional<MovedParts>(std::in_place, *moved, first, slice) : std::nullopt;
-  const std::int64_t each = ofSlice(products);
-  for (std::int64_t i = 0; i < each; ++i)
-    all[static_cast<std::size_t>(slice * each + i)] =
-        pack(matrices.at(parts ? parts->first(first) : first, i), count, {}, {}, nullptr);
-}
-
-ScaledProductStep::Packed ScaledProductStep::packAll(const kernels::ScaledView& first,
-                                                     std::int64_t products,
-                                                     std::int64_t count) const {
-  Packed all(static_cast<std::size_t>(slices() * ofSlice(products)));
-  for (std::int64_t slice = 0; slice < slices(); ++slice)
-    packSlice(first, slice, products, count, all);
-  return all;
-}
-
-/// Of slices those alone that the products of this run choose.
-ScaledProductStep::Packed ScaledProductStep::packChosen(const Frame& frame, std::int64_t products,
-                                                        std::int64_t count) const {
-  const std::int64_t each = ofSlice(products);
-  Packed all(static_cast<std::size_t>(slices() * each));
-  for (std::int64_t product = 0; product < products; product += each) {
-    const std::int64_t matrix = matrixOf(frame, product, products);
-    if (all[static_cast<std::size_t>(matrix)].rows == 0)
-      packSlice(first(frame), matrix / each, products, count, all);
-  }
-  return all;
-}
-
-tl::expected<std::shared_ptr<const ScaledProductStep::Packed>, std::string>
-ScaledProductStep::formOf(const Value& value, std::int64_t products, std::int64_t count) const {
-  // A plan is made of its operands' formats and the depth alone.
-  execution::Forms::Key key{plan.depth, isTransposed ? 1 : 0, count > kFewRows ? 1 : 0,
-                            ofSlice(products)};
-  if (moved)
-    moved->addTo(key);
-  for (const kernels::OperandFormat* operand : {&plan.left, &plan.right})
-    key.insert(key.end(),
-               {reinterpret_cast<std::intptr_t>(operand->element),
-                reinterpret_cast<std::intptr_t>(operand->scale), operand->across, operand->along});
-  return value.forms().of<Packed>(key, [&]() -> tl::expected<Packed, std::string> {
-    return packAll(first(value.scaled()), products, count);
-  });
-}
-
-Outcome ScaledProductStep::bind(const Binding& binding) const {
-  // Which form open rows take is known in a run.
-  if (rows.isOpen || matrices.count.isOpen || !std::holds_alternative<int>(weight) ||
-      binding.place != std::get<int>(weight))
-    return {};
-  return formOf(binding.value, matrices.count.count, rows.count).map([](const auto&) {});
-}
-
-Outcome ScaledProductStep::prepare(Frame& frame) const {
-  RightOperand& right = rightOf(frame, number);
-  const std::int64_t products = matrices.count.of(frame), count = rows.of(frame);
-  const bool isMany = count > kFewRows;
-  const auto share = [&](std::span<const Value* const> owners, bool isForMany,
-                         const auto& make) -> Outcome {
-    if (auto shared = right.share(owners, isForMany, make); !shared)
-      return failure(*this, shared.error());
-    return {};
-  };
-  using Form = tl::expected<std::shared_ptr<const Packed>, std::string>;
-  if (ahead) {
-    const bool isDecoded = rows.isOpen && isMany;
-    return share({}, isDecoded, [&]() -> Form {
-      if (!isDecoded)
-        return ahead;
-      return packedParts[1].of({}, [&] {
-        Packed all;
-        for (const kernels::PackedOperand& operand : *ahead)
-          all.push_back(kernels::decodedAhead(plan, lentBy(ahead, operand)));
-        return all;
-      });
-    });
-  }
-  // What does not come again is packed where its products are, or, of one, for all threads.
-  const auto makeOwn = [&] {
-    right.letGo();
-    if (products == 0) // of no items
-      return Outcome();
-    const auto matrix = inPlace(frame, 0, products);
-    if (!matrix)
-      right.form = std::make_shared<const Packed>(packChosen(frame, products, count));
-    else if (matrices.isOne())
-      packOwn(*matrix, count, {}, right.ownScaled);
-    return Outcome();
-  };
-  if (const auto* const parts = std::get_if<PartSlots>(&weight)) {
-    const auto owner = [&](Slot slot) {
-      return frame.owners[static_cast<std::size_t>(slot.number)];
-    };
-    const std::array owners = {owner(parts->elements), owner(parts->scales),
-                               owner(parts->outer.value_or(parts->scales))};
-    if (std::ranges::find(owners, nullptr) != owners.end())
-      return makeOwn();
-    return share(owners, isMany, [&]() -> Form {
-      return packedParts[isMany ? 1 : 0].of(owners,
-                                            [&] { return packAll(first(frame), products, count); });
-    });
-  }
-  const Value* const value = &frame.values[static_cast<std::size_t>(std::get<int>(weight))];
-  // One that a step has made, or that nobody else holds, will not come again.
-  if (!value->isShared())
-    return makeOwn();
-  return share(std::span(&value, 1), isMany, [&] { return formOf(*value, products, count); });
-}
-
-Outcome ScaledProductStep::multiply(const Frame& frame, Worker& worker, RowRange range,
-                                    const kernels::Execution& execution,
-                                    Finishing /*finishing*/) const {
-  const Matrices::Range own = matrices.of(frame, range, rows);
-  const RightOperand& right = rightOf(frame, number);
-  const auto* const form = static_cast<const Packed*>(right.form.get());
-  const std::span<const kernels::PackedOperand> left = worker.lefts(packed, own.count);
-  const std::int64_t count = rows.of(frame);
-  const std::int64_t products = matrices.count.of(frame);
-  const auto size = static_cast<std::size_t>(own.rows * columns);
-  float* const c = worker.at<float>(result) + (own.first * count + own.begin) * columns;
-  const auto rightOfProduct = [&](std::int64_t product,
-                                  OwnOperand& made) -> const kernels::PackedOperand& {
-    if (form != nullptr)
-      return (*form)[static_cast<std::size_t>(matrixOf(frame, product, products))];
-    if (matrices.isOne())
-      return right.ownScaled.packed;
-    packOwn(*inPlace(frame, product, products), count, execution, made);
-    return made.packed;
-  };
-  kernels::forRanges(left.size(), 1, execution, [&](std::size_t begin, std::size_t end) {
-    const kernels::ThreadKept<OwnOperand> made;
-    for (std::size_t i = begin; i != end; ++i)
-      kernels::multiply(plan, left[i],
-                        rightOfProduct(own.first + static_cast<std::int64_t>(i), *made),
-                        std::span(c + i * size, size), execution);
-  });
-  return {};
 }
 
 execution::Multiplied multipliedOf(kernels::PlainType type) {
@@ -624,79 +348,6 @@ StepFacts MatrixProductStep::productFacts() const {
     facts.weight = {.slot = right.slot.number,
                     .bytes = static_cast<double>(right.slices.count()) * width * k * n};
   return facts;
-}
-
-std::string formatName(const kernels::OperandFormat& operand, std::int64_t depth) {
-  if (operand.scale == nullptr)
-    return std::string(operand.element->name);
-  for (const format::ScaledFormat& row : format::kScaledFormats)
-    if (row.element == operand.element && row.scale == operand.scale &&
-        row.across == operand.across &&
-        (row.along == format::kWholeAxis ? depth : row.along) == operand.along)
-      return std::string(row.rowName());
-  return fmt::format("{} by {} [{}, {}]", operand.element->name, operand.scale->name,
-                     operand.across, operand.along);
-}
-
-double bytesOf(const kernels::OperandFormat& operand, std::int64_t rows, std::int64_t depth) {
-  const auto count = static_cast<double>(rows) * static_cast<double>(depth);
-  double bits = operand.element->width();
-  if (operand.scale != nullptr) {
-    const std::int64_t across = operand.across == format::kWholeAxis ? rows : operand.across;
-    bits += static_cast<double>(operand.scale->width()) /
-            static_cast<double>(std::max<std::int64_t>(1, across * operand.along));
-  }
-  return count * bits / 8;
-}
-
-static execution::Multiplied multipliedOf(const kernels::ProductPlan& plan) {
-  using execution::Multiplied;
-  if (!plan.floats)
-    return Multiplied::Int8;
-  return plan.floatDot == kernels::FloatDot::Bf16Pairs ? Multiplied::Bf16 : Multiplied::F32;
-}
-
-static std::string_view arithmeticName(execution::Multiplied multiplied) {
-  constexpr std::string_view kNames[] = {"f32", "bf16", "integers"};
-  return kNames[static_cast<int>(multiplied)];
-}
-
-StepFacts PackStep::facts() const {
-  const std::int64_t all = matrices.count.count * rows.count;
-  return {.kind = StepFacts::Kind::Pack,
-          .detail = formatName(plan.left, plan.depth),
-          .operations = options ? 1 : 0,
-          .bytes = static_cast<double>(sizeof(float)) * static_cast<double>(all) *
-                       static_cast<double>(plan.depth) +
-                   bytesOf(plan.left, all, plan.depth)};
-}
-
-StepFacts PackStoredStep::facts() const {
-  return {
-      .kind = StepFacts::Kind::Pack, .detail = formatName(plan.left, plan.depth), .operations = 0};
-}
-
-StepFacts ScaledProductStep::productFacts() const {
-  const PartSlots* const parts = std::get_if<PartSlots>(&weight);
-  const std::int64_t products = matrices.count.count;
-  const double weightBytes = bytesOf(plan.right, products * columns, plan.depth);
-  const double packedBytes =
-      static_cast<double>(slices()) * bytesOf(plan.right, ofSlice(products) * columns, plan.depth);
-  const double results = static_cast<double>(products * rows.count) * static_cast<double>(columns);
-  return {
-      .kind = StepFacts::Kind::Product,
-      .detail = fmt::format("{} x {}{}, in {}", formatName(plan.left, plan.depth),
-                            formatName(plan.right, plan.depth),
-                            matrices.isOne()                       ? ""
-                            : moved && moved->slices.isOfProduct() ? ", each with one of several"
-                                                                   : ", in batches",
-                            arithmeticName(multipliedOf(plan))),
-      .bytes = bytesOf(plan.left, products * rows.count, plan.depth) + weightBytes +
-               sizeof(float) * results,
-      .arithmetic = 2 * results * static_cast<double>(plan.depth),
-      .multiplied = multipliedOf(plan),
-      .weight = parts ? StepFacts::Weight{.slot = parts->elements.number, .bytes = packedBytes}
-                      : StepFacts::Weight{.value = std::get<int>(weight), .bytes = packedBytes}};
 }
 
 } // namespace octavo::steps

@@ -257,8 +257,7 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
     if (fields.isTrusted())
       return;
     if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
-      ahead = std::static_pointer_cast<const Packed>(
-          frame->rights[static_cast<std::size_t>(number)].form);
+      ahead = std::static_pointer_cast<const Packed>(frame->right(number).form);
     packedAll(fields, ahead, right.slices.count(), "a product with other packed slices",
               [&](std::shared_ptr<const kernels::PackedMatrix>& matrix) {
                 fields.matrix(matrix, plainType, depth, columns);
@@ -445,8 +444,7 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
     return fields.fail("packed weights of a batch that is open");
   if (isAhead) {
     if (frame != nullptr && prepare(*frame))
-      ahead = std::static_pointer_cast<const Packed>(
-          frame->rights[static_cast<std::size_t>(number)].form);
+      ahead = std::static_pointer_cast<const Packed>(frame->right(number).form);
     return packedAhead(fields);
   }
   if (parts != nullptr)
@@ -522,8 +520,7 @@ void ConvolutionStep::productFields(ProgramFields& fields) {
     return;
   }
   if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
-    ahead = std::static_pointer_cast<const Weights>(
-        frame->rights[static_cast<std::size_t>(number)].form);
+    ahead = std::static_pointer_cast<const Weights>(frame->right(number).form);
   const std::int64_t columns = shape.outputs / shape.groups();
   packedAll(fields, ahead, shape.groups(), "a convolution with weights of other groups",
             [&](std::shared_ptr<const kernels::PackedMatrix>& group) {

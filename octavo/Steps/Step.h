@@ -146,6 +146,8 @@ struct Frame {
   std::vector<bool> isGuarded; ///< slots with a guard behind them (Guards.h); for tests
 
   template <typename T = std::byte> T* at(Slot slot) const { return whole.at<T>(slot); }
+  RightOperand& right(int number) { return rights[static_cast<std::size_t>(number)]; }
+  const RightOperand& right(int number) const { return rights[static_cast<std::size_t>(number)]; }
 };
 
 inline std::int64_t Rows::of(const Frame& frame) const {
