@@ -197,7 +197,7 @@ public:
         options(options), values(values), quantized(values) {
     // As quantizeDots does: the dots are counted in its order.
     transforms::openWrappers(*module);
-    for (transforms::ConvolutionDot& each : transforms::writeConvolutionDots(*module))
+    for (transforms::ConvolutionDot& each : transforms::writeConvolutionDots(*module).written)
       each.finish();
     transforms::numberDots(*module);
   }

@@ -19,7 +19,7 @@ addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& optio
   llvm::Expected<DotChoice> choice = DotChoice::make(dotOptions);
   if (!choice)
     return choice.takeError();
-  for (ConvolutionDot& each : writeConvolutionDots(module))
+  for (ConvolutionDot& each : writeConvolutionDots(module).written)
     each.finish();
   std::vector<Dot> dots;
   module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });

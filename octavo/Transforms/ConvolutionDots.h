@@ -1,10 +1,14 @@
 // Convolutions as dots of patches, for passes that choose what happens to dots.
 #pragma once
 
+#include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Transforms/ConvolutionPatches.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <string>
@@ -12,17 +16,26 @@
 
 namespace octavo::transforms {
 
-/// Why it is not written as a dot of patches; empty where it is: of floats and known extents, of
-/// one group, and of patches that are made of few slices.
-std::string reasonToStay(stablehlo::ConvolutionOp op);
-
 /// A convolution whose dot is in its place.
 class ConvolutionDot {
 public:
-  /// Precondition: reasonToStay(op) is empty.
   explicit ConvolutionDot(stablehlo::ConvolutionOp op);
 
   stablehlo::DotGeneralOp dot() const { return product; }
+
+  /// How a tensor is quantized, whose last axis is blocked along.
+  struct Quantization {
+    llvm::function_ref<ir::ScaledType(llvm::ArrayRef<std::int64_t> shape)> type;
+    llvm::function_ref<mlir::Value(mlir::Value value, ir::ScaledType type)> quantize;
+    const numerics::QuantizeOptions& options;
+  };
+  /// The left side of the dot as patches of codes and scales of its input, which is quantized once
+  /// and not once for each window that sees it. Null where that saves nothing or would be another
+  /// tensor: where blocks go over places, or windows leave a part of the input out.
+  mlir::Value quantizedLeft(const Quantization& quantization) const;
+
+  /// What it is written of.
+  llvm::ArrayRef<mlir::Operation*> operations() const { return written; }
   /// Has the convolution be in the place of the dot again.
   void putBack();
   /// Erases the convolution.
@@ -30,11 +43,20 @@ public:
 
 private:
   stablehlo::ConvolutionOp convolution;
+  Windows windows;
   stablehlo::DotGeneralOp product;
   mlir::Value result;
   llvm::SmallVector<mlir::Operation*> written;
+  mlir::Operation* firstOfPatches = nullptr; ///< reads the input, wherever that is taken from
 };
 
-std::vector<ConvolutionDot> writeConvolutionDots(mlir::ModuleOp module);
+struct ConvolutionDots {
+  std::vector<ConvolutionDot> written;
+  llvm::DenseMap<mlir::Operation*, std::string> left; ///< convolutions, and why they are
+};
+
+/// Writes those of floats and known extents, of one group, and of patches that are made of few
+/// slices.
+ConvolutionDots writeConvolutionDots(mlir::ModuleOp module);
 
 } // namespace octavo::transforms

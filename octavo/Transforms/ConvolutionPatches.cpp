@@ -3,6 +3,7 @@
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Transforms/TensorFacts.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
@@ -10,7 +11,7 @@ namespace octavo::transforms {
 
 namespace {
 
-using Axes = llvm::SmallVector<std::int64_t>;
+using Axes = Windows::Axes;
 
 std::int64_t extent(mlir::Value value, std::int64_t axis) {
   return shapeOf(value)[static_cast<std::size_t>(axis)];
@@ -50,31 +51,7 @@ Axes moved(std::size_t rank, std::size_t from, std::size_t to) {
   return order;
 }
 
-/// Where the windows of a convolution lie, one number for each axis of its places.
-struct Windows {
-  explicit Windows(stablehlo::ConvolutionOp op);
-
-  std::size_t rank() const { return window.size(); }
-  bool isPadded() const {
-    const auto isZero = [](std::int64_t each) { return each == 0; };
-    return !llvm::all_of(low, isZero) || !llvm::all_of(high, isZero) ||
-           !llvm::all_of(interior, isZero);
-  }
-  /// Whether they lie side by side: what they see is the input, in another order.
-  bool areTiles() const {
-    return !isPadded() && strides == window && elementCount(window) > 1 &&
-           llvm::all_of(dilation, [](std::int64_t each) { return each == 1; });
-  }
-
-  /// Whether a slice for each place of the result is less than one for each place of the window.
-  bool areFew() const {
-    const std::int64_t count = elementCount(places);
-    return count > 0 && count < elementCount(window);
-  }
-
-  Axes window, places, strides, dilation;
-  Axes low, high, interior; ///< of padding
-};
+} // namespace
 
 Windows::Windows(stablehlo::ConvolutionOp op) {
   const auto numbers = op.getDimensionNumbers();
@@ -96,24 +73,55 @@ Windows::Windows(stablehlo::ConvolutionOp op) {
       (i % 2 == 0 ? low : high)[i / 2] = each;
 }
 
-/// Writes what windows see of an input [batch, places.., features].
+bool Windows::areTiles() const {
+  return !isPadded() && strides == window && elementCount(window) > 1 &&
+         llvm::all_of(dilation, [](std::int64_t each) { return each == 1; });
+}
+
+bool Windows::areFew() const {
+  const std::int64_t count = elementCount(places);
+  return count > 0 && count < elementCount(window);
+}
+
+bool Windows::repeat(llvm::ArrayRef<std::int64_t> inputPlaces) const {
+  for (auto [axis, count] : llvm::enumerate(inputPlaces)) {
+    llvm::BitVector seen(static_cast<unsigned>(count));
+    const std::int64_t step = interior[axis] + 1;
+    for (std::int64_t place = 0; place < places[axis]; ++place)
+      for (std::int64_t inWindow = 0; inWindow < window[axis]; ++inWindow) {
+        const std::int64_t at = place * strides[axis] + inWindow * dilation[axis] - low[axis];
+        if (at >= 0 && at % step == 0 && at / step < count)
+          seen.set(static_cast<unsigned>(at / step));
+      }
+    if (!seen.all())
+      return false;
+  }
+  return elementCount(places) * elementCount(window) > elementCount(inputPlaces);
+}
+
+std::int64_t Windows::slices() const {
+  return areTiles() ? 1 : elementCount(areFew() ? places : window);
+}
+
+namespace {
+
+/// Writes patchesOf.
 class Patches {
 public:
   Patches(mlir::OpBuilder& builder, const Windows& windows, mlir::Value input)
       : builder(builder), location(input.getLoc()), windows(windows), input(input),
         batch(extent(input, 0)), features(shapeOf(input).back()) {}
 
-  /// [batch, places.., window * features], the window row-major.
-  mlir::Value write() {
+  mlir::Value write(mlir::DenseElementsAttr padding) {
     if (windows.isPadded())
-      pad();
+      pad(padding);
     if (windows.areTiles())
       return tiles();
     return windows.areFew() ? byPlace() : byWindow();
   }
 
 private:
-  void pad();
+  void pad(mlir::DenseElementsAttr padding);
   mlir::Value tiles();
   mlir::Value byWindow();
   mlir::Value byPlace();
@@ -134,7 +142,7 @@ private:
   std::int64_t batch, features;
 };
 
-void Patches::pad() {
+void Patches::pad(mlir::DenseElementsAttr padding) {
   const mlir::RankedTensorType type = typeOf(input);
   Axes low = windows.low, high = windows.high, interior = windows.interior, shape(type.getShape());
   for (Axes* each : {&low, &high, &interior}) {
@@ -143,12 +151,9 @@ void Patches::pad() {
   }
   for (auto [axis, length] : llvm::enumerate(shape))
     length += low[axis] + high[axis] + std::max<std::int64_t>(length - 1, 0) * interior[axis];
-  const mlir::Value zero =
-      stablehlo::ConstantOp::create(builder, location,
-                                    llvm::cast<mlir::ElementsAttr>(builder.getZeroAttr(
-                                        mlir::RankedTensorType::get({}, type.getElementType()))));
-  input = stablehlo::PadOp::create(builder, location, type.clone(shape), input, zero, low, high,
-                                   interior);
+  input = stablehlo::PadOp::create(builder, location, type.clone(shape), input,
+                                   stablehlo::ConstantOp::create(builder, location, padding), low,
+                                   high, interior);
 }
 
 mlir::Value Patches::slice(const Axes& first, const Axes& steps, const Axes& counts) {
@@ -228,22 +233,23 @@ mlir::Value Patches::byPlace() {
 
 } // namespace
 
-std::int64_t slicesOfPatches(stablehlo::ConvolutionOp op) {
-  const Windows windows(op);
-  return windows.areTiles() ? 1 : elementCount(windows.areFew() ? windows.places : windows.window);
+mlir::Value patchesOf(mlir::OpBuilder& builder, const Windows& windows, mlir::Value input,
+                      mlir::DenseElementsAttr padding) {
+  return Patches(builder, windows, input).write(padding);
 }
 
-ProductOfPatches writePatches(stablehlo::ConvolutionOp op) {
+ProductOfPatches writePatches(stablehlo::ConvolutionOp op, const Windows& windows) {
   mlir::OpBuilder builder(op);
   const mlir::Location location = op.getLoc();
   const auto numbers = op.getDimensionNumbers();
-  const Windows windows(op);
   const std::size_t spatial = windows.rank();
   Axes order = {numbers.getInputBatchDimension()};
   llvm::append_range(order, numbers.getInputSpatialDimensions());
   order.push_back(numbers.getInputFeatureDimension());
   const mlir::Value input = transposed(builder, op.getLhs(), order);
-  const mlir::Value patches = Patches(builder, windows, input).write();
+  const auto zero = llvm::cast<mlir::DenseElementsAttr>(
+      builder.getZeroAttr(mlir::RankedTensorType::get({}, typeOf(input).getElementType())));
+  const mlir::Value patches = patchesOf(builder, windows, input, zero);
   const std::int64_t features = shapeOf(input).back(), places = elementCount(windows.window);
   const auto last = static_cast<std::int64_t>(spatial) + 1;
   Axes shape(shapeOf(patches));
@@ -313,7 +319,7 @@ ProductOfPatches writePatches(stablehlo::ConvolutionOp op) {
   order[static_cast<std::size_t>(numbers.getOutputFeatureDimension())] = last;
   for (auto [i, axis] : llvm::enumerate(numbers.getOutputSpatialDimensions()))
     order[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(i) + 1;
-  return {product, transposed(builder, result, order)};
+  return {product, input, transposed(builder, result, order)};
 }
 
 } // namespace octavo::transforms

@@ -4,20 +4,56 @@
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
 
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstddef>
+#include <cstdint>
+
 namespace octavo::transforms {
+
+/// Where the windows of a convolution of known extents lie, one number for each axis of its places.
+struct Windows {
+  using Axes = llvm::SmallVector<std::int64_t>;
+
+  explicit Windows(stablehlo::ConvolutionOp op);
+
+  std::size_t rank() const { return window.size(); }
+  bool isPadded() const {
+    const auto isZero = [](std::int64_t each) { return each == 0; };
+    return !llvm::all_of(low, isZero) || !llvm::all_of(high, isZero) ||
+           !llvm::all_of(interior, isZero);
+  }
+  /// Whether they lie side by side: what they see is the input, in another order.
+  bool areTiles() const;
+  /// Whether a slice for each place of the result is less than one for each place of the window.
+  bool areFew() const;
+  /// Whether they see all places of an input with so many of them, and some several times.
+  bool repeat(llvm::ArrayRef<std::int64_t> inputPlaces) const;
+  /// The slices of an input that its patches are made of.
+  std::int64_t slices() const;
+
+  Axes window, places, strides, dilation;
+  Axes low, high, interior; ///< of padding
+};
+
+/// What windows see of an input [batch, places.., features]: [batch, places.., window * features],
+/// the window row-major. What is padded is the one number of `padding`.
+mlir::Value patchesOf(mlir::OpBuilder& builder, const Windows& windows, mlir::Value input,
+                      mlir::DenseElementsAttr padding);
 
 struct ProductOfPatches {
   /// [batch, places.., window * features] by [window * features, out]; of several groups, these are
   /// a batch axis of both sides, and those of features leave the window an axis of its own.
   stablehlo::DotGeneralOp dot;
+  mlir::Value input;  ///< that the windows lie on, [batch, places.., features]
   mlir::Value result; ///< the convolution's, of the dot's
 };
 
 /// Writes it before a convolution of known extents: the input padded, and what its windows see, in
 /// the order in which the convolution sums (rule I21).
-ProductOfPatches writePatches(stablehlo::ConvolutionOp op);
-
-/// The slices of the input that these are made of.
-std::int64_t slicesOfPatches(stablehlo::ConvolutionOp op);
+ProductOfPatches writePatches(stablehlo::ConvolutionOp op, const Windows& windows);
 
 } // namespace octavo::transforms

@@ -17,6 +17,7 @@
 #include "octavo/Transforms/RandomState.h"
 #include "octavo/Transforms/RecoverScaled.h"
 #include "octavo/Transforms/SourceNames.h"
+#include "octavo/Transforms/TensorFacts.h"
 #include "octavo/Transforms/WeightPlan.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -46,6 +47,8 @@ public:
   explicit Rewriting(const WeightPlan& plan) : plan(plan) {}
 
   void quantizeRoots();
+  /// A dot that is one of patches, written beside a convolution that is no more.
+  void take(const ConvolutionDot& convolution);
   void replace(const Dot& dot);
   void eraseUnused();
   /// Ends the functions that carry state, and says which they are.
@@ -60,6 +63,7 @@ private:
   mlir::Value taken(const AheadSide& ahead, mlir::Operation* user, const MergedAxes* merged);
   /// `signs` of a Hadamard transform, of the contracted axis; null: there is none.
   ScaledSide scaled(const DotSide& side, mlir::Value signs);
+  mlir::Value patches(const DotSide& side);
   mlir::Value merge(const DotSide& side, const MergedAxes& merged);
   mlir::Value move(const DotSide& side);
   mlir::Value multiplied(mlir::Value value, std::int64_t axis, const ColumnExponents* exponents,
@@ -71,6 +75,7 @@ private:
   mlir::Value quantizeDelayed(const DotSide& side, mlir::Value value, const MergedAxes& merged);
 
   const WeightPlan& plan;
+  llvm::DenseMap<mlir::Operation*, const ConvolutionDot*> convolutions; ///< by their dots
   llvm::DenseMap<mlir::Value, mlir::Value> roots;
   MovedWeights weights;
   /// One merge, and one quantization, of a value serves all dots that need the same one.
@@ -180,6 +185,35 @@ mlir::Value Rewriting::merge(const DotSide& side, const MergedAxes& merged) {
   return value;
 }
 
+void Rewriting::take(const ConvolutionDot& convolution) {
+  convolutions[convolution.dot()] = &convolution;
+  for (mlir::Operation* each : convolution.operations())
+    if (each != convolution.dot())
+      maybeUnused.insert(each);
+}
+
+/// The patches of a convolution that are made of codes and scales; null where they are quantized as
+/// they are.
+mlir::Value Rewriting::patches(const DotSide& side) {
+  stablehlo::DotGeneralOp op = side.op;
+  const ConvolutionDot* convolution = convolutions.lookup(op);
+  if (!convolution || side.index != 0 || !side.format || side.settings->delayed || side.exponents ||
+      side.isRoundedAtRandom())
+    return {};
+  const auto type = [&](llvm::ArrayRef<std::int64_t> shape) {
+    return scaledType(op.getContext(), *side.format, shape,
+                      static_cast<std::int64_t>(shape.size()) - 1);
+  };
+  const ir::ScaledType ofPatches = type(side.type().getShape());
+  return convolution->quantizedLeft(
+      {type,
+       [&](mlir::Value value, ir::ScaledType own) {
+         return quantize(value, own, DotChoice::quantization(side, own), op.getLoc());
+       },
+       DotChoice::quantization(side, ofPatches)
+           .getOptions(ofPatches, *elementFormatOf(side.value()))});
+}
+
 mlir::Value Rewriting::quantize(const DotSide& side, mlir::Value value, const MergedAxes& merged) {
   const ir::ScaledType type =
       scaledType(value.getContext(), *side.format, merged.shape, merged.contracting);
@@ -260,6 +294,8 @@ Rewriting::ScaledSide Rewriting::scaled(const DotSide& side, mlir::Value signs) 
     return {taken(*ahead, op, side.contracting.size() > 1 ? &merged : nullptr), ahead->batching,
             ahead->contracting};
   }
+  if (const mlir::Value moved = signs ? mlir::Value() : patches(side))
+    return {moved, merged.batching, {merged.contracting}};
   const bool isDelayed = side.format && side.settings->delayed;
   mlir::Value value = isDelayed && !signs ? side.value() : merge(side, merged);
   if (signs) {
@@ -438,12 +474,12 @@ const format::ScaledFormat* defaultActivations(const format::ScaledFormat& weigh
 llvm::Error checkOptions(const DotOptions& options) { return DotChoice::make(options).takeError(); }
 
 /// Has the dots that are left and read caches multiply their codes, and says so in their records.
-static void readCodes(llvm::ArrayRef<Dot> dots, const llvm::DenseSet<mlir::Operation*>& putBack,
-                      DotReport& report) {
+static void readCodes(llvm::ArrayRef<Dot> dots,
+                      const llvm::DenseSet<mlir::Operation*>& inConvolutions, DotReport& report) {
   llvm::SmallVector<stablehlo::DotGeneralOp> left;
   llvm::SmallVector<std::pair<DotRecord*, std::array<const CacheRecord*, 2>>> records;
   for (const auto& [dot, record] : llvm::zip_equal(dots, report.dots)) {
-    if (record.isQuantized || putBack.contains(dot.op()))
+    if (record.isQuantized || inConvolutions.contains(dot.op()))
       continue;
     const std::array caches = {cacheBehind(dot.sides[0].value(), report.caches),
                                cacheBehind(dot.sides[1].value(), report.caches)};
@@ -484,39 +520,26 @@ static void takeFromBeforeLoops(const DotChoice& choice, std::vector<Dot>& dots)
       side.trace = choice.trace(side.value());
 }
 
-/// Erases convolutions whose dots are quantized, and gives the others.
-static std::vector<ConvolutionDot> finishQuantized(std::vector<ConvolutionDot> convolutions,
-                                                   llvm::ArrayRef<Dot> dots) {
-  llvm::erase_if(convolutions, [&](ConvolutionDot& each) {
-    const auto* dot = llvm::find_if(dots, [&](const Dot& dot) { return dot.op() == each.dot(); });
-    if (!dot->record.isQuantized)
-      return false;
-    each.finish();
-    return true;
-  });
-  return convolutions;
-}
-
 static std::string reasonToLeave(mlir::Operation* product) {
   const std::string name = product->getName().getStringRef().str();
-  if (auto convolution = llvm::dyn_cast<stablehlo::ConvolutionOp>(product))
-    return "it is a convolution, and " + reasonToStay(convolution);
   if (llvm::isa<stablehlo::DynamicConvOp>(product))
     return "it is a convolution whose padding is an operand (" + name + ")";
   return "it is " + name + ", and stablehlo.dot_general is quantized";
 }
 
-static std::vector<OtherProduct> otherProducts(mlir::ModuleOp module) {
+static std::vector<OtherProduct>
+otherProducts(mlir::ModuleOp module, const llvm::DenseMap<mlir::Operation*, std::string>& left) {
   std::vector<OtherProduct> others;
   module.walk([&](mlir::Operation* op) {
-    auto convolution = llvm::dyn_cast<stablehlo::ConvolutionOp>(op);
-    if (convolution ? reasonToStay(convolution).empty()
-                    : !llvm::isa<stablehlo::DynamicConvOp, stablehlo::DotOp, stablehlo::EinsumOp,
-                                 chlo::RaggedDotOp>(op))
+    const auto convolution = left.find(op);
+    if (convolution == left.end() && !llvm::isa<stablehlo::DynamicConvOp, stablehlo::DotOp,
+                                                stablehlo::EinsumOp, chlo::RaggedDotOp>(op))
       return;
     auto function = op->getParentOfType<mlir::func::FuncOp>();
-    others.push_back({sourceName(op->getLoc()), function ? function.getName().str() : "",
-                      op->getLoc(), reasonToLeave(op)});
+    others.push_back(
+        {sourceName(op->getLoc()), function ? function.getName().str() : "", op->getLoc(),
+         convolution == left.end() ? reasonToLeave(op)
+                                   : "it is a convolution, and " + convolution->second});
   });
   return others;
 }
@@ -532,7 +555,7 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
       return caches.takeError();
     report.caches = std::move(*caches);
   }
-  std::vector<ConvolutionDot> convolutions = writeConvolutionDots(module);
+  ConvolutionDots convolutions = writeConvolutionDots(module);
   std::vector<Dot> dots;
   module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });
   if (llvm::Error error = choice->look(dots))
@@ -551,8 +574,19 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
   if (llvm::Error error = setColumnExponents(dots))
     return std::move(error);
 
-  report.others = otherProducts(module);
-  convolutions = finishQuantized(std::move(convolutions), dots);
+  report.others = otherProducts(module, convolutions.left);
+  llvm::DenseSet<mlir::Operation*> quantized;
+  for (const Dot& dot : dots)
+    if (dot.record.isQuantized)
+      quantized.insert(dot.op());
+  const auto putBack =
+      llvm::partition(convolutions.written, [&](const ConvolutionDot& convolution) {
+        return quantized.contains(convolution.dot());
+      });
+  const auto taken = llvm::make_range(convolutions.written.begin(), putBack),
+             left = llvm::make_range(putBack, convolutions.written.end());
+  for (ConvolutionDot& each : taken)
+    each.finish();
   takeFromBeforeLoops(*choice, dots);
   llvm::Expected<WeightPlan> plan = WeightPlan::make(*choice, dots);
   if (!plan)
@@ -568,34 +602,35 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
   addWeights(report, dots, *plan);
 
   Rewriting rewriting(*plan);
+  for (const ConvolutionDot& each : taken)
+    rewriting.take(each);
   rewriting.quantizeRoots();
   for (const Dot& dot : dots)
     if (dot.record.isQuantized)
       rewriting.replace(dot);
   rewriting.eraseUnused();
   rewriting.finishState(report);
-  llvm::DenseSet<mlir::Operation*> putBack;
-  for (ConvolutionDot& each : convolutions) {
-    putBack.insert(each.dot());
+  llvm::DenseSet<mlir::Operation*> inConvolutions;
+  for (ConvolutionDot& each : left) {
+    inConvolutions.insert(each.dot());
     each.putBack();
   }
   if (!report.caches.empty())
-    readCodes(dots, putBack, report);
+    readCodes(dots, inConvolutions, report);
   return report;
 }
 
 llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& options) {
   openWrappers(module);
   openMovement(module);
-  const bool changesBefore = module
-                                 .walk([](mlir::Operation* op) {
-                                   auto convolution = llvm::dyn_cast<stablehlo::ConvolutionOp>(op);
-                                   return llvm::isa<stablehlo::WhileOp>(op) ||
-                                                  (convolution && reasonToStay(convolution).empty())
-                                              ? mlir::WalkResult::interrupt()
-                                              : mlir::WalkResult::advance();
-                                 })
-                                 .wasInterrupted();
+  const bool changesBefore =
+      module
+          .walk([](mlir::Operation* op) {
+            return llvm::isa<stablehlo::WhileOp, stablehlo::ConvolutionOp>(op)
+                       ? mlir::WalkResult::interrupt()
+                       : mlir::WalkResult::advance();
+          })
+          .wasInterrupted();
   if (options.caches.empty() && !changesBefore)
     return quantizeWithin(module, options);
   // Caches, loops and convolutions change before all is decided, and an error must leave the
