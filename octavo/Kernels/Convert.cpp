@@ -1,6 +1,7 @@
 #include "octavo/Kernels/Convert.h"
 
 #include "octavo/Kernels/KernelTable.h"
+#include "octavo/Kernels/Widen.h"
 
 #include <algorithm>
 #include <cassert>
@@ -63,6 +64,17 @@ void decode(const ElementFormat& format, const std::uint8_t* codes, WideType typ
   auto* to = static_cast<std::byte*>(values);
   forRanges(n, kConvertGrain, execution, [&](std::size_t begin, std::size_t end) {
     kernel(plan, codes + begin, to + begin * wideBytes(type), end - begin, stores);
+  });
+}
+
+void widen(const ElementFormat& format, const void* elements, WideType type, void* values,
+           std::size_t n, const Execution& execution) {
+  if (format.isNarrow())
+    return decode(format, static_cast<const std::uint8_t*>(elements), type, values, n, execution);
+  const WideType from = format.name == "f16" ? WideType::F16 : WideType::Bf16;
+  forRanges(n, kConvertGrain, execution, [&](std::size_t begin, std::size_t end) {
+    widen(from, static_cast<const std::byte*>(elements) + begin * wideBytes(from),
+          static_cast<float*>(values) + begin, end - begin);
   });
 }
 

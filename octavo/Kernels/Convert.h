@@ -35,4 +35,9 @@ void convertSeeded(const ElementFormat& format, const Conversion& conversion, Wi
 void decode(const ElementFormat& format, const std::uint8_t* codes, WideType type, void* values,
             std::size_t n, const Execution& execution = {});
 
+/// `n` elements of a narrow format, bf16 or f16 to elements of `type`, f32, or of a narrow one
+/// bf16, which hold their values.
+void widen(const ElementFormat& format, const void* elements, WideType type, void* values,
+           std::size_t n, const Execution& execution = {});
+
 } // namespace octavo::kernels

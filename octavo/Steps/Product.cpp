@@ -104,41 +104,48 @@ static int widthOf(kernels::PlainType type) {
   return ofType(type, [](const auto* none) { return static_cast<int>(sizeof *none); });
 }
 
+/// Of products whose right side may be converted.
+static kernels::WideType wideType(kernels::PlainType type) {
+  return type == kernels::PlainType::F32 ? kernels::WideType::F32 : kernels::WideType::Bf16;
+}
+
+std::int64_t MatrixProductStep::bytesOfRight() const {
+  return right.from != nullptr ? right.from->bytes() : widthOf(plainType);
+}
+
 kernels::PackedMatrix MatrixProductStep::pack(const std::byte* memory, std::int64_t slice,
                                               kernels::PackedMatrix&& old) const {
-  if (right.codes != nullptr) {
-    kernels::ThreadVector<std::uint16_t> values(static_cast<std::size_t>(
-        depth * columns == 0 ? 0
-                             : (depth - 1) * right.depthStride + (columns - 1) * right.stride + 1));
-    kernels::decode(*right.codes, reinterpret_cast<const std::uint8_t*>(memory) + beginOf(slice),
-                    kernels::WideType::Bf16, values.data(), values.size());
-    return kernels::packMatrix(values.data(), depth, columns, right.depthStride, right.stride, {},
-                               std::move(old));
+  memory += beginOf(slice) * bytesOfRight();
+  kernels::ThreadVector<std::byte> widened;
+  if (right.from != nullptr && depth * columns != 0) {
+    const std::int64_t count = (depth - 1) * right.depthStride + (columns - 1) * right.stride + 1;
+    widened.resize(static_cast<std::size_t>(count * widthOf(plainType)));
+    kernels::widen(*right.from, memory, wideType(plainType), widened.data(),
+                   static_cast<std::size_t>(count));
+    memory = widened.data();
   }
   return ofType(plainType, [&](const auto* none) {
-    const auto* values = reinterpret_cast<decltype(none)>(memory) + beginOf(slice);
-    return kernels::packMatrix(values, depth, columns, right.depthStride, right.stride, {},
-                               std::move(old));
+    return kernels::packMatrix(reinterpret_cast<decltype(none)>(memory), depth, columns,
+                               right.depthStride, right.stride, {}, std::move(old));
   });
 }
 
 tl::expected<kernels::PackedMatrix, std::string>
 MatrixProductStep::pack(const execution::UnreadTensor& tensor, std::int64_t slice) const {
-  const auto width = static_cast<std::uint64_t>(right.codes ? 1 : widthOf(plainType));
-  std::vector<std::uint16_t> decoded;
-  std::vector<std::byte> piece;
+  const auto bytes = static_cast<std::uint64_t>(bytesOfRight());
+  std::vector<std::byte> piece, widened;
   tl::expected<void, std::string> done;
   auto packed = kernels::packMatrixInPieces(
       plainType, depth, columns, right.depthStride, right.stride,
       [&](std::int64_t first, std::int64_t count) -> const void* {
-        piece.resize(static_cast<std::uint64_t>(count) * width);
-        done = tensor.read(static_cast<std::uint64_t>(beginOf(slice) + first) * width, piece);
-        if (!done || right.codes == nullptr)
+        piece.resize(static_cast<std::uint64_t>(count) * bytes);
+        done = tensor.read(static_cast<std::uint64_t>(beginOf(slice) + first) * bytes, piece);
+        if (!done || right.from == nullptr)
           return done ? piece.data() : nullptr;
-        decoded.resize(piece.size());
-        kernels::decode(*right.codes, reinterpret_cast<const std::uint8_t*>(piece.data()),
-                        kernels::WideType::Bf16, decoded.data(), decoded.size());
-        return decoded.data();
+        widened.resize(static_cast<std::size_t>(count * widthOf(plainType)));
+        kernels::widen(*right.from, piece.data(), wideType(plainType), widened.data(),
+                       static_cast<std::size_t>(count));
+        return widened.data();
       });
   if (!packed)
     return tl::unexpected(std::move(done.error()));
@@ -148,7 +155,7 @@ MatrixProductStep::pack(const execution::UnreadTensor& tensor, std::int64_t slic
 tl::expected<std::shared_ptr<const MatrixProductStep::Packed>, std::string>
 MatrixProductStep::formOf(const Value& value) const {
   return value.forms().of<Packed>(
-      {static_cast<std::int64_t>(plainType), reinterpret_cast<std::intptr_t>(right.codes), depth,
+      {static_cast<std::int64_t>(plainType), reinterpret_cast<std::intptr_t>(right.from), depth,
        columns, right.offset, right.depthStride, right.stride, right.slices.count(),
        right.sliceStride},
       [&]() -> tl::expected<Packed, std::string> {
@@ -200,7 +207,7 @@ Outcome MatrixProductStep::prepare(Frame& frame) const {
     return {};
   }
   operand.letGo();
-  if (!batch.isOne() && right.codes == nullptr) // each product takes its own where it lies
+  if (!batch.isOne() && right.from == nullptr) // each product takes its own where it lies
     return {};
   operand.own.resize(static_cast<std::size_t>(batch.products().of(frame)));
   std::int64_t product = 0;
@@ -232,7 +239,7 @@ void MatrixProductStep::multiplyChosen(const Frame& frame, const T* a, const T* 
       const std::int64_t slice = right.slices.of(frame, product);
       kernels::BatchOffsets at = offsets[static_cast<std::size_t>(product)];
       const kernels::RowFinisher finisher = own.from(product * rowsNow);
-      if (all == nullptr && right.codes == nullptr) {
+      if (all == nullptr && right.from == nullptr) {
         at.right = beginOf(slice);
         kernels::multiplyBatch(a, b, c, batchShape(rowsNow), std::span(&at, 1), ofEach, finisher);
         continue;
@@ -332,11 +339,11 @@ StepFacts MatrixProductStep::productFacts() const {
   const auto m = static_cast<double>(rows.count), k = static_cast<double>(depth),
              n = static_cast<double>(columns);
   const double width = widthOf(plainType);
-  const double rightWidth = right.codes ? 1 : width;
+  const auto rightWidth = static_cast<double>(bytesOfRight());
   const std::string_view names[] = {"f32", "bf16", "int8"};
   const std::string_view name = names[static_cast<int>(plainType)];
   StepFacts facts{.kind = StepFacts::Kind::Product,
-                  .detail = fmt::format("{} x {}{}{}", name, right.codes ? right.codes->name : name,
+                  .detail = fmt::format("{} x {}{}{}", name, right.from ? right.from->name : name,
                                         batch.isOne()                ? ""
                                         : right.slices.isOfProduct() ? ", each with one of several"
                                                                      : ", in batches",

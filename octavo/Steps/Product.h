@@ -93,8 +93,9 @@ public:
   struct Side {
     Slot slot;
     std::int64_t offset, stride, depthStride;
-    /// Of a right side that is packed once, narrow floats: their format. Bf16 holds them.
-    const format::ElementFormat* codes = nullptr;
+    /// Of a right side that is packed, floats of another format, whose values the product's type
+    /// holds.
+    const format::ElementFormat* from = nullptr;
     /// Of a right side of which there are several in the slot, so far apart, each packed once:
     /// which. Products of a batch have one each where they choose it themselves.
     SliceChoice slices = {};
@@ -152,6 +153,7 @@ private:
   std::int64_t beginOf(std::int64_t slice) const {
     return right.offset + slice * right.sliceStride;
   }
+  std::int64_t bytesOfRight() const; ///< of an element where it lies
   kernels::PackedMatrix pack(const std::byte* memory, std::int64_t slice,
                              kernels::PackedMatrix&& old) const;
   tl::expected<kernels::PackedMatrix, std::string> pack(const execution::UnreadTensor& tensor,

@@ -202,15 +202,22 @@ static void packedAll(ProgramFields& fields, std::shared_ptr<const std::vector<O
   all = std::make_shared<const std::vector<Operand>>(std::move(made));
 }
 
+/// Whether values of a format of floats are those of a type that kernels multiply.
+static bool isHeldBy(kernels::PlainType type, const format::ElementFormat& format) {
+  if (type == kernels::PlainType::F32 &&
+      (format.name == "f32" || format.name == "bf16" || format.name == "f16"))
+    return true;
+  return type != kernels::PlainType::Int8 && format.isNarrow() && !format.isInteger();
+}
+
 void MatrixProductStep::productFields(ProgramFields& fields) {
   fields.choice(plainType, kernels::PlainType::Int8);
   fields.rows(rows);
   matrixFields(fields, depth, columns, left, right);
-  fields.format(right.codes);
-  if (right.codes != nullptr &&
-      (plainType != kernels::PlainType::Bf16 || !right.codes->isNarrow() || right.stride < 0 ||
-       right.depthStride < 0))
-    fields.fail("a product of codes that become no bf16");
+  fields.format(right.from);
+  if (right.from != nullptr &&
+      (!isHeldBy(plainType, *right.from) || right.stride < 0 || right.depthStride < 0))
+    fields.fail("a product of elements that its type does not hold");
   fields.batch(batch.offsets, batch.isOpen, batch.item);
   right.slices.fields(fields, batch.products());
   stride(fields, right.sliceStride);
@@ -218,7 +225,7 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
   const std::int64_t width = plainType == kernels::PlainType::F32    ? kF32
                              : plainType == kernels::PlainType::Bf16 ? 2
                                                                      : 1;
-  const std::int64_t rightWidth = right.codes != nullptr ? 1 : width;
+  const std::int64_t rightWidth = bytesOfRight();
   const Extent ofLeft[] = {{rows.count, left.stride}, {depth, 1}};
   const Extent ofRight[] = {{columns, right.stride},
                             {depth, right.depthStride},
@@ -230,7 +237,7 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
   const kernels::BatchOffsets& first = batch.offsets.front();
   const bool isOfChoice = right.slices.isOfProduct();
   if (batch.isOne() ? first.left != 0 || first.right != 0 || first.c != 0
-                    : !isOfChoice && (right.codes != nullptr || !right.slices.axes.empty()))
+                    : !isOfChoice && (right.from != nullptr || !right.slices.axes.empty()))
     return fields.fail("a product of no batch");
   if (isOfChoice && !hasOneRight())
     return fields.fail("products that choose among slices which begin elsewhere for each");
@@ -591,12 +598,14 @@ void QuantizeStep::fields(ProgramFields& fields) {
   const std::uint64_t size = bytesOf(fields, shape, kF32);
   std::uint64_t read = size;
   fields.maybe(slices, [&](Slices& slices) {
-    fields.number(slices.offset);
-    fields.number(slices.stride);
     slices.choice.fields(fields, {1});
-    const Extent extents[] = {{slices.choice.count(), slices.stride},
-                              {numerics::elementCount(shape), 1}};
-    read = fields.reach(slices.offset, extents, kF32);
+    fields.format(slices.format);
+    if (slices.format == nullptr || !isHeldBy(kernels::PlainType::F32, *slices.format))
+      return fields.fail("a quantization of elements that f32 does not hold");
+    read = fields.bytes({static_cast<std::int64_t>(
+                             reachOf(fields, slices.values, slices.choice.count(),
+                                     static_cast<std::uint64_t>(numerics::elementCount(shape)))),
+                         slices.format->bytes()});
   });
   if (slices && randomBits)
     fields.fail("slices of a tensor that is rounded at random");

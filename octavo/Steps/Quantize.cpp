@@ -1,6 +1,7 @@
 #include "octavo/Steps/Quantize.h"
 
 #include "octavo/Kernels/BlockLayout.h"
+#include "octavo/Kernels/Convert.h"
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/QuantizedTensor.h"
 #include "octavo/Kernels/ThreadMemory.h"
@@ -29,33 +30,61 @@ QuantizeStep::quantized(const float* values, std::span<const std::uint32_t> bits
       isTransposed ? kernels::Layout::Transposed : kernels::Layout::RowMajor, {}, std::move(old));
 }
 
+tl::expected<numerics::ScaledTensor, numerics::NonFiniteInput>
+QuantizeStep::quantizedSlice(const std::byte* memory, std::int64_t slice,
+                             numerics::ScaledTensor&& old) const {
+  const int bytes = slices->format->bytes();
+  std::vector<std::byte> gathered;
+  if (const auto begin = slices->values.runOf(slice, slices->choice.count())) {
+    memory += *begin * bytes;
+  } else {
+    gathered = slices->values.slice(slice, slices->choice.count()).from(memory, bytes);
+    memory = gathered.data();
+  }
+  if (slices->format->name == "f32")
+    return quantized(reinterpret_cast<const float*>(memory), {}, std::move(old));
+  kernels::ThreadVector<float> wide(static_cast<std::size_t>(numerics::elementCount(shape)));
+  kernels::widen(*slices->format, memory, kernels::WideType::F32, wide.data(), wide.size());
+  return quantized(wide.data(), {}, std::move(old));
+}
+
+std::shared_ptr<const std::vector<QuantizeStep::Kept>>
+QuantizeStep::keptOf(const Value& owner) const {
+  const Value* const one = &owner;
+  return kept.of(std::span(&one, 1), [&] {
+    std::vector<Kept> made;
+    for (std::int64_t slice = 0; slice < slices->choice.count(); ++slice)
+      made.push_back(
+          quantizedSlice(owner.tensor().bytes.data(), slice, {})
+              .map([](numerics::ScaledTensor tensor) { return Value(std::move(tensor)); }));
+    return made;
+  });
+}
+
+/// A slice that its quantization refuses may be one that no run chooses.
+Outcome QuantizeStep::bind(const Binding& binding) const {
+  if (slices && binding.slot == from.number && binding.value.isTensor())
+    keptOf(binding.value);
+  return {};
+}
+
 Outcome QuantizeStep::run(Frame& frame) const {
-  const auto count = static_cast<std::size_t>(numerics::elementCount(shape));
-  const auto bits = randomBits ? std::span(frame.at<const std::uint32_t>(*randomBits), count)
-                               : std::span<const std::uint32_t>();
-  const float* const values = frame.at<const float>(from);
-  const auto of = [&](std::int64_t slice) {
-    return slices ? values + slices->offset + slice * slices->stride : values;
-  };
   const std::int64_t slice = slices ? slices->choice.of(frame) : 0;
   const Value* const owner = slices ? frame.owners[static_cast<std::size_t>(from.number)] : nullptr;
   if (owner != nullptr) {
-    const auto all = kept.of(std::span(&owner, 1), [&] {
-      std::vector<Kept> made;
-      for (std::int64_t i = 0; i < slices->choice.count(); ++i)
-        made.push_back(quantized(of(i), {}, {}).map([](numerics::ScaledTensor tensor) {
-          return Value(std::move(tensor));
-        }));
-      return made;
-    });
+    const auto all = keptOf(*owner);
     const Kept& one = (*all)[static_cast<std::size_t>(slice)];
     if (!one)
       return refusal(*this, one.error().value);
     frame.values[static_cast<std::size_t>(result)] = *one;
     return {};
   }
+  const auto count = static_cast<std::size_t>(numerics::elementCount(shape));
+  const auto bits = randomBits ? std::span(frame.at<const std::uint32_t>(*randomBits), count)
+                               : std::span<const std::uint32_t>();
   numerics::ScaledTensor& target = makeScaled(frame, result);
-  auto made = quantized(of(slice), bits, std::move(target));
+  auto made = slices ? quantizedSlice(frame.at(from), slice, std::move(target))
+                     : quantized(frame.at<const float>(from), bits, std::move(target));
   if (!made)
     return refusal(*this, made.error().value);
   target = std::move(*made);
@@ -82,8 +111,13 @@ void writeScales(const numerics::ScaledTensor& tensor, std::byte* to) {
 
 StepFacts QuantizeStep::facts() const {
   const auto count = static_cast<double>(numerics::elementCount(shape));
-  return {.kind = StepFacts::Kind::Quantize,
-          .bytes = count * sizeof(float) + bytesOf(scaledType, shape)};
+  StepFacts facts{.kind = StepFacts::Kind::Quantize,
+                  .bytes = count * sizeof(float) + bytesOf(scaledType, shape)};
+  if (slices)
+    facts.weight = {.slot = from.number,
+                    .bytes =
+                        static_cast<double>(slices->choice.count()) * bytesOf(scaledType, shape)};
+  return facts;
 }
 
 Outcome FromPartsStep::run(Frame& frame) const {

@@ -4,6 +4,7 @@
 #include "octavo/Kernels/QuantizeBothAxes.h"
 #include "octavo/Numerics/QuantizeOptions.h"
 #include "octavo/Numerics/Scaled.h"
+#include "octavo/Steps/MovedWeight.h"
 #include "octavo/Steps/Product.h"
 #include "octavo/Steps/ScaledParts.h"
 #include "octavo/Steps/SliceChoice.h"
@@ -19,10 +20,11 @@ Outcome refusal(const Step& step, float value);
 class QuantizeStep : public Step {
 public:
   explicit QuantizeStep(OperationTextPtr op) : Step(std::move(op)) {}
-  /// What a slot has slices of, `stride` elements apart. Where the slot is of a value that comes
-  /// again, each is quantized once.
+  /// What a slot has slices of, in floats of a format whose values f32 holds. Where the slot is of
+  /// a value that comes again, each is quantized once.
   struct Slices {
-    std::int64_t offset, stride;
+    Gathered values;
+    const format::ElementFormat* format;
     SliceChoice choice;
   };
   /// `randomBits` is there for stochastic rounding; `result`, of Frame::values, has the shape and
@@ -35,6 +37,7 @@ public:
         isTransposed(layout == kernels::Layout::Transposed), shape(std::move(shape)),
         scaledType(std::move(type)), options(std::move(options)), result(result) {}
   Outcome run(Frame& frame) const override;
+  Outcome bind(const Binding& binding) const override;
   StepFacts facts() const override;
   StepType type() const override { return StepType::Quantize; }
   void fields(ProgramFields& fields) override;
@@ -43,10 +46,13 @@ private:
   tl::expected<numerics::ScaledTensor, numerics::NonFiniteInput>
   quantized(const float* values, std::span<const std::uint32_t> bits,
             numerics::ScaledTensor&& old) const;
+  tl::expected<numerics::ScaledTensor, numerics::NonFiniteInput>
+  quantizedSlice(const std::byte* memory, std::int64_t slice, numerics::ScaledTensor&& old) const;
+  using Kept = tl::expected<Value, numerics::NonFiniteInput>;
+  std::shared_ptr<const std::vector<Kept>> keptOf(const Value& owner) const;
 
   Slot from;
   std::optional<Slices> slices;
-  using Kept = tl::expected<Value, numerics::NonFiniteInput>;
   MadeOnce<std::vector<Kept>> kept; ///< of all slices
   std::optional<Slot> randomBits;
   bool isTransposed = false;

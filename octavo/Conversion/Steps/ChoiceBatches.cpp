@@ -91,7 +91,9 @@ std::optional<Axes> chosenAxes(const Side& side) {
   const AnyElement place(tensor);
   Unknowns unknowns(place.rank() + kMostChoices);
   const Element element{tensor, place.linear()};
-  const std::optional<Index> number = choiceNumber(element, place.rank(), unknowns);
+  // Codes of a scaled side are no floats.
+  const Conversions conversions = tensor == side.value ? Conversions::Widen : Conversions::Stop;
+  const std::optional<Index> number = choiceNumber(element, place.rank(), conversions, unknowns);
   if (!number)
     return std::nullopt;
   Axes chosen, all(side.batch);
@@ -100,7 +102,8 @@ std::optional<Axes> chosenAxes(const Side& side) {
                         [&](const auto& digit) { return digit.variable == axis; });
   });
   all.append(chosen);
-  const ChosenElement found = throughChoices(element, place.rank(), place.number(all), unknowns);
+  const ChosenElement found =
+      throughChoices(element, place.rank(), place.number(all), conversions, unknowns);
   const mlir::Value stack = found.element.tensor;
   const bool isKept = stack.getDefiningOp<ir::UnpackOp>() || comesAgain(stack);
   return isOfProduct(found.choices) && isKept ? std::optional(std::move(chosen)) : std::nullopt;

@@ -1,9 +1,12 @@
 #include "octavo/Conversion/Steps/Choices.h"
 
 #include "octavo/Conversion/Kernels/Kernel.h"
+#include "octavo/Conversion/Kernels/Scalars.h"
 #include "octavo/Conversion/Steps/Nodes.h"
+#include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -123,35 +126,62 @@ std::optional<SlicedElement> sliced(const Element& element, Variables& variables
 
 } // namespace
 
+/// What is converted to a type that holds all of its values; null where nothing is.
+static mlir::Value widenedFrom(mlir::Value value) {
+  auto convert = value.getDefiningOp<stablehlo::ConvertOp>();
+  const mlir::Type to = elementOf(value);
+  if (!convert || !(to.isF32() || to.isBF16()))
+    return {};
+  const mlir::Type element = elementOf(convert.getOperand());
+  const format::ElementFormat* from = elementFormat(element);
+  const bool isCode = from != nullptr && from->width() == 8 && !from->isInteger();
+  const bool isHalf = to.isF32() && (element.isBF16() || element.isF16());
+  return isCode || isHalf ? convert.getOperand() : mlir::Value();
+}
+
+Element throughConversions(Element element, Variables& variables) {
+  element = sourceOf(std::move(element), variables);
+  while (const mlir::Value from = widenedFrom(element.tensor))
+    element = sourceOf({from, element.linear}, variables);
+  return element;
+}
+
 /// What a choice is made of, where `may` says so of it.
-static ChosenElement throughChoices(Element element, int variable, Variables& variables,
+static ChosenElement throughChoices(Element element, int variable, Conversions conversions,
+                                    Variables& variables,
                                     llvm::function_ref<bool(const SlicedElement&)> may) {
-  ChosenElement chosen{sourceOf(std::move(element), variables), {}};
+  const auto source = [&](Element from) {
+    return conversions == Conversions::Widen ? throughConversions(std::move(from), variables)
+                                             : sourceOf(std::move(from), variables);
+  };
+  ChosenElement chosen{source(std::move(element)), {}};
   for (int i = 0; i < kMostChoices; ++i) {
     auto next = sliced(chosen.element, variables);
     if (!next || !may(*next))
       break;
     const llvm::ArrayRef<std::int64_t> shape = shapeOf(next->whole);
     next->indices[next->axis] = Index::variable(variable + i, next->choice.slices);
-    chosen.element = sourceOf({next->whole, linearIndex(next->indices, shape)}, variables);
+    chosen.element = source({next->whole, linearIndex(next->indices, shape)});
     chosen.choices.push_back(next->choice);
   }
   return chosen;
 }
 
 ChosenElement throughChoices(Element element, int variable, const Index& product,
-                             Variables& variables) {
-  return throughChoices(std::move(element), variable, variables, [&](const SlicedElement& next) {
-    return !next.number || *next.number == product;
-  });
+                             Conversions conversions, Variables& variables) {
+  return throughChoices(
+      std::move(element), variable, conversions, variables,
+      [&](const SlicedElement& next) { return !next.number || *next.number == product; });
 }
 
-std::optional<Index> choiceNumber(Element element, int variable, Variables& variables) {
+std::optional<Index> choiceNumber(Element element, int variable, Conversions conversions,
+                                  Variables& variables) {
   std::optional<Index> number;
-  throughChoices(std::move(element), variable, variables, [&](const SlicedElement& next) {
-    number = next.number;
-    return !number;
-  });
+  throughChoices(std::move(element), variable, conversions, variables,
+                 [&](const SlicedElement& next) {
+                   number = next.number;
+                   return !number;
+                 });
   return number;
 }
 

@@ -36,17 +36,25 @@ struct ChosenElement {
   Choices choices; ///< the outermost slices first
 };
 
+/// Whether the way to an element goes through conversions that keep the values of all floats, to
+/// bf16 or f32: who packs them converts them.
+enum class Conversions : std::uint8_t { Stop, Widen };
+
 /// Through views, and slices and gathers that take whole slices along one axis. Variables from
 /// `variable` on, kMostChoices at most, count the slices of each choice in turn. `product` is the
 /// number of the element's product in its batch: what gathers must choose by.
 ChosenElement throughChoices(Element element, int variable, const Index& product,
-                             Variables& variables);
+                             Conversions conversions, Variables& variables);
 
 /// The number among its indices by which the first gather on that way chooses, if there is any.
-std::optional<Index> choiceNumber(Element element, int variable, Variables& variables);
+std::optional<Index> choiceNumber(Element element, int variable, Conversions conversions,
+                                  Variables& variables);
+
+/// Through views and conversions alone.
+Element throughConversions(Element element, Variables& variables);
 
 /// Whether memory is an argument of the function or a constant, in a loop too that leaves it as it
-/// is.
+/// is: what is made of it once may be kept.
 bool comesAgain(mlir::Value memory);
 
 } // namespace octavo::conversion

@@ -28,6 +28,7 @@ private:
   llvm::DenseSet<const execution::OperationText*> packed;
 
   void add(const steps::Sequence& sequence, int depth);
+  bool comesAgain(const StepFacts::Weight& weight) const;
   void addWeight(const StepFacts::Weight& weight);
   static void addTo(std::vector<Explanation::Counted>& list, std::string what);
 };
@@ -40,13 +41,22 @@ void Count::addTo(std::vector<Explanation::Counted>& list, std::string what) {
     ++same->count;
 }
 
-void Count::addWeight(const StepFacts::Weight& weight) {
+/// What is made in each run is packed in it.
+bool Count::comesAgain(const StepFacts::Weight& weight) const {
   if (weight.slot >= 0) {
     const SlotUse::Kind kind = program.slots[static_cast<std::size_t>(weight.slot)].kind;
-    if (kind != SlotUse::Kind::Argument && kind != SlotUse::Kind::Constant)
-      return; // made in each run, and packed in it
+    return kind == SlotUse::Kind::Argument || kind == SlotUse::Kind::Constant;
   }
-  if (!weights.insert({weight.slot, weight.value}).second)
+  return llvm::any_of(program.arguments,
+                      [&](const steps::Place& argument) {
+                        return !argument.memory && argument.number == weight.value;
+                      }) ||
+         llvm::any_of(program.values,
+                      [&](const steps::BoundValue& bound) { return bound.number == weight.value; });
+}
+
+void Count::addWeight(const StepFacts::Weight& weight) {
+  if (!comesAgain(weight) || !weights.insert({weight.slot, weight.value}).second)
     return;
   ++found.packedWeights;
   found.packedBytes += static_cast<std::int64_t>(weight.bytes);
@@ -82,8 +92,10 @@ void Count::add(const steps::Sequence& sequence, int depth) {
     case StepFacts::Kind::Interpreted:
       found.interpreted.push_back({op.name, op.location, std::move(facts.detail)});
       break;
-    case StepFacts::Kind::Pack:
     case StepFacts::Kind::Quantize:
+      addTo(found.others, facts.weight && comesAgain(*facts.weight) ? "quantize once" : "quantize");
+      break;
+    case StepFacts::Kind::Pack:
     case StepFacts::Kind::Dequantize:
     case StepFacts::Kind::Chain:
     case StepFacts::Kind::Update:

@@ -34,7 +34,7 @@ llvm::Error FunctionLowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
     llvm::Expected<steps::SliceChoice> choice = sliceChoice(source.kept->choices);
     if (!choice)
       return choice.takeError();
-    slices = {source.kept->offset, source.kept->stride, *choice};
+    slices = {source.kept->values, elementFormat(elementOf(source.kept->tensor)), *choice};
   }
   llvm::Expected<Place> result = used(op.getResult());
   if (!result)
@@ -159,7 +159,7 @@ llvm::Expected<FunctionLowering::ProductStepPtr> FunctionLowering::matrices(cons
     return slices.takeError();
   const auto side = [](Slot slot, const MatrixLayout& layout) {
     return steps::MatrixProductStep::Side{slot, layout.offset, layout.stride, layout.depthStride,
-                                          layout.codes};
+                                          layout.from};
   };
   steps::MatrixProductStep::Side rightSide = side(right, product.right);
   rightSide.slices = *slices;

@@ -46,14 +46,15 @@ bool chooses(mlir::Operation* op) {
 }
 
 /// Of one that so many products have, each as much of it.
-std::optional<Source> sourceOfPart(mlir::Value part, std::int64_t products) {
+std::optional<Source> sourceOfPart(mlir::Value part, std::int64_t products,
+                                   Conversions conversions = Conversions::Stop) {
   const std::int64_t size = sizeOf(part);
   if (size == 0 || products == 0 || size % products != 0)
     return std::nullopt;
   const Index number = Index::variable(kElement, size);
   Unknowns unknowns(kSlice + kMostChoices);
-  ChosenElement chosen =
-      throughChoices({part, number}, kSlice, number.dividedBy(size / products)->quotient, unknowns);
+  ChosenElement chosen = throughChoices(
+      {part, number}, kSlice, number.dividedBy(size / products)->quotient, conversions, unknowns);
   const Index& linear = chosen.element.linear;
   Source source{chosen.element.tensor, {linear.constant(), {}}, std::move(chosen.choices)};
   std::vector<steps::Gathered::Axis>& axes = source.gathered.axes;
@@ -125,21 +126,13 @@ std::optional<KeptSlice> keptSlice(mlir::Value values) {
   auto type = mlir::dyn_cast<mlir::RankedTensorType>(values.getType());
   if (!type || !type.hasStaticShape())
     return std::nullopt;
-  const std::optional<Source> source = sourceOfPart(values, 1);
-  auto argument =
-      source ? mlir::dyn_cast<mlir::BlockArgument>(source->tensor) : mlir::BlockArgument();
-  if (!argument || !mlir::isa<mlir::func::FuncOp>(argument.getOwner()->getParentOp()))
+  std::optional<Source> source = sourceOfPart(values, 1, Conversions::Widen);
+  if (!source || !comesAgain(source->tensor))
     return std::nullopt;
-  llvm::ArrayRef<steps::Gathered::Axis> axes = source->gathered.axes;
-  KeptSlice slice{argument, source->gathered.offset, 0, source->choices};
-  if (const std::int64_t slices = slicesOf(slice.choices); slices > 1) {
-    if (axes.empty() || axes.front().count != slices)
-      return std::nullopt;
-    slice.stride = axes.front().stride;
-    axes = axes.drop_front();
-  }
-  return axes.empty() || (axes.size() == 1 && axes.front().stride == 1) ? std::optional(slice)
-                                                                        : std::nullopt;
+  const bool isRun = source->gathered.runOf(0, slicesOf(source->choices)).has_value();
+  if (!isRun && source->choices.empty())
+    return std::nullopt;
+  return KeptSlice{source->tensor, std::move(source->gathered), std::move(source->choices)};
 }
 
 bool isOnlyMoved(mlir::Operation* op) {

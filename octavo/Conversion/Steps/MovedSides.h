@@ -26,14 +26,14 @@ struct MovedSide {
 /// are more than moved about.
 std::optional<MovedSide> movedSide(ir::PackOp pack, std::size_t batchAxes);
 
-/// A slice of an argument of the function, or all of one.
+/// A slice of a tensor that comes again, or all of one.
 struct KeptSlice {
-  mlir::Value tensor;
-  std::int64_t offset = 0, stride = 0; ///< of the first slice, and of each farther one, in elements
+  mlir::Value tensor; ///< of floats whose values f32 holds
+  steps::Gathered values;
   Choices choices = {};
 };
 
-/// Nothing where the values do not lie in an argument one after the other.
+/// Nothing where f32 are other values, or all of a tensor in another order.
 std::optional<KeptSlice> keptSlice(mlir::Value values);
 
 /// Whether an operation gives parts, or a slice of some, that nothing reads but products that

@@ -149,23 +149,10 @@ std::optional<MatrixLayout> layoutFrom(const Element& source, mlir::Value operan
   return layout;
 }
 
-/// What a right operand is converted from, where bf16 holds its values: packing converts it, once.
-std::optional<Element> convertedFrom(const Element& source, Unknowns& unknowns) {
-  auto convert = source.tensor.getDefiningOp<stablehlo::ConvertOp>();
-  if (!convert || !mlir::getElementTypeOrSelf(convert.getType()).isBF16())
-    return std::nullopt;
-  Element from = sourceOf({convert.getOperand(), source.linear}, unknowns);
-  const format::ElementFormat* format = elementFormat(elementOf(from.tensor));
-  if (format == nullptr || format->width() != 8 || format->isInteger())
-    return std::nullopt;
-  return from;
-}
-
-/// Whether it lies in memory before the run.
-bool isKept(mlir::Value memory) {
-  return (llvm::isa<mlir::BlockArgument>(memory) ||
-          memory.getDefiningOp<stablehlo::ConstantOp>()) &&
-         !isInlined(memory.getDefiningOp());
+/// The format of what an operand is converted from; null where it is of its type.
+const format::ElementFormat* formatBefore(mlir::Value memory, mlir::Value operand) {
+  const mlir::Type from = elementOf(memory);
+  return from == elementOf(operand) ? nullptr : elementFormat(from);
 }
 
 /// A right operand that is a slice of memory that comes again, in which its own would be new in
@@ -180,17 +167,8 @@ std::optional<MatrixLayout> chosenSlice(Element source, mlir::Value operand, con
   }
   const auto number = static_cast<int>(shape.size());
   Unknowns unknowns(number + kMostChoices);
-  const format::ElementFormat* codes = nullptr;
-  const auto throughConversion = [&](Element& element) {
-    if (std::optional<Element> from = convertedFrom(element, unknowns)) {
-      element = std::move(*from);
-      codes = elementFormat(elementOf(element.tensor));
-    }
-  };
-  throughConversion(source);
-  ChosenElement chosen =
-      throughChoices(std::move(source), number, linearIndex(batch, extents), unknowns);
-  throughConversion(chosen.element);
+  ChosenElement chosen = throughChoices(std::move(source), number, linearIndex(batch, extents),
+                                        Conversions::Widen, unknowns);
   if (chosen.choices.empty() || !comesAgain(chosen.element.tensor) ||
       !(roles.batch.empty() || isOfProduct(chosen.choices)))
     return std::nullopt;
@@ -198,7 +176,7 @@ std::optional<MatrixLayout> chosenSlice(Element source, mlir::Value operand, con
   // A slice is the matrix of one product.
   if (!layout || !llvm::all_of(layout->batch, [](std::int64_t each) { return each == 0; }))
     return std::nullopt;
-  layout->codes = codes;
+  layout->from = formatBefore(layout->memory, operand);
   return layout;
 }
 
@@ -216,11 +194,12 @@ std::optional<MatrixLayout> layoutOf(mlir::Value operand, const Roles& roles, bo
   if (isPacked)
     if (auto slice = chosenSlice(first, operand, roles))
       return slice;
-  if (!isLeft && roles.batch.empty())
-    if (const std::optional<Element> from = convertedFrom(first, unknowns);
-        from && isKept(from->tensor))
-      if (auto layout = layoutFrom(*from, operand, roles)) {
-        layout->codes = elementFormat(elementOf(from->tensor));
+  if (isPacked && roles.batch.empty())
+    if (const Element from = throughConversions(first, unknowns);
+        from.tensor != first.tensor &&
+        (mlir::isa<mlir::BlockArgument>(from.tensor) || comesAgain(from.tensor)))
+      if (auto layout = layoutFrom(from, operand, roles)) {
+        layout->from = formatBefore(from.tensor, operand);
         return layout;
       }
   for (const Element& source : {first, Element{operand, linear}}) {
@@ -365,8 +344,7 @@ void turnProduct(stablehlo::TransposeOp transpose) {
     return layoutOf(sides[side], roles[side], true) ? 0 : sizeOf(sides[side]);
   };
   const std::optional<MatrixLayout> right = layoutOf(sides[1], roles[1], false, true);
-  const bool isPackedOnce = right && (llvm::isa<mlir::BlockArgument>(right->memory) ||
-                                      right->memory.getDefiningOp<stablehlo::ConstantOp>());
+  const bool isPackedOnce = right && comesAgain(right->memory);
   if (costOnLeft(1) + (isPackedOnce ? sizeOf(sides[1]) : 0) >=
       costOnLeft(0) + sizeOf(dot.getResult()))
     return;

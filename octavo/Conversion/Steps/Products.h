@@ -23,9 +23,9 @@ struct MatrixLayout {
   std::int64_t offset = 0;
   llvm::SmallVector<std::int64_t> batch;
   std::int64_t stride = 0, depthStride = 1;
-  /// Of a right side whose memory are narrow floats that bf16 holds, not yet converted to it: their
-  /// format.
-  const format::ElementFormat* codes = nullptr;
+  /// Of a right side whose memory are floats of another type, not yet converted to the product's,
+  /// which holds them: their format.
+  const format::ElementFormat* from = nullptr;
   /// Of a right side that is one of several slices of memory that comes again, so far apart: which.
   Choices choices = {};
   std::int64_t sliceStride = 0;

@@ -65,6 +65,11 @@ def by_columns(weights, x):
     return jax.lax.fori_loop(0, LAYERS, lambda i, h: layer(h, stack["up"][:, :, i], stack["down"][:, :, i]), x)
 
 
+def widened(weights, x):
+    """Each round converts its layer to f32."""
+    return jax.lax.scan(lambda h, w: (layer(h, w["up"].astype(jnp.float32), w["down"].astype(jnp.float32)), None), x, weights)[0]
+
+
 def twice(weights, x):
     """A loop around the loop over the layers."""
     return jax.lax.fori_loop(0, 2, lambda _, h: scanned(weights, h), x)
@@ -98,7 +103,7 @@ def test_values_are_those_of_the_layers_written_out(function, format, backend):
     np.testing.assert_array_equal(made(weights, x), expected(weights, x, **options))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16, np.float16])
 @pytest.mark.parametrize("function", [*LOOPS, twice])
 def test_stacks_as_they_are(function, dtype):
     """Each layer is packed once, for all runs and rows: the bits are those of layers of their own."""
@@ -180,19 +185,31 @@ def test_constants_are_quantized_ahead(format, backend):
 
 
 @BACKENDS
-def test_stacks_of_bf16(backend):
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "nvfp4", None])
+@pytest.mark.parametrize("dtype", [ml_dtypes.bfloat16, np.float16])
+def test_stacks_that_are_widened(dtype, format, backend):
     weights, x = arrays()
-    weights = {name: w.astype(ml_dtypes.bfloat16) for name, w in weights.items()}
+    weights = {name: w.astype(dtype) for name, w in weights.items()}
+    options = {"backend": backend} | ({"quantize": format, "parameters": "^weights"} if format else {})
+    program = lowered(widened, weights, x)
+    made = octavo.compile(program, **options)
+    assert format != "mxfp8_e4m3" or {dot.reason for dot in made.dots} == {"weight quantized when it is bound"}
+    wanted = expected({name: w.astype(np.float32) for name, w in weights.items()}, x, **options)
+    np.testing.assert_array_equal(made(weights, x), wanted)
+    np.testing.assert_array_equal(octavo.compile(program, weights={"weights": weights}, **options)(x), wanted)
 
-    def widened(weights, x):
-        wide = lambda w: w.astype(jnp.float32)
-        return jax.lax.scan(lambda h, w: (layer(h, wide(w["up"]), wide(w["down"])), None), x, weights)[0]
 
-    options = {"quantize": "mxfp8_e4m3", "parameters": "^weights", "backend": backend}
-    made = octavo.compile(lowered(widened, weights, x), **options)
-    assert {dot.reason for dot in made.dots} == {"weight quantized when it is bound"}
-    wide = {name: w.astype(np.float32) for name, w in weights.items()}
-    np.testing.assert_array_equal(made(weights, x), expected(wide, x, **options))
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16, np.float16])
+def test_layers_of_a_type_are_quantized_as_they_are(dtype):
+    """One outer scale each, of activations and weights of that type (rule S17)."""
+    weights, x = arrays()
+    weights, x = {name: w.astype(dtype) for name, w in weights.items()}, x.astype(dtype)
+    options = {"quantize": "nvfp4", "parameters": "^weights"}
+    program, wanted = lowered(scanned, weights, x), expected(weights, x, **options)
+    np.testing.assert_array_equal(octavo.compile(program, **options)(weights, x), wanted)
+    np.testing.assert_array_equal(octavo.compile(program, weights={"weights": weights}, **options)(x), wanted)
+    of_constants = octavo.compile(lowered(lambda x: scanned(weights, x), x), quantize="nvfp4")
+    np.testing.assert_array_equal(of_constants(x), wanted)
 
 
 @BACKENDS
@@ -230,16 +247,25 @@ def test_a_compiled_folder_has_its_stacks_packed(format, tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), expected(weights, x, **({"quantize": format, "parameters": "^weights"} if format else {})))
 
 
+STORED = [(scanned, np.float32), (scanned, ml_dtypes.bfloat16), (scanned, np.float16), (widened, ml_dtypes.bfloat16), (widened, np.float16)]
+
+
+@pytest.mark.parametrize("are_constants", [False, True])
 @pytest.mark.parametrize("format", ["mxfp8_e4m3", "nvfp4", None])
-def test_no_round_copies_a_layer(format, tmp_path):
+@pytest.mark.parametrize("function, dtype", STORED)
+def test_no_round_copies_a_layer(function, dtype, format, are_constants, tmp_path):
     weights, x = arrays()
-    (tmp_path / "program.mlir").write_text(lowered(scanned, weights, x).as_text(debug_info=True))
+    weights, x = {name: w.astype(dtype) for name, w in weights.items()}, x.astype(np.float32 if function is widened else dtype)
+    program = lowered(lambda x: function(weights, x), x) if are_constants else lowered(function, weights, x)
+    (tmp_path / "program.mlir").write_text(program.as_text(debug_info=True))
     options = ["--quantize", format, "--parameters", "^weights"] if format else []
     told = command("run", tmp_path / "program.mlir", *options, "--explain-compile", "--json")
     compiled = json.loads(told)["functions"][0]
     assert compiled["arena_bytes"] < weights["up"][0].nbytes
+    assert compiled["packed_weights"]["count"] == 2
     # What is quantized in the program is once, of weights that come again.
-    assert ("quantize" in {other["what"] for other in compiled["others"]}) == (format == "nvfp4")
+    others = {other["what"] for other in compiled["others"]}
+    assert "quantize" not in others and ("quantize once" in others) == (format == "nvfp4")
 
 
 @BACKENDS
