@@ -85,7 +85,9 @@ std::optional<MovedSide> movedSide(ir::PackOp pack, std::size_t batchAxes) {
   std::optional<Source> scales = sourceOfPart(pack.getScales(), haveOwnScales ? products : 1);
   if (!elements || !scales)
     return std::nullopt;
-  if (!haveOwnScales && scales->choices.empty() && isOfProduct(elements->choices)) {
+  // Scales that are not chosen are those of every slice.
+  const bool haveSlicesThem = !isOfProduct(elements->choices) || !haveOwnScales || products == 1;
+  if (scales->choices.empty() && !elements->choices.empty() && haveSlicesThem) {
     scales->choices = elements->choices;
     scales->gathered.axes.insert(scales->gathered.axes.begin(), {slicesOf(scales->choices), 0});
   }

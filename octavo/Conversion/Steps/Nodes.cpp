@@ -81,6 +81,7 @@ private:
   bool reaches(int from, int to);
   bool merge(int into, int other);
   void shape(Draft& draft);
+  llvm::DenseSet<mlir::Operation*> asked();
   void require(mlir::Value value, int reader);
   void connect();
 };
@@ -305,6 +306,26 @@ void Builder::shape(Draft& draft) {
     }
 }
 
+/// The members of kernels whose values anything reads: what is packed from where slices come from
+/// reads none of what makes the slices.
+llvm::DenseSet<mlir::Operation*> Builder::asked() {
+  llvm::DenseSet<mlir::Operation*> found;
+  llvm::SmallVector<mlir::Value> open(block.getTerminator()->getOperands());
+  for (const Draft& draft : drafts)
+    if (draft.mergedInto < 0)
+      open.append(draft.memory.begin(), draft.memory.end());
+  while (!open.empty()) {
+    Unknowns unknowns(kUnknown);
+    const mlir::Value value = sourceOf({open.pop_back_val(), Index()}, unknowns).tensor;
+    const int draft = draftOfValue(value);
+    if (draft < 0 || !at(draft).node.isKernel() || !found.insert(value.getDefiningOp()).second)
+      continue;
+    for (mlir::Value operand : value.getDefiningOp()->getOperands())
+      open.push_back(operand);
+  }
+  return found;
+}
+
 /// Has a value lie in memory for a draft that reads it.
 void Builder::require(mlir::Value value, int reader) {
   value = inMemory(value);
@@ -336,6 +357,7 @@ void Builder::require(mlir::Value value, int reader) {
 }
 
 void Builder::connect() {
+  const llvm::DenseSet<mlir::Operation*> isAsked = asked();
   const std::size_t count = drafts.size();
   for (std::size_t i = 0; i < count; ++i) {
     const int reader = static_cast<int>(i);
@@ -343,7 +365,8 @@ void Builder::connect() {
       continue;
     const llvm::SmallVector<mlir::Operation*> members(at(reader).node.kernel.members.begin(),
                                                       at(reader).node.kernel.members.end());
-    for (mlir::Operation* member : members)
+    for (mlir::Operation* member : llvm::make_filter_range(
+             members, [&](mlir::Operation* each) { return isAsked.contains(each); }))
       for (mlir::Value operand : member->getOperands())
         if (const std::optional<Element> source = readFrom(operand))
           require(source->tensor, reader);

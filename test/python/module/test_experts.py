@@ -202,6 +202,101 @@ def test_tokens_share_their_experts():
         np.testing.assert_array_equal(made, np.stack(each, axis=0 if wanted == "jtf" else 1))
 
 
+TAKE = """
+  %t = "stablehlo.gather"(%w, %i) {
+    dimension_numbers = #stablehlo.gather<offset_dims = [1, 2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+    slice_sizes = array<i64: 1, 96, 64>} : (!w, !i) -> !t
+"""
+INDICES = np.array([4, 0, 9, 2, 2, -3], np.int32)
+TAKEN = np.clip(INDICES, 0, EXPERTS - 1)
+
+
+def copies_nothing(program):
+    found = program.explain()
+    assert found["interpreted"] == []
+    return found["arena_bytes"] < WIDTH * HIDDEN * 4
+
+
+def test_stacks_of_integers():
+    rng = np.random.default_rng(3)
+    w, x = (rng.integers(-128, 128, shape, np.int8) for shape in [(EXPERTS, HIDDEN, WIDTH), (TOKENS, WIDTH)])
+    made = octavo.compile(f"""
+      !w = tensor<{EXPERTS}x96x64xi8>
+      !t = tensor<6x96x64xi8>
+      !i = tensor<6xi32>
+      func.func @main(%w: !w, %i: !i, %x: tensor<6x64xi8>) -> tensor<6x96xi32> {{
+        {TAKE}
+        %y = stablehlo.dot_general %x, %t, batching_dims = [0] x [0], contracting_dims = [1] x [2] : (tensor<6x64xi8>, !t) -> tensor<6x96xi32>
+        return %y : tensor<6x96xi32>
+      }}""")
+    assert copies_nothing(made)
+    np.testing.assert_array_equal(made(w, INDICES, x), np.einsum("nd,nfd->nf", x.astype(np.int32), w[TAKEN].astype(np.int32)))
+
+
+@pytest.mark.parametrize("elements, scales, grid, block, outer", [
+    ("f4E2M1FN", "f8E4M3FN", (1, 96, 4), "1, 1, 16", True),
+    ("f8E4M3FN", "f8E4M3FN", (1, 96, 4), "1, 1, 16", False),
+    ("f8E4M3FN", "f32", (1, 1, 1), "{0}, 96, 64", False)], ids=["nvfp4", "e4m3", "fp8_tensor"])
+def test_scaled_stacks_of_the_program(elements, scales, grid, block, outer):
+    """Codes and scales that it is given: the outer scale, or the one that there is, is that of all experts."""
+    dtypes = {"f4E2M1FN": ml_dtypes.float4_e2m1fn, "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f32": np.float32}
+    isOne = scales == "f32"
+    codes = normal(EXPERTS, HIDDEN, WIDTH).astype(dtypes[elements])
+    ofBlocks = np.abs(normal(*((1 if isOne else EXPERTS), *grid[1:]), seed=6) + 1).astype(dtypes[scales])
+    whole, x = np.float32(0.375), normal(TOKENS, WIDTH)
+
+    def program(n):
+        taken = "x".join(map(str, ((1 if isOne else n), *grid[1:])))
+        type = f"!octavo.scaled<{n}x96x64x{elements}, scale {scales}, block [{block.format(n)}]{', outer f32' if outer else ''}>"
+        ofStack = "x".join(map(str, ofBlocks.shape))
+        take = "" if isOne else f"""
+          %st = "stablehlo.gather"(%s, %i) {{
+            dimension_numbers = #stablehlo.gather<offset_dims = [1, 2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+            slice_sizes = array<i64: 1, {grid[1]}, {grid[2]}>}} : (tensor<{ofStack}x{scales}>, !i) -> tensor<{taken}x{scales}>"""
+        return octavo.compile(f"""
+          !w = tensor<{EXPERTS}x96x64x{elements}>
+          !t = tensor<{n}x96x64x{elements}>
+          !i = tensor<{n}xi32>
+          func.func @main(%w: !w, %s: tensor<{ofStack}x{scales}>, %o: tensor<f32>, %i: !i, %x: tensor<{n}x64xf32>) -> tensor<{n}x96xf32> {{
+            {TAKE} {take}
+            %p = octavo.pack %t, {"%s" if isOne else "%st"}{", %o" if outer else ""} : (!t, tensor<{taken}x{scales}>{", tensor<f32>" if outer else ""}) -> {type}
+            %y = octavo.dot_general %x, %p, batching_dims = [0] x [0], contracting_dims = [1] x [2] : (tensor<{n}x64xf32>, {type}) -> tensor<{n}x96xf32>
+            return %y : tensor<{n}x96xf32>
+          }}""")
+
+    made = program(TOKENS)
+    assert copies_nothing(made)
+    values = codes.astype(np.float64).reshape(EXPERTS, grid[1], -1, grid[2], WIDTH // grid[2]) * ofBlocks.astype(np.float64)[:, :, None, :, None]
+    values = values.reshape(codes.shape) * (np.float64(whole) if outer else 1)
+    found = made(codes, ofBlocks, whole, INDICES, x)
+    np.testing.assert_allclose(found, np.einsum("nd,nfd->nf", x, values[TAKEN]), rtol=1e-5, atol=1e-4)
+    one = program(1)
+    each = [one(codes, ofBlocks, whole, INDICES[i:i + 1], x[i:i + 1])[0] for i in range(TOKENS)]
+    np.testing.assert_array_equal(found, each)
+
+
+@pytest.mark.parametrize("form", [per_token, weights_first, by_columns])
+@pytest.mark.parametrize("stored, wide", [(ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16), (np.float16, np.float16), (ml_dtypes.bfloat16, np.float32)])
+def test_stacks_that_are_converted(stored, wide, form):
+    """Before experts are chosen, or then: the bits of stacks that were converted before."""
+    w, x, chosen = {name: each.astype(stored) for name, each in stacks().items()}, normal(TOKENS, WIDTH).astype(wide), CHOICES[0]
+    converted = {name: each.astype(wide) for name, each in w.items()}
+    wanted = octavo.compile(lowered(form, converted, x, chosen))(converted, x, chosen)
+
+    class Chosen:
+        def __init__(self, stack):
+            self.stack = stack
+
+        def __getitem__(self, experts):
+            return self.stack[experts].astype(wide)
+
+    for function in (lambda w, *rest: form({name: Chosen(each) for name, each in w.items()}, *rest),
+                     lambda w, *rest: form({name: each.astype(wide) for name, each in w.items()}, *rest)):
+        made = octavo.compile(lowered(function, w, x, chosen))
+        assert copies_nothing(made)
+        np.testing.assert_array_equal(made(w, x, chosen), wanted)
+
+
 @pytest.mark.parametrize("format", [None, "mxfp4", "fp8_row"])
 def test_other_stacks_are_other_values(format):
     """A stack that is given once, or written over, is not taken for the one before."""

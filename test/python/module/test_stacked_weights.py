@@ -139,6 +139,28 @@ def test_a_layer_that_the_program_chooses(index):
     np.testing.assert_array_equal(of_constant, of_argument)
 
 
+def test_a_layer_under_a_scale_of_all():
+    """Codes alone are chosen: each layer is packed once with the scale of the stack."""
+    rng = np.random.default_rng(4)
+    codes = rng.standard_normal((LAYERS, HIDDEN, WIDTH)).astype(ml_dtypes.float8_e4m3fn)
+    scale, x = np.full((1, 1), 0.375, np.float32), arrays()[1]
+    stack, one = f"tensor<{LAYERS}x{HIDDEN}x{WIDTH}xf8E4M3FN>", f"tensor<1x{HIDDEN}x{WIDTH}xf8E4M3FN>"
+    layer = f"!octavo.scaled<{HIDDEN}x{WIDTH}xf8E4M3FN, scale f32, block [{HIDDEN}, {WIDTH}]>"
+    made = octavo.compile(f"""
+      func.func @main(%w: {stack}, %s: tensor<1x1xf32>, %i: tensor<i32>, %x: tensor<{BATCH}x{WIDTH}xf32>) -> tensor<{BATCH}x{HIDDEN}xf32> {{
+        %zero = stablehlo.constant dense<0> : tensor<i32>
+        %t = stablehlo.dynamic_slice %w, %i, %zero, %zero, sizes = [1, {HIDDEN}, {WIDTH}] : ({stack}, tensor<i32>, tensor<i32>, tensor<i32>) -> {one}
+        %c = stablehlo.reshape %t : ({one}) -> tensor<{HIDDEN}x{WIDTH}xf8E4M3FN>
+        %p = octavo.pack %c, %s : (tensor<{HIDDEN}x{WIDTH}xf8E4M3FN>, tensor<1x1xf32>) -> {layer}
+        %y = octavo.dot_general %x, %p, contracting_dims = [1] x [1] : (tensor<{BATCH}x{WIDTH}xf32>, {layer}) -> tensor<{BATCH}x{HIDDEN}xf32>
+        return %y : tensor<{BATCH}x{HIDDEN}xf32>
+      }}""")
+    assert made.explain()["interpreted"] == [] and made.explain()["arena_bytes"] == 0
+    for index in (-1, 0, 1, 2, 5):
+        values = codes[np.clip(index, 0, LAYERS - 1)].astype(np.float64) * 0.375
+        np.testing.assert_allclose(made(codes, scale, np.int32(index), x), x @ values.T, rtol=1e-5, atol=1e-4)
+
+
 @BACKENDS
 @pytest.mark.parametrize("format", ["mxfp8_e4m3", "fp8_row", "nvfp4"])
 def test_loops_around_the_loop(format, backend):
