@@ -263,8 +263,11 @@ private:
         rows[lane] = group(lanes.first + lane, g);
         if (isMapped || size < kGroup) {
           std::memset(copies[lane], 0, kGroup);
-          for (std::size_t k = 0; k < size; ++k)
-            copies[lane][k] = signAndMagnitude[rows[lane][k]];
+          if (isMapped)
+            for (std::size_t k = 0; k < size; ++k)
+              copies[lane][k] = signAndMagnitude[rows[lane][k]];
+          else
+            std::memcpy(copies[lane], rows[lane], size);
           rows[lane] = copies[lane];
         }
         most = __builtin_elementwise_max(most, magnitudes(rows[lane]));
@@ -300,14 +303,17 @@ private:
       return 0;
     }
     // Of positive numbers bits are in order, and all others are outside of the normal ones.
+    constexpr std::uint32_t kLeastNormal = 1u << 23, kInfinity = 255u << 23;
     std::uint32_t least = ~0u, greatest = 0;
     for (std::int64_t g = 0; g < plan.groups; ++g) {
-      const float value = scaleAt(row, g * kGroup);
+      float value = scaleAt(row, g * kGroup);
+      // Blocks of zeros, as relu and the edges of images give, have the least scale and take any.
+      if (std::bit_cast<std::uint32_t>(value) < kLeastNormal && isZeroGroup(row, g))
+        value = 1;
       least = std::min(least, std::bit_cast<std::uint32_t>(value));
       greatest = std::max(greatest, std::bit_cast<std::uint32_t>(value));
       scales[g * stride] = value * decoding.unit;
     }
-    constexpr std::uint32_t kLeastNormal = 1u << 23, kInfinity = 255u << 23;
     if (least >= kLeastNormal && greatest < kInfinity &&
         shiftOf({static_cast<int>(least >> 23) - 127, static_cast<int>(greatest >> 23) - 127}) == 0)
       return 0;
@@ -334,6 +340,8 @@ private:
 
   bool isZeroGroup(std::int64_t row, std::int64_t g) const {
     const std::uint8_t* codes = group(row, g);
+    if (!isMapped && plan.depth - g * kGroup >= kGroup)
+      return !any(magnitudes(codes));
     return std::all_of(codes, codes + std::min<std::int64_t>(kGroup, plan.depth - g * kGroup),
                        [&](std::uint8_t code) { return (signAndMagnitude[code] & 0x7F) == 0; });
   }
