@@ -44,7 +44,7 @@ template <typename T> void clearRun(T* to, std::int64_t count) {
 
 } // namespace
 
-std::int64_t PatchShape::rows() const { return batch * product(axes, &PatchAxis::places); }
+Rows PatchShape::rows() const { return {batch * product(axes, &PatchAxis::places), isOpen}; }
 std::int64_t PatchShape::depth() const { return features * product(axes, &PatchAxis::window); }
 
 /// In the memory of what was packed before.
@@ -234,7 +234,7 @@ Outcome ConvolutionStep::multiply(const Frame& frame, Worker& worker, RowRange r
                                   const kernels::Execution& execution, Finishing finishing) const {
   // Enough rows for a thread to be worth it.
   constexpr std::int64_t kGrain = 24;
-  const RowRange own = range.of(shape.rows());
+  const RowRange own = range.of(shape.rows().of(frame));
   const RightOperand& operand = frame.right(number);
   const Weights& weights =
       operand.form ? *static_cast<const Weights*>(operand.form.get()) : operand.own;
@@ -256,7 +256,8 @@ Outcome ConvolutionStep::multiply(const Frame& frame, Worker& worker, RowRange r
 }
 
 StepFacts ConvolutionStep::productFacts() const {
-  const auto rows = static_cast<double>(shape.rows()), depth = static_cast<double>(shape.depth()),
+  const auto rows = static_cast<double>(shape.rows().count),
+             depth = static_cast<double>(shape.depth()),
              outputs = static_cast<double>(shape.outputs);
   const bool isF32 = shape.type == kernels::PlainType::F32;
   const double width = isF32 ? sizeof(float) : sizeof(std::uint16_t);

@@ -37,6 +37,7 @@ inline constexpr std::size_t kMostPatchAxes = 8;
 struct PatchShape {
   kernels::PlainType type;               ///< of input and weight; the result is f32
   std::int64_t batch, features, outputs; ///< of the result's rows; of one group; of all groups
+  bool isOpen = false;                   ///< so many images an item
   std::int64_t inputGroups = 1;          ///< groups of input features
   std::int64_t batchGroups = 1;
   std::vector<PatchAxis> axes;
@@ -45,7 +46,7 @@ struct PatchShape {
   std::int64_t inputOffset = 0, imageStride = 0;
   std::int64_t weightOffset = 0, weightInputStride = 0, weightOutputStride = 0;
 
-  std::int64_t rows() const;  ///< places of the result
+  Rows rows() const;          ///< places of the result
   std::int64_t depth() const; ///< elements of a patch
   std::int64_t groups() const { return inputGroups * batchGroups; }
 };
@@ -67,7 +68,7 @@ public:
 private:
   Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
                    const kernels::Execution& execution, Finishing finishing) const override;
-  std::int64_t finishedRows(const Frame& /*frame*/) const override { return shape.rows(); }
+  std::int64_t finishedRows(const Frame& frame) const override { return shape.rows().of(frame); }
   StepFacts productFacts() const override;
   void productFields(ProgramFields& fields) override;
   using Weights = std::vector<kernels::PackedMatrix>; ///< of each group

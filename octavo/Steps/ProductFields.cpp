@@ -475,8 +475,12 @@ void ScaledProductStep::packedAhead(ProgramFields& fields) {
 void ConvolutionStep::productFields(ProgramFields& fields) {
   fields.choice(shape.type, kernels::PlainType::Bf16);
   const std::int64_t width = shape.type == kernels::PlainType::F32 ? kF32 : 2;
-  for (std::int64_t* extent : {&shape.batch, &shape.features, &shape.outputs})
-    fields.number(*extent);
+  Rows images{shape.batch, shape.isOpen};
+  fields.rows(images);
+  shape.batch = images.count;
+  shape.isOpen = images.isOpen;
+  fields.number(shape.features);
+  fields.number(shape.outputs);
   fields.number(shape.inputGroups, 1);
   fields.number(shape.batchGroups, 1);
   fields.list(shape.axes, kMostPatchAxes, [&](PatchAxis& axis) {
@@ -496,6 +500,9 @@ void ConvolutionStep::productFields(ProgramFields& fields) {
   if (shape.axes.empty() || (shape.inputGroups > 1 && shape.batchGroups > 1) ||
       shape.outputs % (shape.inputGroups * shape.batchGroups) != 0)
     fields.fail("a convolution of groups that do not divide it");
+  if (shape.isOpen && (shape.batchGroups > 1 || shape.imageStride < 0))
+    fields.fail("a convolution whose images are in groups, or lie the wrong way round, of any "
+                "number of items");
   // Their products are computed, whichever of them are none.
   std::int64_t rows = std::max<std::int64_t>(1, shape.batch),
                depth = std::max<std::int64_t>(1, shape.features);
@@ -517,9 +524,14 @@ void ConvolutionStep::productFields(ProgramFields& fields) {
   fields.bytesOfMatrix(kernels::PlainType::F32, depth, shape.outputs);
   if (fields.failed())
     return;
-  fields.slot(this->input, fields.reach(shape.inputOffset, input, width), Access::Read);
+  Bytes read = fields.reach(shape.inputOffset, input, width);
+  if (shape.isOpen) {
+    read = Bytes::open(read.withOne, fields.bytes({shape.batch, shape.imageStride, width}));
+    fields.ofItem(static_cast<std::int64_t>(std::max(read.withOne, read.more)));
+  }
+  fields.slot(this->input, read, Access::Read);
   fields.number(result);
-  requireRows(fields, result, {}, {.count = shape.rows()},
+  requireRows(fields, result, {}, shape.rows(),
               static_cast<std::int64_t>(fields.bytes({shape.outputs, kF32})), Access::Write);
   fields.number(weight);
   if (!fields.isConstant(weight)) {

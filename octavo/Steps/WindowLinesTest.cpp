@@ -108,9 +108,9 @@ TEST(WindowLines, HaveWhatWindowsSee) {
     for (std::size_t i = 0; i < input.size(); ++i)
       input[i] = static_cast<float>(i + 1);
     for (std::int64_t group = 0; group < shape.groups(); ++group)
-      for (const std::int64_t block : {shape.rows(), std::int64_t{24}, std::int64_t{5}})
-        for (std::int64_t begin = 0; begin < shape.rows(); begin += block) {
-          const std::int64_t end = std::min(shape.rows(), begin + block);
+      for (const std::int64_t block : {shape.rows().count, std::int64_t{24}, std::int64_t{5}})
+        for (std::int64_t begin = 0; begin < shape.rows().count; begin += block) {
+          const std::int64_t end = std::min(shape.rows().count, begin + block);
           WindowLines lines(shape, input.data(), group);
           const kernels::PiecedRows pieces = lines.of(begin, end);
           for (std::int64_t row = begin; row < end; ++row) {

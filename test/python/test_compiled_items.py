@@ -41,6 +41,34 @@ def test_any_number_of_items(tmp_path, runner, options):
     assert run_in_c(runner, tmp_path / "folder", none, 3) == [b"", b"", np.array([-4, -5, -6], np.int32).tobytes()]
 
 
+@pytest.mark.parametrize("options", [[], ["--quantize", "mxfp8_e4m3"]])
+def test_convolutions_of_any_number_of_images(tmp_path, runner, options):
+    """Padded windows that overlap and, on bf16, windows side by side, of numbers whose sums are exact."""
+    from safetensors.numpy import save_file
+    drawn = np.random.default_rng(8)
+    save_file({"w": drawn.integers(-1, 2, (3, 3, 32, 8)).astype(np.float32)}, tmp_path / "w.safetensors")
+    (tmp_path / "p.mlir").write_text("""
+func.func @main(%x: tensor<?x4x6x32xf32> {octavo.name = "x"}, %w: tensor<3x3x32x8xf32> {octavo.name = "w", octavo.parameter})
+    -> (tensor<?x4x6x8xf32>, tensor<?x1x2x8xf32>) {
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+      window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+      : (tensor<?x4x6x32xf32>, tensor<3x3x32x8xf32>) -> tensor<?x4x6x8xf32>
+  %n = stablehlo.negate %0 : tensor<?x4x6x8xf32>
+  %1 = stablehlo.convert %x : (tensor<?x4x6x32xf32>) -> tensor<?x4x6x32xbf16>
+  %2 = stablehlo.convert %w : (tensor<3x3x32x8xf32>) -> tensor<3x3x32x8xbf16>
+  %3 = stablehlo.convolution(%1, %2) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+      window = {stride = [3, 3]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+      : (tensor<?x4x6x32xbf16>, tensor<3x3x32x8xbf16>) -> tensor<?x1x2x8xf32>
+  return %n, %3 : tensor<?x4x6x8xf32>, tensor<?x1x2x8xf32>
+}""")
+    options = [*options, "--weights", tmp_path / "w.safetensors"]
+    octavo("compile", tmp_path / "p.mlir", "-o", tmp_path / "folder", *options)
+    for items in (3, 1, 1009):
+        x = drawn.integers(-3, 4, (items, 4, 6, 32)).astype(np.float32)
+        found = run_in_c(runner, tmp_path / "folder", [x], 2)
+        assert found == run_in_octavo(tmp_path / "p.mlir", [x], *options, "--backend", "reference")
+
+
 def test_no_items_are_none_where_a_fixed_one_is_read(tmp_path, runner):
     """The first item is there of one and more; of none there is no slice of it."""
     (tmp_path / "p.mlir").write_text("""
