@@ -1,5 +1,6 @@
 #include "octavo/Transforms/ConvolutionDots.h"
 
+#include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Transforms/ConstantQuantization.h"
 #include "octavo/Transforms/TensorFacts.h"
 
@@ -12,18 +13,41 @@ namespace octavo::transforms {
 // An image of 224x224 by windows of 11x11, the largest of common networks, takes 121.
 constexpr std::int64_t kMostSlices = 128;
 
+// Of a group, as many as a block of the MX formats. Of fewer, the dots of a batch are small, and
+// take up to ten times as long as those of f32.
+constexpr std::int64_t kLeastFeatures = 32;
+
+static std::int64_t featuresOf(stablehlo::ConvolutionOp op) {
+  const std::int64_t axis = op.getDimensionNumbers().getKernelInputFeatureDimension();
+  return openShapeOf(op.getRhs())[static_cast<std::size_t>(axis)];
+}
+
 /// Empty where it is written as a dot of patches.
 static std::string whyLeft(stablehlo::ConvolutionOp op) {
-  const mlir::Value values[] = {op.getLhs(), op.getRhs(), op.getResult()};
-  if (!llvm::all_of(values, [](mlir::Value value) { return typeOf(value) != nullptr; }))
-    return "its extents are open";
-  if (!llvm::all_of(values, [](mlir::Value value) {
-        return llvm::isa<mlir::FloatType>(typeOf(value).getElementType());
-      }))
-    return "its elements are no floats";
-  if (op.getFeatureGroupCount() > 1 || op.getBatchGroupCount() > 1)
-    return "it has several groups";
-  if (llvm::any_of(values, [](mlir::Value value) { return elementCount(shapeOf(value)) == 0; }))
+  const auto numbers = op.getDimensionNumbers();
+  const std::pair<mlir::Value, std::int64_t> values[] = {
+      {op.getLhs(), numbers.getInputBatchDimension()},
+      {op.getResult(), numbers.getOutputBatchDimension()},
+      {op.getRhs(), -1}};
+  bool isEmpty = false;
+  for (const auto& [value, images] : values) {
+    if (!llvm::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(value.getType())))
+      return "its elements are no floats";
+    if (!openTypeOf(value))
+      return "its extents are open";
+    for (const auto& [axis, extent] : llvm::enumerate(openShapeOf(value))) {
+      if (mlir::ShapedType::isDynamic(extent) &&
+          (static_cast<std::int64_t>(axis) != images || op.getBatchGroupCount() > 1))
+        return "extents other than the number of its images are open";
+      isEmpty |= extent == 0;
+    }
+  }
+  const std::int64_t groups = static_cast<std::int64_t>(op.getFeatureGroupCount()),
+                     features = featuresOf(op);
+  if (groups > 1 && features < kLeastFeatures)
+    return fmt::format("its {} groups have {} feature{} each, and those of {} and more are dots",
+                       groups, features, features == 1 ? "" : "s", kLeastFeatures);
+  if (isEmpty)
     return "it has no elements";
   if (const std::int64_t slices = Windows(op).slices(); slices > kMostSlices)
     return fmt::format("its patches are made of {} slices of its input, and up to {} are", slices,
@@ -31,7 +55,8 @@ static std::string whyLeft(stablehlo::ConvolutionOp op) {
   return {};
 }
 
-ConvolutionDot::ConvolutionDot(stablehlo::ConvolutionOp op) : convolution(op), windows(op) {
+ConvolutionDot::ConvolutionDot(stablehlo::ConvolutionOp op)
+    : convolution(op), windows(op), featuresOfGroup(featuresOf(op)) {
   mlir::Operation* before = op->getPrevNode();
   const ProductOfPatches patches = writePatches(op, windows);
   product = patches.dot;
@@ -46,27 +71,29 @@ ConvolutionDot::ConvolutionDot(stablehlo::ConvolutionOp op) : convolution(op), w
   op.getResult().replaceAllUsesWith(result);
 }
 
-/// Whether the blocks of patches are those of the input, as often as windows see them.
-static bool haveSameBlocks(ir::ScaledType patches, ir::ScaledType input) {
-  const auto ofPatches = llvm::ArrayRef(patches.getBlock()), own = llvm::ArrayRef(input.getBlock());
-  const auto isOne = [](std::int64_t extent) { return extent == 1; };
-  return ofPatches == own && llvm::all_of(own.drop_back(), isOne) &&
-         input.getShape().back() % own.back() == 0;
-}
-
 static bool hasOneBlock(ir::ScaledType type) {
   return llvm::ArrayRef(type.getBlock()) == llvm::ArrayRef(type.getShape());
 }
 
-mlir::Value ConvolutionDot::quantizedLeft(const Quantization& quantization) const {
-  if (!firstOfPatches)
+/// Whether the blocks of patches are those of the input, as often as windows see them.
+static bool haveSameBlocks(ir::ScaledType patches, ir::ScaledType input, std::int64_t features) {
+  const auto along = [](ir::ScaledType type) {
+    const auto isOne = [](std::int64_t extent) { return extent == 1; };
+    return llvm::all_of(type.getBlock().drop_back(), isOne) ? type.getBlock().back() : 0;
+  };
+  return (hasOneBlock(patches) && hasOneBlock(input)) ||
+         (along(input) != 0 && along(input) == along(patches) && features % along(input) == 0);
+}
+
+mlir::Value ConvolutionDot::quantizedLeft(llvm::ArrayRef<std::int64_t> shape,
+                                          const Quantization& quantization) const {
+  const mlir::Value input = firstOfPatches ? firstOfPatches->getOperand(0) : mlir::Value();
+  // Of any number of items, rows are quantized in a product's step alone.
+  if (!input || !typeOf(input))
     return {};
-  const mlir::Value input = firstOfPatches->getOperand(0);
-  const llvm::ArrayRef<std::int64_t> shape = shapeOf(input);
-  const ir::ScaledType type = quantization.type(shapeOf(dot().getLhs())),
-                       own = quantization.type(shape);
-  const bool isOneBlock = hasOneBlock(type) && hasOneBlock(own);
-  if (!(isOneBlock || haveSameBlocks(type, own)) || !windows.repeat(shape.drop_front().drop_back()))
+  const ir::ScaledType type = quantization.type(shape), own = quantization.type(shapeOf(input));
+  if (!haveSameBlocks(type, own, featuresOfGroup) ||
+      !windows.repeat(shapeOf(input).drop_front().drop_back()))
     return {};
   // What is padded is what zeros become, which is for the quantization to say.
   const QuantizedConstant zero = llvm::cantFail(
@@ -79,10 +106,15 @@ mlir::Value ConvolutionDot::quantizedLeft(const Quantization& quantization) cons
   builder.setInsertionPointAfterValue(scaled);
   const mlir::Location location = scaled.getLoc();
   auto parts = ir::UnpackOp::create(builder, location, scaled);
-  const mlir::Value elements = patchesOf(builder, windows, parts.getElements(), zero.elements),
-                    scales = isOneBlock
-                                 ? parts.getScales()
-                                 : patchesOf(builder, windows, parts.getScales(), zero.scales);
+  const auto patches = [&](mlir::Value part, mlir::DenseElementsAttr padding) {
+    return byGroups(builder, windows, patchesOf(builder, windows, part, padding));
+  };
+  const mlir::Value elements = patches(parts.getElements(), zero.elements);
+  mlir::Value scales = parts.getScales();
+  if (!hasOneBlock(type))
+    scales = patches(scales, zero.scales);
+  else if (scales.getType() != type.getScalesType())
+    scales = stablehlo::ReshapeOp::create(builder, location, type.getScalesType(), scales);
   return ir::PackOp::create(builder, location, type, elements, scales, parts.getOuter());
 }
 

@@ -22,6 +22,8 @@ public:
   explicit ConvolutionDot(stablehlo::ConvolutionOp op);
 
   stablehlo::DotGeneralOp dot() const { return product; }
+  /// Of a group, at each place of a window.
+  std::int64_t features() const { return featuresOfGroup; }
 
   /// How a tensor is quantized, whose last axis is blocked along.
   struct Quantization {
@@ -29,10 +31,12 @@ public:
     llvm::function_ref<mlir::Value(mlir::Value value, ir::ScaledType type)> quantize;
     const numerics::QuantizeOptions& options;
   };
-  /// The left side of the dot as patches of codes and scales of its input, which is quantized once
-  /// and not once for each window that sees it. Null where that saves nothing or would be another
-  /// tensor: where blocks go over places, or windows leave a part of the input out.
-  mlir::Value quantizedLeft(const Quantization& quantization) const;
+  /// The left side of the dot, its contracted axes as one, as patches of codes and scales of its
+  /// input, which is quantized once and not once for each window that sees it. Null where that
+  /// saves nothing or would be another tensor: where blocks go over places, or windows leave a part
+  /// of the input out.
+  mlir::Value quantizedLeft(llvm::ArrayRef<std::int64_t> shape,
+                            const Quantization& quantization) const;
 
   /// What it is written of.
   llvm::ArrayRef<mlir::Operation*> operations() const { return written; }
@@ -44,6 +48,7 @@ public:
 private:
   stablehlo::ConvolutionOp convolution;
   Windows windows;
+  std::int64_t featuresOfGroup;
   stablehlo::DotGeneralOp product;
   mlir::Value result;
   llvm::SmallVector<mlir::Operation*> written;
@@ -55,8 +60,8 @@ struct ConvolutionDots {
   llvm::DenseMap<mlir::Operation*, std::string> left; ///< convolutions, and why they are
 };
 
-/// Writes those of floats and known extents, of one group, and of patches that are made of few
-/// slices.
+/// Writes those of floats and known extents but for the number of images, of groups of several
+/// features, and of patches that are made of few slices.
 ConvolutionDots writeConvolutionDots(mlir::ModuleOp module);
 
 } // namespace octavo::transforms

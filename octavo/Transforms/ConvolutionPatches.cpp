@@ -1,11 +1,15 @@
 #include "octavo/Transforms/ConvolutionPatches.h"
 
 #include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Dynamic.h"
+#include "octavo/Transforms/OpenShapes.h"
 #include "octavo/Transforms/TensorFacts.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
+
+#include <vector>
 
 namespace octavo::transforms {
 
@@ -14,7 +18,7 @@ namespace {
 using Axes = Windows::Axes;
 
 std::int64_t extent(mlir::Value value, std::int64_t axis) {
-  return shapeOf(value)[static_cast<std::size_t>(axis)];
+  return openShapeOf(value)[static_cast<std::size_t>(axis)];
 }
 
 mlir::Value transposed(mlir::OpBuilder& builder, mlir::Value value, const Axes& order) {
@@ -23,15 +27,15 @@ mlir::Value transposed(mlir::OpBuilder& builder, mlir::Value value, const Axes& 
     shape.push_back(extent(value, axis));
   return llvm::is_sorted(order)
              ? value
-             : stablehlo::TransposeOp::create(builder, value.getLoc(), typeOf(value).clone(shape),
-                                              value, order);
+             : stablehlo::TransposeOp::create(builder, value.getLoc(),
+                                              openTypeOf(value).clone(shape), value, order);
 }
 
+/// The same number of images, the first axis, where that is open.
 mlir::Value reshaped(mlir::OpBuilder& builder, mlir::Value value, const Axes& shape) {
-  return shapeOf(value) == llvm::ArrayRef(shape)
-             ? value
-             : stablehlo::ReshapeOp::create(builder, value.getLoc(), typeOf(value).clone(shape),
-                                            value);
+  std::vector<mlir::Operation*> made;
+  OpenShapes shapes(builder, value.getLoc(), made);
+  return shapes.reshape(value, shape, [&](std::size_t axis) { return shapes.sizeOf(value, axis); });
 }
 
 /// An axis cut into groups: an axis of `groups` before it.
@@ -71,6 +75,8 @@ Windows::Windows(stablehlo::ConvolutionOp op) {
   if (op.getPadding())
     for (auto [i, each] : llvm::enumerate(op.getPadding()->getValues<std::int64_t>()))
       (i % 2 == 0 ? low : high)[i / 2] = each;
+  groups = static_cast<std::int64_t>(op.getFeatureGroupCount());
+  batchGroups = static_cast<std::int64_t>(op.getBatchGroupCount());
 }
 
 bool Windows::areTiles() const {
@@ -110,7 +116,7 @@ class Patches {
 public:
   Patches(mlir::OpBuilder& builder, const Windows& windows, mlir::Value input)
       : builder(builder), location(input.getLoc()), windows(windows), input(input),
-        batch(extent(input, 0)), features(shapeOf(input).back()) {}
+        batch(extent(input, 0)), features(openShapeOf(input).back()) {}
 
   mlir::Value write(mlir::DenseElementsAttr padding) {
     if (windows.isPadded())
@@ -143,7 +149,7 @@ private:
 };
 
 void Patches::pad(mlir::DenseElementsAttr padding) {
-  const mlir::RankedTensorType type = typeOf(input);
+  const mlir::RankedTensorType type = openTypeOf(input);
   Axes low = windows.low, high = windows.high, interior = windows.interior, shape(type.getShape());
   for (Axes* each : {&low, &high, &interior}) {
     each->insert(each->begin(), 0);
@@ -157,23 +163,30 @@ void Patches::pad(mlir::DenseElementsAttr padding) {
 }
 
 mlir::Value Patches::slice(const Axes& first, const Axes& steps, const Axes& counts) {
-  Axes starts(windows.rank() + 2, 0), limits(shapeOf(input)), strides(windows.rank() + 2, 1);
+  Axes starts(windows.rank() + 2, 0), limits(openShapeOf(input)), strides(windows.rank() + 2, 1);
   for (auto [axis, start, step, count] : llvm::enumerate(first, steps, counts)) {
     starts[axis + 1] = start;
     strides[axis + 1] = step;
     limits[axis + 1] = std::max(start, start + (count - 1) * step + 1);
   }
-  return stablehlo::SliceOp::create(builder, location,
-                                    typeOf(input).clone(withEnds(counts, features)), input, starts,
-                                    limits, strides);
+  const mlir::RankedTensorType type = openTypeOf(input).clone(withEnds(counts, features));
+  if (type.hasStaticShape())
+    return stablehlo::SliceOp::create(builder, location, type, input, starts, limits, strides);
+  std::vector<mlir::Operation*> made;
+  OpenShapes shapes(builder, location, made);
+  const auto list = [&](const Axes& numbers) {
+    return shapes.shape(numbers, [&](std::size_t axis) { return shapes.sizeOf(input, axis); });
+  };
+  return stablehlo::RealDynamicSliceOp::create(builder, location, type, input, list(starts),
+                                               list(limits), list(strides));
 }
 
 mlir::Value Patches::joined(llvm::ArrayRef<mlir::Value> parts, std::int64_t axis) {
   if (parts.size() == 1)
     return parts.front();
-  Axes shape(shapeOf(parts.front()));
+  Axes shape(openShapeOf(parts.front()));
   shape[static_cast<std::size_t>(axis)] *= static_cast<std::int64_t>(parts.size());
-  return stablehlo::ConcatenateOp::create(builder, location, typeOf(input).clone(shape), parts,
+  return stablehlo::ConcatenateOp::create(builder, location, openTypeOf(input).clone(shape), parts,
                                           axis);
 }
 
@@ -238,6 +251,23 @@ mlir::Value patchesOf(mlir::OpBuilder& builder, const Windows& windows, mlir::Va
   return Patches(builder, windows, input).write(padding);
 }
 
+mlir::Value byGroups(mlir::OpBuilder& builder, const Windows& windows, mlir::Value patches) {
+  Axes shape(openShapeOf(patches));
+  if (windows.batchGroups > 1)
+    return reshaped(builder, patches, grouped(shape, 0, windows.batchGroups));
+  if (windows.groups == 1)
+    return patches;
+  const std::int64_t seen = elementCount(windows.window), depth = shape.back() / windows.groups;
+  const std::size_t window = shape.size() - 1;
+  shape.back() = seen;
+  shape.append({windows.groups, depth / seen});
+  const mlir::Value apart = transposed(builder, reshaped(builder, patches, shape),
+                                       moved(shape.size(), window + 1, window));
+  shape.resize(window);
+  shape.append({windows.groups, depth});
+  return reshaped(builder, apart, shape);
+}
+
 ProductOfPatches writePatches(stablehlo::ConvolutionOp op, const Windows& windows) {
   mlir::OpBuilder builder(op);
   const mlir::Location location = op.getLoc();
@@ -248,11 +278,11 @@ ProductOfPatches writePatches(stablehlo::ConvolutionOp op, const Windows& window
   order.push_back(numbers.getInputFeatureDimension());
   const mlir::Value input = transposed(builder, op.getLhs(), order);
   const auto zero = llvm::cast<mlir::DenseElementsAttr>(
-      builder.getZeroAttr(mlir::RankedTensorType::get({}, typeOf(input).getElementType())));
+      builder.getZeroAttr(mlir::RankedTensorType::get({}, openTypeOf(input).getElementType())));
   const mlir::Value patches = patchesOf(builder, windows, input, zero);
-  const std::int64_t features = shapeOf(input).back(), places = elementCount(windows.window);
+  const std::int64_t features = openShapeOf(input).back(), places = elementCount(windows.window);
   const auto last = static_cast<std::int64_t>(spatial) + 1;
-  Axes shape(shapeOf(patches));
+  Axes shape(openShapeOf(patches));
 
   mlir::Value kernel = op.getRhs();
   Axes reversed;
@@ -268,13 +298,12 @@ ProductOfPatches writePatches(stablehlo::ConvolutionOp op, const Windows& window
       {numbers.getKernelInputFeatureDimension(), numbers.getKernelOutputFeatureDimension()});
   kernel = transposed(builder, kernel, order);
   const std::int64_t outputs = shapeOf(kernel).back();
-  const auto groups = static_cast<std::int64_t>(op.getFeatureGroupCount()),
-             batches = static_cast<std::int64_t>(op.getBatchGroupCount());
+  const std::int64_t groups = windows.groups, batches = windows.batchGroups;
   const auto dot = [&](mlir::Value lhs, mlir::Value rhs, const Axes& result, const Axes& batching,
                        const Axes& rhsBatching, const Axes& contracting,
                        const Axes& rhsContracting) {
     return stablehlo::DotGeneralOp::create(
-        builder, location, typeOf(op.getResult()).clone(result), lhs, rhs,
+        builder, location, openTypeOf(op.getResult()).clone(result), lhs, rhs,
         stablehlo::DotDimensionNumbersAttr::get(op.getContext(), batching, rhsBatching, contracting,
                                                 rhsContracting),
         mlir::ArrayAttr(), stablehlo::DotAlgorithmAttr());

@@ -14,7 +14,8 @@
 
 namespace octavo::transforms {
 
-/// Where the windows of a convolution of known extents lie, one number for each axis of its places.
+/// Where the windows of a convolution lie, one number for each axis of its places. The number of
+/// images may be open, here and below.
 struct Windows {
   using Axes = llvm::SmallVector<std::int64_t>;
 
@@ -37,12 +38,18 @@ struct Windows {
 
   Axes window, places, strides, dilation;
   Axes low, high, interior; ///< of padding
+  std::int64_t groups;      ///< of features
+  std::int64_t batchGroups; ///< of images
 };
 
 /// What windows see of an input [batch, places.., features]: [batch, places.., window * features],
 /// the window row-major. What is padded is the one number of `padding`.
 mlir::Value patchesOf(mlir::OpBuilder& builder, const Windows& windows, mlir::Value input,
                       mlir::DenseElementsAttr padding);
+
+/// Patches with what a group contracts as their last axis: [batch, places.., group,
+/// window * features], or [group, batch, places.., window * features]; of one group as they are.
+mlir::Value byGroups(mlir::OpBuilder& builder, const Windows& windows, mlir::Value patches);
 
 struct ProductOfPatches {
   /// [batch, places.., window * features] by [window * features, out]; of several groups, these are
@@ -52,7 +59,7 @@ struct ProductOfPatches {
   mlir::Value result; ///< the convolution's, of the dot's
 };
 
-/// Writes it before a convolution of known extents: the input padded, and what its windows see, in
+/// Writes it before a convolution: the input padded, and what its windows see, in
 /// the order in which the convolution sums (rule I21).
 ProductOfPatches writePatches(stablehlo::ConvolutionOp op, const Windows& windows);
 

@@ -38,6 +38,8 @@ struct DotSide {
   std::optional<float> amax = {};               ///< for a static scale of the tensor
   /// Powers of two that are moved from activations to weights in the columns; null: none.
   std::shared_ptr<const ColumnExponents> exponents = {};
+  /// Of a convolution's kernel: at each place of its windows.
+  std::optional<std::int64_t> features = {};
 
   mlir::Value value() const { return op->getOperand(index); }
   mlir::RankedTensorType type() const {

@@ -63,7 +63,7 @@ private:
   mlir::Value taken(const AheadSide& ahead, mlir::Operation* user, const MergedAxes* merged);
   /// `signs` of a Hadamard transform, of the contracted axis; null: there is none.
   ScaledSide scaled(const DotSide& side, mlir::Value signs);
-  mlir::Value patches(const DotSide& side);
+  mlir::Value patches(const DotSide& side, const MergedAxes& merged);
   mlir::Value merge(const DotSide& side, const MergedAxes& merged);
   mlir::Value move(const DotSide& side);
   mlir::Value multiplied(mlir::Value value, std::int64_t axis, const ColumnExponents* exponents,
@@ -194,7 +194,7 @@ void Rewriting::take(const ConvolutionDot& convolution) {
 
 /// The patches of a convolution that are made of codes and scales; null where they are quantized as
 /// they are.
-mlir::Value Rewriting::patches(const DotSide& side) {
+mlir::Value Rewriting::patches(const DotSide& side, const MergedAxes& merged) {
   stablehlo::DotGeneralOp op = side.op;
   const ConvolutionDot* convolution = convolutions.lookup(op);
   if (!convolution || side.index != 0 || !side.format || side.settings->delayed || side.exponents ||
@@ -204,14 +204,14 @@ mlir::Value Rewriting::patches(const DotSide& side) {
     return scaledType(op.getContext(), *side.format, shape,
                       static_cast<std::int64_t>(shape.size()) - 1);
   };
-  const ir::ScaledType ofPatches = type(side.type().getShape());
+  const ir::ScaledType ofPatches = type(merged.shape);
   return convolution->quantizedLeft(
-      {type,
-       [&](mlir::Value value, ir::ScaledType own) {
-         return quantize(value, own, DotChoice::quantization(side, own), op.getLoc());
-       },
-       DotChoice::quantization(side, ofPatches)
-           .getOptions(ofPatches, *elementFormatOf(side.value()))});
+      merged.shape, {type,
+                     [&](mlir::Value value, ir::ScaledType own) {
+                       return quantize(value, own, DotChoice::quantization(side, own), op.getLoc());
+                     },
+                     DotChoice::quantization(side, ofPatches)
+                         .getOptions(ofPatches, *elementFormatOf(side.value()))});
 }
 
 mlir::Value Rewriting::quantize(const DotSide& side, mlir::Value value, const MergedAxes& merged) {
@@ -294,7 +294,7 @@ Rewriting::ScaledSide Rewriting::scaled(const DotSide& side, mlir::Value signs) 
     return {taken(*ahead, op, side.contracting.size() > 1 ? &merged : nullptr), ahead->batching,
             ahead->contracting};
   }
-  if (const mlir::Value moved = signs ? mlir::Value() : patches(side))
+  if (const mlir::Value moved = signs ? mlir::Value() : patches(side, merged))
     return {moved, merged.batching, {merged.contracting}};
   const bool isDelayed = side.format && side.settings->delayed;
   mlir::Value value = isDelayed && !signs ? side.value() : merge(side, merged);
@@ -556,8 +556,15 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
     report.caches = std::move(*caches);
   }
   ConvolutionDots convolutions = writeConvolutionDots(module);
+  llvm::DenseMap<mlir::Operation*, std::int64_t> features;
+  for (const ConvolutionDot& each : convolutions.written)
+    features[each.dot()] = each.features();
   std::vector<Dot> dots;
-  module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });
+  module.walk([&](stablehlo::DotGeneralOp op) {
+    dots.push_back(choice->describe(op));
+    if (const auto found = features.find(op); found != features.end())
+      dots.back().sides[1].features = found->second;
+  });
   if (llvm::Error error = choice->look(dots))
     return std::move(error);
   for (const auto& [number, dot] : llvm::enumerate(dots)) {

@@ -19,6 +19,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <tl/expected.hpp>
 
 namespace octavo::transforms {
@@ -64,6 +65,19 @@ std::optional<AheadSide> asItIs(mlir::Value root, const DotSide& side) {
   return AheadSide{root, toRoot(side.batching), toRoot(side.contracting)};
 }
 
+/// Of a convolution whose blocks go over places of its windows, and which blocks would not.
+std::string reasonOfPlaces(const DotSide& side, std::int64_t block) {
+  const std::string_view row = side.format->rowName();
+  std::string reason =
+      fmt::format("blocks of {} go over places of its convolution's windows, which have {} "
+                  "features each",
+                  block, *side.features);
+  const std::string fitting = fmt::format("{}:{}", row, *side.features & -*side.features);
+  if (format::findScaledFormat(fitting))
+    reason += fmt::format("; blocks of {} would not", fitting);
+  return reason;
+}
+
 /// Or why the root cannot take its place.
 tl::expected<Mapped, std::string> mapToRoot(mlir::Value root, const Taker& taker) {
   const auto moved = [&](AheadSide side,
@@ -96,10 +110,15 @@ tl::expected<Mapped, std::string> mapToRoot(mlir::Value root, const Taker& taker
                   {merged.contracting},
                   scaledType(root.getContext(), *side.format, merged.shape, merged.contracting),
                   taker.movement};
-  if (side.contracting.size() == 1)
-    return moved(taken, taken.moved);
-  return typeBefore(merged, side.type().getShape(), taken.moved)
-      .and_then([&](ir::ScaledType apart) { return moved(taken, apart); });
+  tl::expected<Mapped, std::string> mapped =
+      side.contracting.size() == 1
+          ? moved(taken, taken.moved)
+          : typeBefore(merged, side.type().getShape(), taken.moved)
+                .and_then([&](ir::ScaledType apart) { return moved(taken, apart); });
+  const std::int64_t block = taken.moved.getBlock()[static_cast<std::size_t>(merged.contracting)];
+  if (!mapped && side.features && *side.features % block != 0)
+    return tl::make_unexpected(reasonOfPlaces(side, block));
+  return mapped;
 }
 
 /// Why a value that would become scaled must stay as it is; empty if it need not.

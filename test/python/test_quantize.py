@@ -254,7 +254,7 @@ func.func @main(%x: tensor<1x8x8x4xf32>, %w: tensor<2x2x2x4xf32>, %v: tensor<4x4
     report = json.loads(octavo(program, "--format", "mxfp8_e4m3", "--json"))
     assert report["others"] == [
         {"name": "net/conv", "function": "main",
-         "reason": "it is a convolution, and it has several groups"},
+         "reason": "it is a convolution, and its 2 groups have 2 features each, and those of 32 and more are dots"},
         {"name": "net/dot", "function": "main",
          "reason": "it is stablehlo.dot, and stablehlo.dot_general is quantized"}]
     text = octavo(program, "--format", "mxfp8_e4m3", "--explain")

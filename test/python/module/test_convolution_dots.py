@@ -131,9 +131,54 @@ def test_what_is_padded_is_as_zeros_are(backend):
 
 
 @BACKENDS
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "nvfp4", "fp8_tensor", "fp8_row"])
+@pytest.mark.parametrize("groups", ["features", "images"])
+def test_groups_are_a_batch(groups, format, backend):
+    rng = np.random.default_rng(10)
+    x = rng.standard_normal((4, 7, 6, 64)).astype(np.float32)
+    w = rng.standard_normal((3, 2, 32 if groups == "features" else 64, 16)).astype(np.float32)
+    padding = ((1, 1), (0, 2))
+    count = {"feature_group_count": 2} if groups == "features" else {"batch_group_count": 2}
+
+    def convolve(w, x):
+        return jax.lax.conv_general_dilated(x, w, (1, 1), padding, dimension_numbers=("NHWC", "HWIO", "NHWC"), **count)
+
+    def multiply(w, patches):
+        result = jax.lax.dot_general(patches, w, (((4,), (0,)), ((3 if groups == "features" else 0,), (1,))))
+        result = jnp.moveaxis(result, 0, 3)  # the groups, before the outputs of each
+        return result.reshape(*result.shape[:3], -1)
+
+    patches = laid_out(x, (3, 2), padding=padding)
+    if groups == "features":
+        patches = np.moveaxis(patches.reshape(*patches.shape[:3], 6, 2, 32), 4, 3).reshape(*patches.shape[:3], 2, -1)
+    else:
+        patches = patches.reshape(2, 2, *patches.shape[1:])
+    options = {"quantize": format, "parameters": "^w", "backend": backend}
+    made = octavo.compile(lowered(convolve, w, x), **options)
+    assert [(dot.is_quantized, dot.reason) for dot in made.dots] == [(True, "weight quantized when it is bound")]
+    matrix = w.reshape(-1, 2, 8)
+    np.testing.assert_array_equal(made(w, x), octavo.compile(lowered(multiply, matrix, patches), **options)(matrix, patches))
+
+
+@BACKENDS
+@pytest.mark.parametrize("windows", ["padded", "side by side", "larger than the result"])
+def test_the_number_of_images_may_be_open(windows, backend):
+    convolve, w, x, (matrix, patches) = windowed("HWIO", 64, **WINDOWS[windows])
+    options = {"quantize": "mxfp8_e4m3", "parameters": "^w", "backend": backend}
+    images = jax.ShapeDtypeStruct(jax.export.symbolic_shape("n, 7, 6, 64"), x.dtype)
+    made = octavo.compile(jax.export.export(jax.jit(convolve))(w, images), **options)
+    assert [(dot.is_quantized, dot.reason) for dot in made.dots] == [(True, "weight quantized when it is bound")]
+    product = octavo.compile(lowered(lambda w, patches: jnp.einsum("nhwk,ko->nhwo", patches, w), matrix, patches), **options)
+    np.testing.assert_array_equal(made(w, x), product(matrix, patches))
+    if backend == "compiled":
+        assert made.explain()["open_extents"] == "any number of items"
+
+
+@BACKENDS
 @pytest.mark.parametrize("features, reason", [
     (3, "weight quantized when it is bound"),
-    (48, "weight quantized in the program: it is reached through stablehlo.reshape, which cuts blocks or takes parts of them")])
+    (48, "weight quantized in the program: blocks of 32 go over places of its convolution's windows, which have 48 features each; "
+         "blocks of mxfp8_e4m3:16 would not")])
 def test_blocks_go_over_places(features, reason, backend):
     """18 numbers make one short block; of 288 some blocks of 32 have numbers of two places."""
     convolve, w, x, (matrix, patches) = windowed("HWIO", features, **WINDOWS["padded"])
@@ -165,7 +210,7 @@ def test_gradients_are_dots(strides, padding, dilation, backend):
 
 
 @pytest.mark.parametrize("window, options, reason", [
-    ((1, 1), {"feature_group_count": 2}, "it has several groups"),
+    ((1, 1), {"feature_group_count": 4}, "its 4 groups have 1 feature each, and those of 32 and more are dots"),
     ((9, 16), {"padding": ((8, 8), (15, 15))}, "its patches are made of 144 slices of its input, and up to 128 are")])
 def test_others_are_left(window, options, reason, tmp_path):
     rng = np.random.default_rng(8)
