@@ -23,6 +23,8 @@ static constexpr std::size_t kTask = std::size_t{1} << 16;
 static constexpr std::size_t kMostKept = std::size_t{1} << 20;
 /// Numbers of a stream that are made at a time; a multiple of every block of a run.
 static constexpr std::size_t kNumbers = 2048;
+/// What shorter blocks are padded to.
+static constexpr std::size_t kPadded = 32;
 /// Blocks of a chunk of a group, at most: bounds the memory a task takes for what it knows of them.
 static constexpr std::size_t kMostInChunk = 2048;
 
@@ -61,6 +63,8 @@ public:
         quantizeBlocks();
       else if (isRun())
         quantizeRuns();
+      else if (isShortRun())
+        quantizeShortRuns();
       else if (isStrip())
         quantizeStrips();
       else
@@ -78,6 +82,13 @@ private:
     return layout.isBlockedOnlyWithin(1) && std::has_single_bit(block) &&
            block * sizeof(float) >= static_cast<std::size_t>(table.vectorBytes) &&
            block <= kLargestRunBlock;
+  }
+  /// Whole blocks one after another that are shorter than those of a run, as where all of a row is
+  /// one: the patches of images of three features.
+  bool isShortRun() const {
+    return layout.rank() == 1 && layout.extent(0) % layout.block(0) == 0 &&
+           layout.block(0) > kPadded / 2 && layout.block(0) < kPadded && randomBits.empty() &&
+           !stream;
   }
   /// Blocks along the last axis but one, or of so many rows that finding the scales is little
   /// beside them.
@@ -157,6 +168,32 @@ private:
                                      .amaxes = amaxes.empty() ? nullptr : amaxes.data() + place}));
       });
     });
+  }
+
+  /// As runs of blocks with zeros behind them, which change no scale.
+  void quantizeShortRuns() {
+    constexpr std::size_t kBlocks = 64;
+    const std::size_t block = layout.block(0);
+    forRanges(layout.blockCount(), kTask / kPadded, execution,
+              [&](std::size_t begin, std::size_t end) {
+                float wide[kBlocks * kPadded] = {};
+                std::uint8_t found[kBlocks * kPadded];
+                for (std::size_t first = begin; first < end && !isRefused; first += kBlocks) {
+                  const std::size_t count = std::min(kBlocks, end - first);
+                  for (std::size_t i = 0; i < count; ++i)
+                    std::copy_n(values + (first + i) * block, block, wide + i * kPadded);
+                  add(table.quantizeRun(plan, {.values = wide,
+                                               .n = count * kPadded,
+                                               .block = kPadded,
+                                               .codes = found,
+                                               .scales = scaleAt(first),
+                                               .random = nullptr,
+                                               .stores = Stores::Cached,
+                                               .amaxes = nullptr}));
+                  for (std::size_t i = 0; i < count; ++i)
+                    std::copy_n(found + i * kPadded, block, codes + (first + i) * block);
+                }
+              });
   }
 
   /// Strips of blocks along the last axis, as wide as a strip may be.

@@ -254,7 +254,7 @@ TEST_P(QuantizeKernels, ShapesAndAxes) {
   for (const Shape& shape :
        {Shape{}, Shape{1}, Shape{31}, Shape{33}, Shape{1000}, Shape{3, 1}, Shape{1, 47},
         Shape{5, 100}, Shape{67, 3}, Shape{64, 64}, Shape{2, 33, 70}, Shape{3, 130, 5},
-        Shape{2, 3, 40, 17}, Shape{129, 257}, Shape{0, 5}}) {
+        Shape{2, 3, 40, 17}, Shape{70, 27}, Shape{129, 257}, Shape{0, 5}}) {
     const std::vector<float> values = adversarialValues(sizeOf(shape), 3);
     for (const format::ScaledFormat& row : kScaledFormats)
       for (int axis = 0; axis < std::max<int>(1, static_cast<int>(shape.size())); ++axis) {
@@ -293,9 +293,9 @@ TEST_P(QuantizeKernels, UnusualBlocksAndScales) {
 TEST_P(QuantizeKernels, NonFiniteValues) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-  const Shape shape{70, 150};
   for (const format::ScaledFormat& row : kScaledFormats)
-    for (int axis : {0, 1})
+    for (const auto& [shape, axis] :
+         {std::pair(Shape{70, 150}, 0), std::pair(Shape{70, 150}, 1), std::pair(Shape{420, 25}, 1)})
       for (NonFinite policy : {NonFinite::Error, NonFinite::Propagate, NonFinite::Saturate})
         for (Rounding rounding : {Rounding::TiesToEven, Rounding::TowardZero})
           for (Overflow overflow : {Overflow::Saturate, Overflow::Special}) {
