@@ -85,15 +85,26 @@ static bool haveSameBlocks(ir::ScaledType patches, ir::ScaledType input, std::in
          (along(input) != 0 && along(input) == along(patches) && features % along(input) == 0);
 }
 
+mlir::Value ConvolutionDot::repeatedInput() const {
+  // Of any number of items, rows are quantized in a product's step alone.
+  const mlir::Value input = firstOfPatches ? firstOfPatches->getOperand(0) : mlir::Value();
+  return input && typeOf(input) && windows.repeat(shapeOf(input).drop_front().drop_back())
+             ? input
+             : mlir::Value();
+}
+
+mlir::Value ConvolutionDot::leftOf(mlir::OpBuilder& builder, mlir::Value input,
+                                   mlir::DenseElementsAttr padding) const {
+  return byGroups(builder, windows, patchesOf(builder, windows, input, padding));
+}
+
 mlir::Value ConvolutionDot::quantizedLeft(llvm::ArrayRef<std::int64_t> shape,
                                           const Quantization& quantization) const {
-  const mlir::Value input = firstOfPatches ? firstOfPatches->getOperand(0) : mlir::Value();
-  // Of any number of items, rows are quantized in a product's step alone.
-  if (!input || !typeOf(input))
+  const mlir::Value input = repeatedInput();
+  if (!input)
     return {};
   const ir::ScaledType type = quantization.type(shape), own = quantization.type(shapeOf(input));
-  if (!haveSameBlocks(type, own, featuresOfGroup) ||
-      !windows.repeat(shapeOf(input).drop_front().drop_back()))
+  if (!haveSameBlocks(type, own, featuresOfGroup))
     return {};
   // What is padded is what zeros become, which is for the quantization to say.
   const QuantizedConstant zero = llvm::cantFail(
@@ -106,13 +117,10 @@ mlir::Value ConvolutionDot::quantizedLeft(llvm::ArrayRef<std::int64_t> shape,
   builder.setInsertionPointAfterValue(scaled);
   const mlir::Location location = scaled.getLoc();
   auto parts = ir::UnpackOp::create(builder, location, scaled);
-  const auto patches = [&](mlir::Value part, mlir::DenseElementsAttr padding) {
-    return byGroups(builder, windows, patchesOf(builder, windows, part, padding));
-  };
-  const mlir::Value elements = patches(parts.getElements(), zero.elements);
+  const mlir::Value elements = leftOf(builder, parts.getElements(), zero.elements);
   mlir::Value scales = parts.getScales();
   if (!hasOneBlock(type))
-    scales = patches(scales, zero.scales);
+    scales = leftOf(builder, scales, zero.scales);
   else if (scales.getType() != type.getScalesType())
     scales = stablehlo::ReshapeOp::create(builder, location, type.getScalesType(), scales);
   return ir::PackOp::create(builder, location, type, elements, scales, parts.getOuter());

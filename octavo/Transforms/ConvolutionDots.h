@@ -25,13 +25,21 @@ public:
   /// Of a group, at each place of a window.
   std::int64_t features() const { return featuresOfGroup; }
 
+  /// What the left side has patches of, [batch, places.., features], where it has all of its
+  /// elements and some several times; null elsewhere, and where the number of images is open.
+  mlir::Value repeatedInput() const;
+  /// The left side of what the input has become, its contracted axes as one; padded with the one
+  /// number of `padding`.
+  mlir::Value leftOf(mlir::OpBuilder& builder, mlir::Value input,
+                     mlir::DenseElementsAttr padding) const;
+
   /// How a tensor is quantized, whose last axis is blocked along.
   struct Quantization {
     llvm::function_ref<ir::ScaledType(llvm::ArrayRef<std::int64_t> shape)> type;
     llvm::function_ref<mlir::Value(mlir::Value value, ir::ScaledType type)> quantize;
     const numerics::QuantizeOptions& options;
   };
-  /// The left side of the dot, its contracted axes as one, as patches of codes and scales of its
+  /// The left side as patches of codes and scales of its
   /// input, which is quantized once and not once for each window that sees it. Null where that
   /// saves nothing or would be another tensor: where blocks go over places, or windows leave a part
   /// of the input out.

@@ -2,6 +2,7 @@
 // RUN: octavo-opt %s -octavo-quantize-dots=weights=nvfp4 2>/dev/null | FileCheck %s --check-prefix=NVFP4
 // RUN: octavo-opt %s -octavo-quantize-dots=weights=fp8_tensor 2>/dev/null | FileCheck %s --check-prefix=TENSOR
 // RUN: octavo-opt %s -octavo-quantize-dots="weights=mxfp8_e4m3 preset=xla" 2>/dev/null | FileCheck %s --check-prefix=XLA
+// RUN: octavo-opt %s -octavo-quantize-dots=recipe=fp8-delayed 2>/dev/null | FileCheck %s --check-prefix=DELAYED
 
 // The input is quantized once, and its codes and scales are what the windows see. What is padded are codes and scales
 // of zeros, as the settings have them.
@@ -21,6 +22,9 @@
 // XLA-LABEL: func.func @padded
 // XLA: octavo.quantize %arg0, preset = "xla" : tensor<1x4x4x64xf32>
 // XLA: stablehlo.constant dense<0xFF> : tensor<f8E8M0FNU>
+// DELAYED-LABEL: func.func @padded
+// DELAYED: %[[ZERO:.*]] = stablehlo.constant dense<0.000000e+00> : tensor<f8E4M3FN>
+// DELAYED: stablehlo.pad %{{.*}}, %[[ZERO]], low = [0, 1, 0, 0], high = [0, 0, 0, 0], interior = [0, 0, 0, 0] : (tensor<1x4x4x64xf8E4M3FN>, tensor<f8E4M3FN>)
 func.func @padded(%x: tensor<1x4x4x64xf32>, %w: tensor<2x1x64x8xf32> {octavo.parameter}) -> tensor<1x4x4x8xf32> {
   %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
       window = {pad = [[1, 0], [0, 0]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}

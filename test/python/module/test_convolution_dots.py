@@ -175,6 +175,19 @@ def test_the_number_of_images_may_be_open(windows, backend):
 
 
 @BACKENDS
+def test_delayed_scales_are_of_the_input(backend):
+    """The largest magnitude of the patches is that of the input, which is quantized in their place."""
+    convolve, w, x, (matrix, patches) = windowed("HWIO", 48, **WINDOWS["padded"])
+    recipe = {"rules": [{"weights": "fp8_tensor", "scaling": "delayed", "history": 2}]}
+    options = {"recipe": recipe, "parameters": "^w", "backend": backend}
+    made = octavo.compile(lowered(convolve, w, x), **options)
+    product = octavo.compile(lowered(lambda w, patches: jnp.einsum("nhwk,ko->nhwo", patches, w), matrix, patches), **options)
+    state = np.array([2, 4], np.float32), np.array([[0, 3], [0, 0.5]], np.float32)
+    for found, expected in zip(made(w, x, *state), product(matrix, patches, *state), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+@BACKENDS
 @pytest.mark.parametrize("features, reason", [
     (3, "weight quantized when it is bound"),
     (48, "weight quantized in the program: blocks of 32 go over places of its convolution's windows, which have 48 features each; "
