@@ -5,7 +5,6 @@
 #include "octavo/Transforms/OpenShapes.h"
 #include "octavo/Transforms/TensorFacts.h"
 
-#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
@@ -89,19 +88,22 @@ bool Windows::areFew() const {
   return count > 0 && count < elementCount(window);
 }
 
+llvm::BitVector Windows::seen(std::size_t axis, std::int64_t count) const {
+  llvm::BitVector result(static_cast<unsigned>(count));
+  const std::int64_t step = interior[axis] + 1;
+  for (std::int64_t place = 0; place < places[axis]; ++place)
+    for (std::int64_t inWindow = 0; inWindow < window[axis]; ++inWindow) {
+      const std::int64_t at = place * strides[axis] + inWindow * dilation[axis] - low[axis];
+      if (at >= 0 && at % step == 0 && at / step < count)
+        result.set(static_cast<unsigned>(at / step));
+    }
+  return result;
+}
+
 bool Windows::repeat(llvm::ArrayRef<std::int64_t> inputPlaces) const {
-  for (auto [axis, count] : llvm::enumerate(inputPlaces)) {
-    llvm::BitVector seen(static_cast<unsigned>(count));
-    const std::int64_t step = interior[axis] + 1;
-    for (std::int64_t place = 0; place < places[axis]; ++place)
-      for (std::int64_t inWindow = 0; inWindow < window[axis]; ++inWindow) {
-        const std::int64_t at = place * strides[axis] + inWindow * dilation[axis] - low[axis];
-        if (at >= 0 && at % step == 0 && at / step < count)
-          seen.set(static_cast<unsigned>(at / step));
-      }
-    if (!seen.all())
+  for (auto [axis, count] : llvm::enumerate(inputPlaces))
+    if (!seen(axis, count).all())
       return false;
-  }
   return elementCount(places) * elementCount(window) > elementCount(inputPlaces);
 }
 
@@ -118,6 +120,10 @@ public:
       : builder(builder), location(input.getLoc()), windows(windows), input(input),
         batch(extent(input, 0)), features(openShapeOf(input).back()) {}
 
+  /// The input from `first` on, so many places of it.
+  mlir::Value cut(const Axes& first, const Axes& counts) {
+    return slice(first, Axes(windows.rank(), 1), counts);
+  }
   mlir::Value write(mlir::DenseElementsAttr padding) {
     if (windows.isPadded())
       pad(padding);
@@ -268,7 +274,31 @@ mlir::Value byGroups(mlir::OpBuilder& builder, const Windows& windows, mlir::Val
   return reshaped(builder, apart, shape);
 }
 
-ProductOfPatches writePatches(stablehlo::ConvolutionOp op, const Windows& windows) {
+/// The input without what no window sees at its ends, which the windows then lie on.
+static mlir::Value withoutEnds(mlir::OpBuilder& builder, Windows& windows, mlir::Value input) {
+  Windows within = windows;
+  Axes first, counts;
+  for (std::size_t axis = 0; axis < windows.rank(); ++axis) {
+    const std::int64_t count = extent(input, static_cast<std::int64_t>(axis) + 1);
+    const llvm::BitVector seen = windows.seen(axis, count);
+    if (seen.none())
+      return input;
+    first.push_back(seen.find_first());
+    counts.push_back(seen.find_last() + 1 - first.back());
+    const std::int64_t step = windows.interior[axis] + 1;
+    within.low[axis] += first.back() * step;
+    within.high[axis] = (windows.places[axis] - 1) * windows.strides[axis] +
+                        (windows.window[axis] - 1) * windows.dilation[axis] - within.low[axis] -
+                        (counts.back() - 1) * step;
+  }
+  if (llvm::ArrayRef(counts) == openShapeOf(input).drop_front().drop_back())
+    return input;
+  const mlir::Value result = Patches(builder, windows, input).cut(first, counts);
+  windows = within;
+  return result;
+}
+
+ProductOfPatches writePatches(stablehlo::ConvolutionOp op, Windows& windows) {
   mlir::OpBuilder builder(op);
   const mlir::Location location = op.getLoc();
   const auto numbers = op.getDimensionNumbers();
@@ -276,7 +306,7 @@ ProductOfPatches writePatches(stablehlo::ConvolutionOp op, const Windows& window
   Axes order = {numbers.getInputBatchDimension()};
   llvm::append_range(order, numbers.getInputSpatialDimensions());
   order.push_back(numbers.getInputFeatureDimension());
-  const mlir::Value input = transposed(builder, op.getLhs(), order);
+  const mlir::Value input = withoutEnds(builder, windows, transposed(builder, op.getLhs(), order));
   const auto zero = llvm::cast<mlir::DenseElementsAttr>(
       builder.getZeroAttr(mlir::RankedTensorType::get({}, openTypeOf(input).getElementType())));
   const mlir::Value patches = patchesOf(builder, windows, input, zero);

@@ -6,6 +6,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -33,6 +34,8 @@ struct Windows {
   bool areFew() const;
   /// Whether they see all places of an input with so many of them, and some several times.
   bool repeat(llvm::ArrayRef<std::int64_t> inputPlaces) const;
+  /// Which of an input's `count` places along an axis they see.
+  llvm::BitVector seen(std::size_t axis, std::int64_t count) const;
   /// The slices of an input that its patches are made of.
   std::int64_t slices() const;
 
@@ -59,8 +62,8 @@ struct ProductOfPatches {
   mlir::Value result; ///< the convolution's, of the dot's
 };
 
-/// Writes it before a convolution: the input padded, and what its windows see, in
-/// the order in which the convolution sums (rule I21).
-ProductOfPatches writePatches(stablehlo::ConvolutionOp op, const Windows& windows);
+/// Writes it before a convolution: the input, cut to what its windows see and padded, and what its
+/// windows see, in the order in which the convolution sums (rule I21).
+ProductOfPatches writePatches(stablehlo::ConvolutionOp op, Windows& windows);
 
 } // namespace octavo::transforms

@@ -280,7 +280,8 @@ void Recovery::convolution(stablehlo::ConvolutionOp op) {
                  "give the arguments types of known extents, as --octavo-refine-shapes does"});
   if (std::optional<Obstacle> obstacle = unfit(op, op->getOperands(), found))
     return miss(record, *obstacle);
-  ProductOfPatches product = writePatches(op, Windows(op));
+  Windows windows(op);
+  ProductOfPatches product = writePatches(op, windows);
   const ScaledOrigin sides[] = {origins.of(product.dot.getLhs()), origins.of(product.dot.getRhs())};
   for (auto [before, origin] : llvm::zip_equal(found, sides))
     if (std::holds_alternative<Dequantized>(before) && std::holds_alternative<Obstacle>(origin)) {
