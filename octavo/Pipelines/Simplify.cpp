@@ -3,6 +3,8 @@
 #include "octavo/Conversion/Steps/ChoiceBatches.h"
 #include "octavo/Conversion/Steps/Nodes.h"
 #include "octavo/Conversion/Steps/Products.h"
+#include "octavo/Conversion/Steps/ScaledSides.h"
+#include "octavo/Conversion/Steps/TurnedDots.h"
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
@@ -137,7 +139,10 @@ void dequantizeParts(mlir::ModuleOp module) {
     ir::PackOp pack = packedAnew(isLeft ? dot.getLhs() : dot.getRhs());
     if (!pack)
       return;
-    const bool isBatch = !dot.getDotDimensionNumbers().getLhsBatchingDimensions().empty();
+    const std::size_t batchAxes = dot.getDotDimensionNumbers().getLhsBatchingDimensions().size();
+    const bool isBatch = batchAxes != 0;
+    if (!isLeft && conversion::movedSide(pack, batchAxes))
+      conversion::contractLeftLast(dot);
     const auto product = conversion::scaledProduct(dot);
     if (product && (!isBatch || (product->moved && !product->moved->choices.empty())))
       return;
@@ -211,6 +216,7 @@ llvm::Error simplify(mlir::ModuleOp module) {
   widenScaled(module);
   widenProducts(module);
   conversion::batchChoices(module);
+  conversion::turnDots(module);
   dequantizeParts(module);
   return llvm::Error::success();
 }

@@ -175,6 +175,23 @@ void orderAxes(mlir::Block& block) {
 
 } // namespace
 
+void contractLeftLast(ir::DotGeneralOp dot) {
+  const auto numbers = dot.getDotDimensionNumbers();
+  const auto rank = static_cast<std::int64_t>(shapeOf(dot.getLhs()).size());
+  if (numbers.getLhsContractingDimensions().size() != 1 ||
+      contractsLast(numbers.getLhsContractingDimensions(), static_cast<std::size_t>(rank)))
+    return;
+  const Axes order =
+      orderOf(rank, numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions());
+  mlir::OpBuilder builder(dot);
+  dot.getLhsMutable().assign(transposed(builder, dot.getLoc(), dot.getLhs(), order));
+  Axes batch(numbers.getLhsBatchingDimensions().size());
+  std::iota(batch.begin(), batch.end(), 0);
+  dot.setDotDimensionNumbersAttr(stablehlo::DotDimensionNumbersAttr::get(
+      dot.getContext(), batch, numbers.getRhsBatchingDimensions(), {rank - 1},
+      numbers.getRhsContractingDimensions()));
+}
+
 void layOutSides(mlir::Block& block) {
   orderAxes(block);
   // What is multiplied by the same kind of weight is packed in the same way, once.

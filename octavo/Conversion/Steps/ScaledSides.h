@@ -1,6 +1,8 @@
 // The sides of products of scaled tensors, laid out as the kernels take them.
 #pragma once
 
+#include "octavo/Dialect/Octavo/Octavo.h"
+
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -16,6 +18,9 @@ namespace octavo::conversion {
 /// another axis than their last, or used in other ways too, and matrices on the right that are
 /// contracted along their first, so that nothing else has to exchange the axes of their codes.
 void layOutSides(mlir::Block& block);
+
+/// Has a dot of floats and a scaled tensor contract the last axis of the former, its left side.
+void contractLeftLast(ir::DotGeneralOp dot);
 
 /// What a quantization, or the packing of codes, gives with its axes in that order.
 mlir::Value reordered(mlir::OpBuilder& builder, mlir::Operation* op,

@@ -269,6 +269,34 @@ def test_a_compiled_folder_has_its_stacks_packed(format, tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), expected(weights, x, **({"quantize": format, "parameters": "^weights"} if format else {})))
 
 
+def on_the_left(weights, x):
+    """`w @ row` of each row of a batch, as Equinox has its layers."""
+    rows = lambda w, h: jax.vmap(lambda row: w.T @ row)(h)
+    return jax.lax.scan(lambda h, w: (h + rows(w["down"], jnp.tanh(rows(w["up"], h))), None), x, weights)[0]
+
+
+def of_columns(weights, x):
+    """Rows of a batch are columns."""
+    columns = lambda w, h: jnp.einsum("df,db->fb", w, h)
+    return jax.lax.scan(lambda h, w: (h + columns(w["down"], jnp.tanh(columns(w["up"], h))), None), x.T, weights)[0].T
+
+
+@pytest.mark.parametrize("format, activations", [("mxfp8_e4m3", None), ("mxfp4", None), ("mxfp4", "none"), ("nvfp4", None), ("fp8_row", None), (None, None)])
+@pytest.mark.parametrize("function", [on_the_left, of_columns])
+def test_weights_on_the_left(function, format, activations, tmp_path):
+    """They change sides: right ones are packed once. The bits are those of `row @ w`."""
+    weights, x = arrays()
+    options = {"quantize": format, "activations": activations, "parameters": "^weights"} if format else {}
+    program, wanted = lowered(function, weights, x), expected(weights, x, **options)
+    np.testing.assert_array_equal(octavo.compile(program, weights={"weights": weights}, **options)(x), wanted)
+    (tmp_path / "program.mlir").write_text(program.as_text(debug_info=True))
+    options = ["--quantize", format, "--parameters", "^weights"] if format else []
+    told = command("run", tmp_path / "program.mlir", *options, *(["--activations", activations] if activations else []), "--explain-compile", "--json")
+    compiled = json.loads(told)["functions"][0]
+    assert compiled["arena_bytes"] < weights["up"][0].nbytes and compiled["interpreted"] == []
+    assert compiled["packed_weights"]["count"] == 2 and "quantize" not in {other["what"] for other in compiled["others"]}
+
+
 STORED = [(scanned, np.float32), (scanned, ml_dtypes.bfloat16), (scanned, np.float16), (widened, ml_dtypes.bfloat16), (widened, np.float16)]
 
 
