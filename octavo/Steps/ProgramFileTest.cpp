@@ -516,5 +516,30 @@ TEST(ProgramFile, whatIsPackedIsNoLargerThanMemory) {
   EXPECT_EQ(refusal(with(patches.written(), {0, 7, 9}, {0, kHuge, kHuge})), tooLarge);
 }
 
+/// Windows of 3 places over images of 7 of 5 features, 11 outputs: of any number of images.
+TEST(ProgramFile, imagesOfItemsLieOneAfterAnother) {
+  Programs made;
+  const Slot x = made.argument({1, 7, 5}, "f32", 0), w = made.argument({3, 5, 11}),
+             y = made.result({1, 5, 11}, 0);
+  made.program.rightCount = 1;
+  const PatchShape shape{.type = kernels::PlainType::F32,
+                         .batch = 1,
+                         .features = 5,
+                         .outputs = 11,
+                         .isOpen = true,
+                         .axes = {{7, 3, 5, 1, 0, 1, 1, 5, 55}},
+                         .imageStride = 35,
+                         .weightInputStride = 11,
+                         .weightOutputStride = 1};
+  made.step<ConvolutionStep>(shape, x, w, y, 0);
+  const Bytes file = made.written();
+  EXPECT_EQ(refusal(file), "");
+  const std::string groups = "a convolution whose images are in groups, or lie the wrong way "
+                             "round, of any number of items";
+  EXPECT_EQ(refusal(with(file, {1, 1, 5, 11, 1, 1}, {1, 1, 5, 11, 1, 11})), groups);
+  EXPECT_EQ(refusal(with(file, {35, 0, 11}, {~std::uint64_t{34}, 0, 11})), groups);
+  EXPECT_NE(refusal(with(file, {35, 0, 11}, {36, 0, 11})), "");
+}
+
 } // namespace
 } // namespace octavo::steps
