@@ -374,6 +374,35 @@ TEST(ProgramFile, slicesLieInTheirStack) {
   EXPECT_NE(slices(kSlices, 8, kFar).find("bytes"), std::string::npos);
 }
 
+TEST(ProgramFile, quantizedSlicesLieInTheirStack) {
+  // Three matrices side by side, of which an index chooses one.
+  constexpr std::int64_t kSlices = 3, kRows = 2;
+  const auto written = [&](const char* format) {
+    Programs made;
+    const Slot index = made.argument({1}, "f32"), stack = made.argument({kRows, kSlices, kDepth});
+    const Gathered values{0, {{kSlices, kDepth}, {kRows, kSlices * kDepth}, {kDepth, 1}}};
+    made.program.valueCount = 1;
+    made.step<QuantizeStep>(
+        stack,
+        QuantizeStep::Slices{
+            values, format::findElementFormat(format), {{{kSlices, {index, 4, false}}}}},
+        std::nullopt, kernels::Layout::RowMajor, std::vector<std::int64_t>{kRows, kDepth},
+        numerics::ScaledType{format::findElementFormat("e2m1fn"),
+                             format::findElementFormat("e4m3fn"),
+                             {1, 16},
+                             true},
+        numerics::QuantizeOptions{.rule = format::ScaleRule::Nearest}, 0);
+    return made.written();
+  };
+  for (const char* format : {"f32", "bf16", "f16", "e4m3fn"})
+    EXPECT_EQ(refusal(written(format)), "") << format;
+  EXPECT_EQ(refusal(with(written("f16"), "f16", "f64")),
+            "a quantization of elements that f32 does not hold");
+  EXPECT_NE(
+      refusal(with(written("f32"), {0, 3, kSlices, kDepth}, {1, 3, kSlices, kDepth})).find("bytes"),
+      std::string::npos);
+}
+
 TEST(ProgramFile, productsHaveAnIndexEach) {
   // Two products, each of one of three matrices.
   constexpr std::int64_t kSlices = 3, kFar = kHidden * kDepth;
