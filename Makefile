@@ -61,6 +61,8 @@ exhaustive: build $(VENV)/test.stamp
 	  -p no:cacheprovider test/python/test_compiled.py -k 'random or every'
 	OCTAVO_EXHAUSTIVE=1 OCTAVO_BIN_DIR=$(BIN) $(VENV)/bin/python -m pytest -q -p no:cacheprovider \
 	  test/python/test_kernel_passes.py -k 'ties or significands'
+	OCTAVO_EXHAUSTIVE=1 OCTAVO_BIN_DIR=$(BIN) $(VENV)/bin/python -m pytest -q -p no:cacheprovider \
+	  test/python/test_emit_settings.py -k xla
 
 asan: $(VENV)/test.stamp build/asan/build.ninja
 	cmake --build --preset asan
