@@ -174,8 +174,27 @@ static mlir::Value copied(mlir::OpBuilder& builder, mlir::Value value, mlir::IRM
   return known.lookup(value);
 }
 
+/// Whether a value is something that comes again, moved in another block than that of who reads it.
+static bool isMovedElsewhere(mlir::Operation* reader, mlir::Value value) {
+  bool isElsewhere = false;
+  for (mlir::Operation* op; movesParts(op = value.getDefiningOp()); value = op->getOperand(0))
+    isElsewhere |= op->getBlock() != reader->getBlock();
+  return isElsewhere && comesAgain(value);
+}
+
 void bringMovement(mlir::func::FuncOp function) {
   llvm::SetVector<mlir::Operation*> left;
+  function.walk([&](mlir::Operation* op) {
+    if (!llvm::isa<stablehlo::DotGeneralOp, ir::QuantizeOp>(op))
+      return;
+    mlir::OpOperand& read = op->getOpOperand(llvm::isa<ir::QuantizeOp>(op) ? 0 : 1);
+    if (!isMovedElsewhere(op, read.get()))
+      return;
+    mlir::OpBuilder builder(op);
+    mlir::IRMapping known;
+    left.insert(read.get().getDefiningOp());
+    read.set(copied(builder, read.get(), known));
+  });
   function.walk([&](ir::DotGeneralOp dot) {
     auto pack = dot.getRhs().getDefiningOp<ir::PackOp>();
     const auto numbers = dot.getDotDimensionNumbers();

@@ -40,7 +40,8 @@ std::optional<KeptSlice> keptSlice(mlir::Value values);
 /// gather them from where they were before.
 bool isOnlyMoved(mlir::Operation* op);
 
-/// Has dots whose right sides are of such parts have what moves them beside them.
+/// Has dots whose right sides are of such parts have what moves them beside them; and plain dots
+/// and quantizations what moves tensors that come again.
 void bringMovement(mlir::func::FuncOp function);
 
 } // namespace octavo::conversion

@@ -318,6 +318,14 @@ def test_no_round_copies_a_layer(function, dtype, format, are_constants, tmp_pat
     assert "quantize" not in others and ("quantize once" in others) == (format == "nvfp4")
 
 
+@pytest.mark.parametrize("function", [of_turned, by_columns])
+def test_no_run_turns_a_stack(function):
+    """What moves it before the loop is moved where each layer is quantized, once."""
+    weights, x = arrays()
+    made = octavo.compile(lowered(function, weights, x), quantize="nvfp4", parameters="^weights")
+    assert made.explain()["arena_bytes"] < weights["up"][0].nbytes
+
+
 @BACKENDS
 @pytest.mark.parametrize("format", ["mxfp8_e4m3", "nvfp4"])
 @pytest.mark.parametrize("function", LOOPS)
