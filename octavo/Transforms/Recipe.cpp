@@ -1,6 +1,7 @@
 #include "octavo/Transforms/Recipe.h"
 
 #include "octavo/Checkpoint/Files/JsonFile.h"
+#include "octavo/Format/BlockSize.h"
 #include "octavo/Text/NearNames.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -44,6 +45,8 @@ llvm::Expected<const ScaledFormat*> formatOf(const std::string& where, const Jso
     return nullptr;
   if (const ScaledFormat* row = format::findScaledFormat(*name))
     return row;
+  if (const std::string fault = format::wrongBlockSize(*name); !fault.empty())
+    return llvm::createStringError(where + ": no scaled format \"" + *name + "\": " + fault);
   std::vector<std::string> known = text::namesOf(format::kScaledFormats);
   if (mayBeNone)
     known.emplace_back("none");

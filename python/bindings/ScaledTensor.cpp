@@ -7,6 +7,8 @@
 #include "python/bindings/PackedRight.h"
 #include "python/bindings/Products.h"
 
+#include "octavo/Format/BlockSize.h"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -24,6 +26,8 @@ namespace nb = nanobind;
 const format::ScaledFormat& scaledFormat(const std::string& name) {
   if (const format::ScaledFormat* format = format::findScaledFormat(name))
     return *format;
+  if (const std::string fault = format::wrongBlockSize(name); !fault.empty())
+    raise(ErrorClass::Format, "format: unknown scaled format \"{}\": {}", name, fault);
   std::vector<std::string_view> names;
   for (const format::ScaledFormat& row : format::kScaledFormats)
     names.push_back(row.name);

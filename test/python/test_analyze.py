@@ -334,6 +334,7 @@ def test_the_page_shows_what_the_command_prints(tmp_path):
     "arguments, words",
     [
         (["--format", "mxfp5"], ['no scaled format "mxfp5"', "mxfp4"]),
+        (["--format", "mxfp4:96"], ['no scaled format "mxfp4:96"', "a power of two from 8 to 1024"]),
         (["--distribution", "laplace"], ['no distribution "laplace"', "uniform:LOW,HIGH"]),
         (["--distribution", "uniform:1,-1"], ["LOW < HIGH"]),
         (["--samples", "0"], ["--samples"]),

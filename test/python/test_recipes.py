@@ -141,6 +141,7 @@ def test_named_recipes(name, pair, count):
 RULE = {"weights": "mxfp4"}
 WRONG = [
     ({"rules": [RULE, {"weights": "mxfp9"}]}, 'rules[1].weights: no scaled format "mxfp9"; near it: mxfp'),
+    ({"rules": [{**RULE, "activations": "fp8_row:16"}]}, 'rules[0].activations: no scaled format "fp8_row:16": fp8_row has no blocks'),
     ({"rules": [{**RULE, "activations": "nine"}]}, 'rules[0].activations: no scaled format "nine"; near it: none'),
     ({"rules": [{"weight": "mxfp4"}]}, 'rules[0].weight: no key "weight"; near it: weights'),
     ({"rule": [RULE]}, 'recipe.json: no key "rule"; near it: rules'),

@@ -64,15 +64,8 @@ std::vector<const ScaledFormat*> formatsOf(const AnalyzeOptions& options) {
   for (const ScaledFormat& row : format::kScaledFormats)
     if (options.formats.empty())
       formats.push_back(&row);
-  for (const std::string& name : options.formats) {
-    formats.push_back(format::findScaledFormat(name));
-    if (formats.back())
-      continue;
-    std::vector<std::string> known;
-    for (const ScaledFormat& row : format::kScaledFormats)
-      known.emplace_back(row.name);
-    throw CommandError(unknownName("scaled format", name, known), ExitCode::BadUsage);
-  }
+  for (const std::string& name : options.formats)
+    formats.push_back(scaledFormatNamed(name));
   return formats;
 }
 

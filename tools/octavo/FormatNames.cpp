@@ -1,11 +1,27 @@
 #include "tools/octavo/FormatNames.h"
 
+#include "tools/octavo/Commands.h"
+
+#include "octavo/Format/BlockSize.h"
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Text/NearNames.h"
+
+#include <fmt/format.h>
 
 namespace octavo::tools {
 
 std::vector<std::string> scaledFormatNames() { return text::namesOf(format::kScaledFormats); }
 std::vector<std::string> scaleRuleNames() { return text::namesOf(format::kScaleRules); }
+
+const format::ScaledFormat* scaledFormatNamed(const std::string& name,
+                                              const std::vector<std::string>& also) {
+  if (const format::ScaledFormat* format = format::findScaledFormat(name))
+    return format;
+  if (const std::string fault = format::wrongBlockSize(name); !fault.empty())
+    throw CommandError(fmt::format("no scaled format \"{}\": {}", name, fault), ExitCode::BadUsage);
+  std::vector<std::string> names = scaledFormatNames();
+  names.insert(names.end(), also.begin(), also.end());
+  throw CommandError(unknownName("scaled format", name, names), ExitCode::BadUsage);
+}
 
 } // namespace octavo::tools

@@ -219,12 +219,8 @@ struct PresetsOptions {
 
 std::vector<PresetOnFormats> chosen(const PresetsOptions& options) {
   std::vector<PresetOnFormats> rows;
-  std::vector<std::string> known, formats;
-  for (const ScaledFormat& row : format::kScaledFormats)
-    formats.emplace_back(row.name);
-  const ScaledFormat* format = format::findScaledFormat(options.format);
-  if (!options.format.empty() && !format)
-    throw CommandError(unknownName("scaled format", options.format, formats), ExitCode::BadUsage);
+  std::vector<std::string> known;
+  const ScaledFormat* format = options.format.empty() ? nullptr : scaledFormatNamed(options.format);
   if (format) // blocks of another size have the row's presets
     format = format::findScaledFormat(format->rowName());
   for (PresetOnFormats& row : numerics::presetsOnFormats()) {

@@ -19,15 +19,6 @@ CLI::Option* group(CLI::Option* option) {
   return option;
 }
 
-const format::ScaledFormat* scaledFormat(const std::string& name,
-                                         const std::vector<std::string>& also) {
-  if (const format::ScaledFormat* row = format::findScaledFormat(name))
-    return row;
-  std::vector<std::string> names = scaledFormatNames();
-  names.insert(names.end(), also.begin(), also.end());
-  throw CommandError(unknownName("scaled format", name, names), ExitCode::BadUsage);
-}
-
 } // namespace
 
 void addDotFlags(CLI::App& command, DotFlags& flags, CLI::Option* format) {
@@ -123,12 +114,12 @@ transforms::DotOptions dotOptions(const DotFlags& flags) {
   } else if (flags.format.empty()) {
     throw CommandError("give --format FORMAT, or --recipe FILE or NAME", ExitCode::BadUsage);
   } else {
-    options.weights = scaledFormat(flags.format, {});
+    options.weights = scaledFormatNamed(flags.format);
   }
   if (flags.activations.empty() && options.weights)
     options.activations = transforms::defaultActivations(*options.weights);
   else if (!flags.activations.empty() && flags.activations != "none")
-    options.activations = scaledFormat(flags.activations, {"none"});
+    options.activations = scaledFormatNamed(flags.activations, {"none"});
   if (!flags.rule.empty()) {
     options.rule = format::findScaleRule(flags.rule);
     if (!options.rule)
