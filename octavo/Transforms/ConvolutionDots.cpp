@@ -29,17 +29,19 @@ static std::string whyLeft(stablehlo::ConvolutionOp op) {
       {op.getLhs(), numbers.getInputBatchDimension()},
       {op.getResult(), numbers.getOutputBatchDimension()},
       {op.getRhs(), -1}};
-  bool isEmpty = false;
+  bool isEmpty = false, isOpen = false;
   for (const auto& [value, images] : values) {
     if (!llvm::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(value.getType())))
       return "its elements are no floats";
     if (!openTypeOf(value))
       return "its extents are open";
     for (const auto& [axis, extent] : llvm::enumerate(openShapeOf(value))) {
-      if (mlir::ShapedType::isDynamic(extent) &&
-          (static_cast<std::int64_t>(axis) != images || op.getBatchGroupCount() > 1))
-        return "extents other than the number of its images are open";
       isEmpty |= extent == 0;
+      if (!mlir::ShapedType::isDynamic(extent))
+        continue;
+      if (static_cast<std::int64_t>(axis) != images)
+        return "extents other than the number of its images are open";
+      isOpen = true;
     }
   }
   const std::int64_t groups = static_cast<std::int64_t>(op.getFeatureGroupCount()),
@@ -47,6 +49,8 @@ static std::string whyLeft(stablehlo::ConvolutionOp op) {
   if (groups > 1 && features < kLeastFeatures)
     return fmt::format("its {} groups have {} feature{} each, and those of {} and more are dots",
                        groups, features, features == 1 ? "" : "s", kLeastFeatures);
+  if (isOpen && (groups > 1 || op.getBatchGroupCount() > 1))
+    return "it has several groups, and the number of its images is open";
   if (isEmpty)
     return "it has no elements";
   if (const std::int64_t slices = Windows(op).slices(); slices > kMostSlices)

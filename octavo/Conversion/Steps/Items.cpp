@@ -161,7 +161,7 @@ private:
       first[i]->fields(fields);
       second[i]->fields(twins);
       if (fields.failed() || twins.failed())
-        return where + ": " + *(fields.failed() ? fields.failed() : twins.failed());
+        return where + " is made for one number of items";
       if (fields.kept != twins.kept)
         return where + " depends on the number of items otherwise than by its rows";
       fields.kept.clear();

@@ -239,6 +239,15 @@ def test_others_are_left(window, options, reason, tmp_path):
     assert f"it is a convolution, and {reason}" in command("quantize", tmp_path / "net.mlir", "--format", "mxfp8_e4m3", "--explain")
 
 
+def test_groups_of_an_open_number_of_images_are_left():
+    x = jax.ShapeDtypeStruct(jax.export.symbolic_shape("n, 7, 6, 64"), np.float32)
+    w = np.ones((3, 3, 32, 8), np.float32)
+    program = jax.export.export(jax.jit(lambda w, x: jax.lax.conv_general_dilated(
+        x, w, (1, 1), "VALID", feature_group_count=2, dimension_numbers=("NHWC", "HWIO", "NHWC"))))(w, x)
+    with pytest.warns(UserWarning, match="it has several groups, and the number of its images is open"):
+        assert octavo.compile(program, quantize="mxfp8_e4m3", parameters="^w").dots == []
+
+
 def test_those_that_are_left_stay_convolutions(tmp_path):
     """One is excluded by its name, one has no weight; the third is a dot."""
     x, w, _ = arrays("channels last")
