@@ -20,7 +20,7 @@ Value read(Frame& frame, const Place& place) {
       frame.values[number] = Value(std::exchange(frame.made[number], {}));
     return frame.values[number];
   }
-  Tensor tensor = Tensor::zeros(place.memory->type, place.memory->shape);
+  Tensor tensor = Tensor::zeros(place.memory->type, place.memory->shapeOf(frame.items));
   if (!tensor.bytes.empty())
     std::memcpy(tensor.bytes.data(), frame.whole.memory[number], tensor.bytes.size());
   return Value(std::move(tensor));
@@ -33,7 +33,7 @@ void write(Frame& frame, const Place& place, Value value) {
     return;
   }
   const Tensor& tensor = value.tensor();
-  assert(tensor.shape == place.memory->shape && tensor.type == place.memory->type);
+  assert(tensor.shape == place.memory->shapeOf(frame.items) && tensor.type == place.memory->type);
   if (!tensor.bytes.empty())
     std::memcpy(frame.whole.memory[number], tensor.bytes.data(), tensor.bytes.size());
 }
@@ -57,10 +57,14 @@ std::size_t bytesOf(const Place& place) {
 void copy(Frame& frame, const Place& from, const Place& to) {
   const auto source = static_cast<std::size_t>(from.number),
              target = static_cast<std::size_t>(to.number);
-  if (!from.memory)
+  if (!from.memory) {
     frame.values[target] = read(frame, from);
-  else if (frame.whole.memory[target] != frame.whole.memory[source] && bytesOf(from) != 0)
-    std::memmove(frame.whole.memory[target], frame.whole.memory[source], bytesOf(from));
+    return;
+  }
+  const Rows item{.count = 1, .isOpen = from.memory->openAxis >= 0};
+  const std::size_t bytes = bytesOf(from) * static_cast<std::size_t>(item.of(frame));
+  if (frame.whole.memory[target] != frame.whole.memory[source] && bytes != 0)
+    std::memmove(frame.whole.memory[target], frame.whole.memory[source], bytes);
 }
 
 StepFacts CopyStep::facts() const {

@@ -14,8 +14,8 @@ struct Place {
   struct InMemory {
     numerics::ElementType type;
     std::vector<std::int64_t> shape;
-    /// Of an argument or result, the axis along which the items lie, of one of which the shape is;
-    /// -1: it is the same for any number of items.
+    /// The axis along which the items lie, of one of which the shape is; -1: it is the same for any
+    /// number of items. Only arguments, results, and what is copied or carried by a loop have one.
     int openAxis = -1;
 
     std::vector<std::int64_t> shapeOf(std::int64_t items) const {

@@ -363,6 +363,7 @@ void ProgramFields::place(Place& place, Access access, Items items) {
   truth(isInMemory);
   if (!isInMemory)
     return value(place.number);
+  itemsOf(place);
   std::optional<numerics::ElementType> type;
   if (place.memory)
     type = place.memory->type;

@@ -142,6 +142,8 @@ public:
   /// Of one item, or of as many as a run has.
   enum class Items : bool { One, Any };
   void place(Place& place, Access access, Items items = Items::One);
+  /// Finds the items of a place that is given as one of all of them.
+  virtual void itemsOf(Place& /*place*/) {}
   /// Two slots whose memory changes places.
   void swapped(Slot a, Slot b);
   /// Of Frame::values, Frame::rights and Worker::packed.

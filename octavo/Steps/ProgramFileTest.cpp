@@ -448,6 +448,21 @@ TEST(ProgramFile, slotsThatChangePlacesHaveTheSameOfItems) {
             "slots 3 and 4 do not change places");
 }
 
+TEST(ProgramFile, whatIsCopiedIsOfItemsOnBothSides) {
+  Programs made;
+  const Slot from = made.argument({2, 4}, "f32", 0), to = made.result({2, 4}, 0);
+  made.program.items = {1, 9};
+  const auto place = [](Slot slot) {
+    return Place{slot.number,
+                 Place::InMemory{numerics::ElementType(format::element("f32")), {4, 2}, 0}};
+  };
+  made.step<CopyStep>(place(from), place(to));
+  const Bytes file = made.written();
+  EXPECT_EQ(refusal(file), "");
+  EXPECT_EQ(refusal(with(file, {2, 4, 2, 0, 1}, {2, 4, 2, ~std::uint64_t{0}, 1})),
+            "a copy between places of two types");
+}
+
 TEST(ProgramFile, whatRowsOfItemsUseIsOfItems) {
   Programs made;
   const Slot a = made.argument({2, 3, 3}), l = made.result({2, 3, 3});

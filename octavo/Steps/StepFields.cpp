@@ -26,6 +26,7 @@ void sameType(ProgramFields& fields, const Place& from, const Place& to) {
   if (from.memory.has_value() != to.memory.has_value() ||
       (from.memory &&
        (from.memory->type != to.memory->type ||
+        (from.memory->openAxis < 0) != (to.memory->openAxis < 0) ||
         numerics::elementCount(from.memory->shape) != numerics::elementCount(to.memory->shape))))
     fields.fail("a copy between places of two types");
 }
@@ -204,16 +205,16 @@ void FourierStep::fields(ProgramFields& fields) {
 }
 
 void CopyStep::fields(ProgramFields& fields) {
-  fields.place(from, Access::Read);
-  fields.place(to, Access::Write);
+  fields.place(from, Access::Read, Items::Any);
+  fields.place(to, Access::Write, Items::Any);
   sameType(fields, from, to);
 }
 
 void WhileStep::fields(ProgramFields& fields) {
   fields.list(carried, kMost, [&](Carried& each) {
-    fields.place(each.given, Access::Read);
-    fields.place(each.argument, Access::Write);
-    fields.place(each.next, Access::Write);
+    fields.place(each.given, Access::Read, Items::Any);
+    fields.place(each.argument, Access::Write, Items::Any);
+    fields.place(each.next, Access::Write, Items::Any);
     sameType(fields, each.given, each.argument);
     if (!each.argument.memory && !each.next.memory)
       return; // the body makes it
@@ -231,10 +232,12 @@ void WhileStep::fields(ProgramFields& fields) {
 void BranchStep::fields(ProgramFields& fields) {
   fields.truth(isPredicate);
   fields.slot(index, isPredicate ? 1 : sizeof(std::int32_t), Access::Read);
-  fields.list(results, kMost, [&](Place& place) { fields.place(place, Access::Write); });
+  fields.list(results, kMost,
+              [&](Place& place) { fields.place(place, Access::Write, Items::Any); });
   fields.list(branches, kMost, [&](Branch& branch) {
     fields.steps(branch.steps);
-    fields.list(branch.results, kMost, [&](Place& place) { fields.place(place, Access::Read); });
+    fields.list(branch.results, kMost,
+                [&](Place& place) { fields.place(place, Access::Read, Items::Any); });
     if (branch.results.size() != results.size())
       return fields.fail("a branch of other results than its operation's");
     for (std::size_t i = 0; i < results.size(); ++i)

@@ -39,20 +39,14 @@ func.func @main(%x: tensor<?xf32>) -> tensor<f32> {
 }""")
     message = refused(tmp_path, """
 func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
-  %zero = stablehlo.constant dense<0> : tensor<i32>
-  %three = stablehlo.constant dense<3> : tensor<i32>
-  %0:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<?x4xf32>
-  cond {
-    %c = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
     stablehlo.return %c : tensor<i1>
-  } do {
-    %j = stablehlo.add %i, %three : tensor<i32>
-    %t = stablehlo.tanh %y : tensor<?x4xf32>
-    stablehlo.return %j, %t : tensor<i32>, tensor<?x4xf32>
-  }
-  return %0#1 : tensor<?x4xf32>
+  }) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
 }""")
-    assert "p.mlir:5:" in message and "'stablehlo.while' is made for one number of items; export" in message
+    assert "p.mlir:3:" in message and "'stablehlo.sort' is made for one number of items; export" in message
 
 
 @pytest.fixture

@@ -69,6 +69,55 @@ func.func @main(%x: tensor<?x4x6x32xf32> {octavo.name = "x"}, %w: tensor<3x3x32x
         assert found == run_in_octavo(tmp_path / "p.mlir", [x], *options, "--backend", "reference")
 
 
+@pytest.mark.parametrize("options", [[], ["--quantize", "mxfp4"]])
+def test_loops_and_branches_of_any_number_of_items(tmp_path, runner, options):
+    """A loop over layers carries two tensors of items, of which each becomes the other, and a branch gives one."""
+    from safetensors.numpy import save_file
+    drawn = np.random.default_rng(9)
+    w = drawn.integers(-1, 2, (3, 32, 32)).astype(np.float32)
+    save_file({"w": w}, tmp_path / "w.safetensors")
+    (tmp_path / "p.mlir").write_text("""
+func.func @main(%x: tensor<?x32xf32> {octavo.name = "x"}, %k: tensor<i32> {octavo.name = "k"},
+                %w: tensor<3x32x32xf32> {octavo.name = "w", octavo.parameter}) -> (tensor<?x32xf32>, tensor<?x32xf32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %three = stablehlo.constant dense<3> : tensor<i32>
+  %n = stablehlo.negate %x : tensor<?x32xf32>
+  %0:3 = stablehlo.while(%i = %zero, %a = %x, %b = %n) : tensor<i32>, tensor<?x32xf32>, tensor<?x32xf32>
+  cond {
+    %c = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %slice = stablehlo.dynamic_slice %w, %i, %zero, %zero, sizes = [1, 32, 32] : (tensor<3x32x32xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x32x32xf32>
+    %layer = stablehlo.reshape %slice : (tensor<1x32x32xf32>) -> tensor<32x32xf32>
+    %d = stablehlo.dot_general %a, %layer, contracting_dims = [1] x [0] : (tensor<?x32xf32>, tensor<32x32xf32>) -> tensor<?x32xf32>
+    %s = stablehlo.add %d, %b : tensor<?x32xf32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %j, %s, %a : tensor<i32>, tensor<?x32xf32>, tensor<?x32xf32>
+  }
+  %1 = "stablehlo.case"(%k) ({
+    %m = stablehlo.negate %0#2 : tensor<?x32xf32>
+    stablehlo.return %m : tensor<?x32xf32>
+  }, {
+    stablehlo.return %x : tensor<?x32xf32>
+  }) : (tensor<i32>) -> tensor<?x32xf32>
+  return %0#1, %1 : tensor<?x32xf32>, tensor<?x32xf32>
+}""")
+    options = [*options, "--weights", tmp_path / "w.safetensors"]
+    octavo("compile", tmp_path / "p.mlir", "-o", tmp_path / "folder", *options)
+    for items in (3, 1, 1009, 0):
+        x = drawn.integers(-2, 3, (items, 32)).astype(np.float32)
+        for k in (0, 1):
+            arrays = [x, np.array(k, np.int32)]
+            found = run_in_c(runner, tmp_path / "folder", arrays, 2)
+            assert found == run_in_octavo(tmp_path / "p.mlir", arrays, *options, "--backend", "reference")
+            if "--quantize" not in options:
+                a, b = x, -x
+                for layer in w:
+                    a, b = a @ layer + b, a
+                assert found == [a.tobytes(), (x if k else -b).tobytes()]
+
+
 def test_no_items_are_none_where_a_fixed_one_is_read(tmp_path, runner):
     """The first item is there of one and more; of none there is no slice of it."""
     (tmp_path / "p.mlir").write_text("""

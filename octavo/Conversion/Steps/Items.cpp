@@ -21,7 +21,8 @@ using steps::Step;
 /// Goes through the fields of steps, makes those of all items those of one, and keeps the others.
 class ItemFields final : public steps::ProgramFields {
 public:
-  ItemFields(Program& program, std::int64_t items) : ProgramFields(program), items(items) {}
+  ItemFields(Program& program, std::int64_t items)
+      : ProgramFields(program), slots(program.slots), items(items) {}
 
   bool isReading() const override { return false; }
   bool isTrusted() const override { return true; }
@@ -49,6 +50,17 @@ public:
     }
     ProgramFields::batch(offsets, isOpen, item);
   }
+  void itemsOf(Place& place) override {
+    if (!place.memory || !slots[static_cast<std::size_t>(place.number)].isOpen)
+      return;
+    std::vector<std::int64_t>& shape = place.memory->shape;
+    const auto axis = std::ranges::find_if(
+        shape, [&](std::int64_t extent) { return extent != 0 && extent % items == 0; });
+    if (axis == shape.end())
+      return;
+    *axis /= items;
+    place.memory->openAxis = static_cast<int>(axis - shape.begin());
+  }
   void estimate(double& value) override { estimates.push_back(&value); }
   void section(kernels::PackedBytes& /*bytes*/, std::size_t /*least*/) override {}
 
@@ -64,6 +76,7 @@ private:
   void use(std::size_t /*constant*/) override {}
   void useValue(int /*number*/) override {}
 
+  const std::vector<SlotUse>& slots;
   std::int64_t items;
 };
 
