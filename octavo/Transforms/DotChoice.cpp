@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -316,6 +317,20 @@ WeightTrace DotChoice::trace(mlir::Value value) const {
   });
 }
 
+/// Which contracted axis comes first is free. In the order of the weight's, or of the right side's,
+/// they merge where they lie, and no block goes over several of the outer ones.
+static void orderContracted(Dot& dot) {
+  const DotSide* weight = dot.weight();
+  const DotSide& by = weight != nullptr ? *weight : dot.sides[1];
+  llvm::SmallVector<std::size_t> order(by.contracting.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::sort(order,
+             [&](std::size_t a, std::size_t b) { return by.contracting[a] < by.contracting[b]; });
+  for (DotSide& side : dot.sides)
+    side.contracting =
+        llvm::map_to_vector(order, [&, axes = side.contracting](std::size_t i) { return axes[i]; });
+}
+
 Dot DotChoice::describe(stablehlo::DotGeneralOp op) const {
   const auto side = [&](unsigned index, llvm::ArrayRef<std::int64_t> batching,
                         llvm::ArrayRef<std::int64_t> contracting) {
@@ -333,6 +348,7 @@ Dot DotChoice::describe(stablehlo::DotGeneralOp op) const {
       {side(0, dimensions.getLhsBatchingDimensions(), dimensions.getLhsContractingDimensions()),
        side(1, dimensions.getRhsBatchingDimensions(), dimensions.getRhsContractingDimensions())},
       {sourceName(op.getLoc()), function ? function.getName().str() : "", op.getLoc()}};
+  orderContracted(dot);
   const auto& [lhs, rhs] = dot.sides;
   dot.record.isWeight = {lhs.isWeight(), rhs.isWeight()};
   dot.record.batch = product(lhs, lhs.batching);

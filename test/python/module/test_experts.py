@@ -335,3 +335,17 @@ def test_no_run_copies_an_expert(form, format, options, tmp_path):
     found = json.loads(told)["functions"][0]
     assert found["arena_bytes"] < WIDTH * HIDDEN * 4
     assert found["packed_weights"]["count"] == 3
+
+
+@BACKENDS
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+def test_sums_over_experts(order, backend):
+    """In which order a program contracts two axes says nothing of blocks: they lie along the rows of an expert."""
+    drawn = np.random.default_rng(12)
+    w = drawn.standard_normal((4, 32, 16)).astype(np.float32)
+    x, chosen = drawn.standard_normal((5, 2, 32)).astype(np.float32), drawn.integers(0, 4, (5, 2), np.int32)
+    made = octavo.compile(lowered(lambda w, x, chosen: jax.lax.dot_general(x, w[chosen], ((order, order), ((0,), (0,)))), w, x, chosen),
+                          quantize="mxint8", parameters="^w", backend=backend)
+    assert made.dots[0].reason.startswith("weight quantized when it is bound")
+    values = [np.asarray(octavo.dequantize(octavo.quantize(each, "mxint8", axis=axis)), np.float64) for each, axis in ((x, 2), (w, 1))]
+    np.testing.assert_allclose(made(w, x, chosen), np.einsum("tkf,tkfd->td", values[0], values[1][chosen]), rtol=0, atol=1e-4)
