@@ -18,7 +18,8 @@ namespace {
 /// What a side is made of: anew, of a tensor that may come again, or of codes that do.
 enum class Coming { Anew, AsTensor, AsCodes };
 
-/// Whether a tensor of so many products is something that comes again, or slices of it.
+/// Whether a tensor of so many products is something that comes again, slices of it, or several of
+/// these side by side.
 bool isOfKept(mlir::Value tensor, std::int64_t products, Conversions conversions) {
   const auto type = mlir::dyn_cast<mlir::RankedTensorType>(tensor.getType());
   const std::int64_t size = type && type.hasStaticShape() ? type.getNumElements() : 0;
@@ -30,6 +31,9 @@ bool isOfKept(mlir::Value tensor, std::int64_t products, Conversions conversions
       throughChoices({tensor, number}, 1, number.dividedBy(size / products)->quotient, conversions,
                      unknowns)
           .element.tensor;
+  if (auto joined = memory.getDefiningOp<stablehlo::ConcatenateOp>())
+    return llvm::all_of(joined.getInputs(),
+                        [&](mlir::Value part) { return isOfKept(part, 1, conversions); });
   auto unpack = memory.getDefiningOp<ir::UnpackOp>();
   return comesAgain(unpack ? unpack.getOperand() : memory);
 }
