@@ -2,8 +2,6 @@
 
 #include "octavo/Format/ScaledFormat.h"
 
-#include <algorithm>
-
 namespace octavo::format {
 
 std::string wrongBlockSize(std::string_view name) {

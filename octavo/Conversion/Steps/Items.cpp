@@ -21,8 +21,7 @@ using steps::Step;
 /// Goes through the fields of steps, makes those of all items those of one, and keeps the others.
 class ItemFields final : public steps::ProgramFields {
 public:
-  ItemFields(Program& program, std::int64_t items)
-      : ProgramFields(program), slots(program.slots), items(items) {}
+  ItemFields(Program& program, std::int64_t items) : ProgramFields(program), items(items) {}
 
   bool isReading() const override { return false; }
   bool isTrusted() const override { return true; }
@@ -51,7 +50,7 @@ public:
     ProgramFields::batch(offsets, isOpen, item);
   }
   void itemsOf(Place& place) override {
-    if (!place.memory || !slots[static_cast<std::size_t>(place.number)].isOpen)
+    if (!place.memory || !program().slots[static_cast<std::size_t>(place.number)].isOpen)
       return;
     std::vector<std::int64_t>& shape = place.memory->shape;
     const auto axis = std::ranges::find_if(
@@ -76,7 +75,6 @@ private:
   void use(std::size_t /*constant*/) override {}
   void useValue(int /*number*/) override {}
 
-  const std::vector<SlotUse>& slots;
   std::int64_t items;
 };
 
