@@ -54,6 +54,11 @@ std::size_t bytesOf(const Place& place) {
          static_cast<std::size_t>(place.memory->type.bytes());
 }
 
+std::size_t bytesOf(const Place& place, const Frame& frame) {
+  const std::int64_t items = place.memory->openAxis < 0 ? 1 : frame.items;
+  return bytesOf(place) * static_cast<std::size_t>(items);
+}
+
 void copy(Frame& frame, const Place& from, const Place& to) {
   const auto source = static_cast<std::size_t>(from.number),
              target = static_cast<std::size_t>(to.number);
@@ -61,8 +66,7 @@ void copy(Frame& frame, const Place& from, const Place& to) {
     frame.values[target] = read(frame, from);
     return;
   }
-  const Rows item{.count = 1, .isOpen = from.memory->openAxis >= 0};
-  const std::size_t bytes = bytesOf(from) * static_cast<std::size_t>(item.of(frame));
+  const std::size_t bytes = bytesOf(from, frame);
   if (frame.whole.memory[target] != frame.whole.memory[source] && bytes != 0)
     std::memmove(frame.whole.memory[target], frame.whole.memory[source], bytes);
 }

@@ -37,6 +37,8 @@ struct Place {
 
 /// Bytes of a place in memory.
 std::size_t bytesOf(const Place& place);
+/// The same in a run, of all of its items.
+std::size_t bytesOf(const Place& place, const Frame& frame);
 
 /// The value at a place, copied where it lies in memory. What a step has made is shared from then
 /// on, and the step makes the next one anew.

@@ -110,9 +110,7 @@ std::vector<Tensor> ProgramRunner::ownResults(Frame& frame, std::span<Value> arg
     results[i] = slot.kind == SlotUse::Kind::Donated
                      ? arguments[static_cast<std::size_t>(slot.index)].takeTensor()
                      : Tensor{place->type, place->shapeOf(frame.items),
-                              numerics::Bytes::unset(
-                                  bytesOf(whole.results[i]) *
-                                  static_cast<std::size_t>(place->openAxis < 0 ? 1 : frame.items))};
+                              numerics::Bytes::unset(bytesOf(whole.results[i], frame))};
   }
   return results;
 }
