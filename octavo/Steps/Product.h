@@ -15,8 +15,9 @@
 
 namespace octavo::steps {
 
-/// Products of so many rows or fewer read the codes of a weight where they lie, and sum in another
-/// order than those of more (rules D6 and D7).
+/// Products of more rows than this sum in one order, and those of bf16 have their weight decoded
+/// ahead; of so many or fewer some read the codes where they lie and sum in another (rules D6 and
+/// D7).
 inline constexpr std::int64_t kFewRows = 16;
 
 /// Something that is made of values, kept until others take their place.

@@ -309,10 +309,11 @@ double bytesOf(const kernels::OperandFormat& operand, std::int64_t rows, std::in
   return count * bits / 8;
 }
 
-static execution::Multiplied multipliedOf(const kernels::ProductPlan& plan) {
+static execution::Multiplied multipliedOf(const kernels::ProductPlan& plan, std::int64_t rows) {
   using execution::Multiplied;
   if (!plan.floats)
-    return Multiplied::Int8;
+    return plan.left.scale == nullptr && rows > plan.mostFewRows ? Multiplied::F32
+                                                                 : Multiplied::Int8;
   return plan.floatDot == kernels::FloatDot::Bf16Pairs ? Multiplied::Bf16 : Multiplied::F32;
 }
 
@@ -343,6 +344,7 @@ StepFacts ScaledProductStep::productFacts() const {
   const double packedBytes =
       static_cast<double>(slices()) * bytesOf(plan.right, ofSlice(products) * columns, plan.depth);
   const double results = static_cast<double>(products * rows.count) * static_cast<double>(columns);
+  const execution::Multiplied multiplied = multipliedOf(plan, rows.count);
   return {
       .kind = StepFacts::Kind::Product,
       .detail = fmt::format("{} x {}{}, in {}", formatName(plan.left, plan.depth),
@@ -350,11 +352,11 @@ StepFacts ScaledProductStep::productFacts() const {
                             matrices.isOne()                       ? ""
                             : moved && moved->slices.isOfProduct() ? ", each with one of several"
                                                                    : ", in batches",
-                            arithmeticName(multipliedOf(plan))),
+                            arithmeticName(multiplied)),
       .bytes = bytesOf(plan.left, products * rows.count, plan.depth) + weightBytes +
                sizeof(float) * results,
       .arithmetic = 2 * results * static_cast<double>(plan.depth),
-      .multiplied = multipliedOf(plan),
+      .multiplied = multiplied,
       .weight = parts ? StepFacts::Weight{.slot = parts->elements.number, .bytes = packedBytes}
                       : StepFacts::Weight{.value = std::get<int>(weight), .bytes = packedBytes}};
 }

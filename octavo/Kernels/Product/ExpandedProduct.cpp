@@ -11,7 +11,7 @@
 namespace octavo::kernels {
 
 bool takesRows(const ProductPlan& plan, std::int64_t rows) {
-  return plan.left.scale == nullptr && rows > kMostDirectRows &&
+  return plan.left.scale == nullptr && rows > plan.mostFewRows &&
          (!plan.floats || plan.groupsInBlock == plan.groups);
 }
 

@@ -9,7 +9,8 @@
 // two block edges of either operand) is summed exactly, scaled and rounded to f32 once; pieces are
 // added in f32 in order of K from +0; the outer scales multiply last.
 //
-// Up to 16 rows of f32 activations against those: a row's block of 16 or 32 becomes integers of 23
+// Few rows of f32 activations against those (on AVX2 up to 8 where the first of the two below
+// holds, else up to 2; on other sets up to 16): a row's block of 16 or 32 becomes integers of 23
 // bits and a power of two, x = n * 2^e, |n| <= 2^22, n = x * 2^-e rounded to nearest, even on ties,
 // where 2^(e+21) <= amax < 2^(e+22) (e >= -126). n is 2^16 a + 2^8 b + c with a, b, c from -128 to
 // 127. A NaN or an infinity in x makes its row NaN.
@@ -24,11 +25,11 @@
 //    A, B, C are added as (A + B) + C, then the outer scale multiplies. The error is at most
 //      (2^-22 + (blocks + 4) * 2^-24 * 1.02) * sum over blocks of amax * sum |w|.
 //
-// More than 16 rows of f32 activations, against those and against floats whose f32 scales do not
-// cut K: the right operand's values in f32, element * scale rounded once (of floats under f32
+// More rows of f32 activations, against those and, from 17 on, against floats whose f32 scales do
+// not cut K: the right operand's values in f32, element * scale rounded once (of floats under f32
 // scales the scale multiplies the sum), are multiplied as plain matrices are (PlainProduct.h, with
 // its bound), then the outer scale multiplies. Where scales of integers leave [2^-100, 2^100], or a
-// row of floats leaves [2^-60, 2^60], as up to 16 rows and as all other floats.
+// row of floats leaves [2^-60, 2^60], as few rows and as all other floats.
 //
 // Floats (all other pairs, f32 activations against 8-bit floats among them): scales that are powers
 // of two are folded into the elements, exactly; so are E4M3's. One f32 sum for each element of C

@@ -197,7 +197,7 @@ void expectProduct(const OperandFormat& left, const OperandFormat& right, const 
       continue;
     }
     const bool isExpanded =
-        left.scale == nullptr && shape.m > 16 && plan.groupsInBlock == plan.groups;
+        left.scale == nullptr && shape.m > plan.mostFewRows && plan.groupsInBlock == plan.groups;
     if (isExpanded)
       ASSERT_EQ(c[at], expandedDot(std::span(a.values).subspan(m * shape.k, shape.k),
                                    vectorOf(b, n), b.outer, plan.isa))
@@ -276,7 +276,7 @@ TEST_P(ProductFormats, OfFloatActivationsKeepTheirAccuracyFarFromOne) {
         for (std::int64_t at = 0; at < shape.m * shape.n; ++at) {
           const Row &x = lefts[at / shape.n], &y = rights[at % shape.n];
           Exact wanted = exactOf(a, x, b, y);
-          if (plan.digitRows && shape.m <= 16)
+          if (plan.digitRows && shape.m <= plan.mostFewRows)
             wanted.bound = digitBound(x, b, y);
           ASSERT_LE(std::fabs(c[at] - wanted.value), wanted.bound) << at << " 2^" << exponent;
         }

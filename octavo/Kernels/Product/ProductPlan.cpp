@@ -1,6 +1,7 @@
 #include "octavo/Kernels/Product/ProductPlan.h"
 
 #include "octavo/Kernels/Bf16Dots.h"
+#include "octavo/Kernels/Product/ProductKernels.h"
 #include "octavo/Numerics/Conversion.h"
 
 #include <algorithm>
@@ -65,6 +66,7 @@ static bool isPackedAsValues(const OperandFormat& operand, std::int64_t depth) {
 
 static tl::expected<ProductPlan, std::string> floatPlan(ProductPlan plan) {
   plan.floats = true;
+  plan.mostFewRows = kMostDirectRows;
   plan.groups = (plan.depth + kGroup - 1) / kGroup;
   std::int64_t block = plan.depth;
   for (const OperandFormat* operand : {&plan.left, &plan.right}) {
@@ -103,6 +105,14 @@ static bool takesDigits(const OperandFormat& right, std::int64_t depth) {
          (along <= 16 ? right.scale->width() == 8 : along <= 32 && isPowerOfTwo(right));
 }
 
+/// Up to how many rows of f32 their digits are multiplied as fast as panels are expanded: measured
+/// on AVX2 alone (docs/benchmarks.md).
+static std::int64_t mostDigitRows(Isa isa, bool digits) {
+  if (isa != Isa::Avx2)
+    return kMostDirectRows;
+  return digits ? 8 : 2;
+}
+
 tl::expected<ProductPlan, std::string>
 productPlan(const OperandFormat& left, const OperandFormat& right, std::int64_t depth, Isa isa) {
   ProductPlan plan{};
@@ -122,6 +132,7 @@ productPlan(const OperandFormat& left, const OperandFormat& right, std::int64_t 
     return floatPlan(plan);
   const bool digits = isFloat && takesDigits(right, depth);
   plan.digitRows = isFloat && !digits;
+  plan.mostFewRows = isFloat ? mostDigitRows(isa, digits) : 0;
 
   // K is cut at the edges of both operands' blocks: at multiples of one number, or nowhere.
   const std::int64_t b = extentAlong(right, depth);

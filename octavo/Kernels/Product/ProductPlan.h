@@ -42,6 +42,8 @@ struct ProductPlan {
   bool scaleProductIsExact; ///< in f32, range permitting
   bool termIsExact;         ///< the same of a piece's sum times that product
   bool digitRows;           ///< f32 activations are packed as three rows of digits each
+  /// Up to so many rows are summed in a way of their own (Product.h); 0 where none are.
+  std::int64_t mostFewRows;
   /// The float path, in place of all from `dot` on.
   bool floats;
   FloatDot floatDot;

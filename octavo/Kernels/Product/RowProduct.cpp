@@ -48,8 +48,7 @@ struct Panels {
     rowsOfPanel = ((rows + count - 1) / count + unit - 1) / unit * unit;
     count = (rows + rowsOfPanel - 1) / rowsOfPanel;
     // Few rows are summed in another order: there is no such panel among others.
-    if ((plan.floats || !plan.left.scale) && count > 1 &&
-        rows - (count - 1) * rowsOfPanel <= kMostDirectRows)
+    if (count > 1 && rows - (count - 1) * rowsOfPanel <= plan.mostFewRows)
       --count;
   }
   std::int64_t begin(std::int64_t panel) const { return panel * rowsOfPanel; }
