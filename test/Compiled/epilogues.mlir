@@ -8,6 +8,8 @@
 // RUN: octavo run %s --explain-compile --function columns | FileCheck %s --check-prefix=COLUMNS
 // RUN: octavo run %s --explain-compile --function turned | FileCheck %s --check-prefix=TURNED
 // RUN: octavo run %s --explain-compile --function rows --quantize nvfp4 --parameters arg1 --min-size 1 | FileCheck %s --check-prefix=NVFP4
+// RUN: octavo run %s --explain-compile --function rows --quantize mxfp4 --activations none --parameters arg1 --min-size 1 | FileCheck %s --check-prefix=MANY
+// RUN: octavo run %s --explain-compile --function one_row --quantize mxfp4 --activations none --parameters arg1 --min-size 1 | FileCheck %s --check-prefix=FEW
 
 // ROWS: products    1: 1 f32 x f32, and its epilogue
 // ROWS-NOT: chain
@@ -26,6 +28,10 @@ func.func @one_row(%x: tensor<1x32xf32>, %w: tensor<32x48xf32>) -> tensor<1x48xf
 // One outer scale of all activations: they are packed before any row is multiplied.
 // NVFP4: products    1: 1 nvfp4 x nvfp4, in integers, and its epilogue
 // NVFP4: besides     1 pack
+
+// Rules D6 and D7: one row is multiplied as digits, 200 by the weight's values.
+// MANY: products    1: 1 f32 x mxfp4, in f32, and its epilogue
+// FEW: products    1: 1 f32 x mxfp4, in integers, and its epilogue
 
 // The kernel's rows are those of all matrices, one below the other.
 // BATCH: products    1: 1 f32 x f32, in batches, and its epilogue
