@@ -2,6 +2,7 @@
 #pragma once
 
 #include "octavo/Dialect/Diagnostics.h"
+#include "octavo/Dialect/Octavo/QuantizedInput.h"
 #include "octavo/Execution/OperationText.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -10,10 +11,12 @@ namespace octavo::execution {
 
 /// Of an operation of a function.
 inline OperationText textOf(mlir::Operation* op) {
+  auto quantize = llvm::dyn_cast<ir::QuantizeOp>(op);
   return {.name = op->getName().getStringRef().str(),
           .location = locationText(op->getLoc()),
           .source = sourceName(op->getLoc()),
-          .function = op->getParentOfType<mlir::func::FuncOp>().getName().str()};
+          .function = op->getParentOfType<mlir::func::FuncOp>().getName().str(),
+          .input = quantize ? ir::quantizedInput(quantize, std::nullopt).name : ""};
 }
 
 } // namespace octavo::execution

@@ -1,5 +1,8 @@
 // The octavo dialect: scaled tensors (rules I13, I14).
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/Octavo/QuantizedInput.h"
+#include "octavo/Execution/RefusedInput.h"
+#include "octavo/Execution/TextOfOperation.h"
 #include "octavo/Reference/Conversions.h"
 #include "octavo/Reference/DimensionNumbers.h"
 #include "octavo/Reference/DotGeneral.h"
@@ -27,13 +30,11 @@ llvm::Error checkRandomBits(mlir::Operation* op, const Operands& operands) {
                          " and " + describe(operands[1]));
 }
 
-std::string indexText(std::int64_t i, const std::vector<std::int64_t>& shape) {
-  std::string text;
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    text = std::to_string(i % shape[axis]) + (text.empty() ? "" : ", ") + text;
-    i /= shape[axis];
-  }
-  return "[" + text + "]";
+ir::TensorPlace placeOf(std::int64_t i, const std::vector<std::int64_t>& shape) {
+  ir::TensorPlace place(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0; i /= shape[axis])
+    place[axis] = i % shape[axis];
+  return place;
 }
 
 llvm::Expected<Value> evaluateQuantize(ir::QuantizeOp op, const Operands& operands, Evaluation&) {
@@ -45,14 +46,12 @@ llvm::Expected<Value> evaluateQuantize(ir::QuantizeOp op, const Operands& operan
       decodeToF32(x), x.shape, type.getKind(),
       op.getQuantization().getOptions(type, x.type.format()), randomBits(operands));
   if (result.refused) {
-    const float value = result.refused->value;
-    return failure(op, "the input has " +
-                           llvm::Twine(value != value ? "NaN"
-                                       : value > 0    ? "Inf"
-                                                      : "-Inf") +
-                           " at " + indexText(result.refused->index, x.shape) +
-                           "; non_finite = propagate makes its block NaN, non_finite = saturate "
-                           "takes Inf for the largest value");
+    const ir::QuantizedInput input =
+        ir::quantizedInput(op, placeOf(result.refused->index, x.shape));
+    execution::OperationText text = execution::textOf(op);
+    text.input = input.name;
+    return llvm::createStringError(execution::refusedInput(
+        text, result.refused->value, input.place.value_or(ir::TensorPlace())));
   }
   return Value(std::move(result.tensor));
 }

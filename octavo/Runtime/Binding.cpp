@@ -2,6 +2,7 @@
 
 #include "octavo/Checkpoint/Files/Npy.h"
 #include "octavo/Checkpoint/Files/Safetensors.h"
+#include "octavo/Execution/RefusedInput.h"
 #include "octavo/Parallel/Loops.h"
 #include "octavo/Runtime/Comparison.h"
 #include "octavo/Runtime/Failure.h"
@@ -336,11 +337,10 @@ private:
       return std::move(*value);
     return failure(fmt::format(
         "{}: cannot be quantized to {}: element [{}] is {}; repair the weight, or choose what "
-        "becomes of it: --non-finite propagate makes its block NaN, --non-finite "
-        "saturate takes an infinity "
-        "for the largest value",
+        "becomes of it: {}",
         origin.describe(), argument.describe(),
-        fmt::join(indexOf(argument.shape, value.error().index), ", "), value.error().value));
+        fmt::join(indexOf(argument.shape, value.error().index), ", "), value.error().value,
+        execution::kNonFiniteOptions));
   }
 
   std::span<const Argument> arguments;

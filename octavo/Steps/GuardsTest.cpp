@@ -15,7 +15,7 @@ class Calling : public Step {
 public:
   explicit Calling(std::function<void(Frame&)> call)
       : Step(std::make_shared<execution::OperationText>(
-            execution::OperationText{"test.call", "here", "", "main"})),
+            execution::OperationText{"test.call", "here", "", "main", ""})),
         call(std::move(call)) {}
   Outcome run(Frame& frame) const override {
     call(frame);

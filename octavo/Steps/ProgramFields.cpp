@@ -514,7 +514,7 @@ void ProgramFields::steps(Sequence& sequence) {
       type = step->type();
     }
     choice(type, StepType::Fourier);
-    for (std::string* part : {&op.name, &op.location, &op.source, &op.function})
+    for (std::string* part : {&op.name, &op.location, &op.source, &op.function, &op.input})
       text(*part);
     if (isReading()) {
       auto made = emptyStep(type, std::make_shared<const execution::OperationText>(std::move(op)));

@@ -29,7 +29,7 @@ constexpr auto kArena = static_cast<std::uint64_t>(Kind::Arena),
 
 OperationTextPtr op() {
   return std::make_shared<execution::OperationText>(
-      execution::OperationText{"test.step", "here", "", "main"});
+      execution::OperationText{"test.step", "here", "", "main", ""});
 }
 
 /// A program whose slots are named by what they are for.

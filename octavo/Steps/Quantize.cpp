@@ -1,5 +1,6 @@
 #include "octavo/Steps/Quantize.h"
 
+#include "octavo/Execution/RefusedInput.h"
 #include "octavo/Kernels/BlockLayout.h"
 #include "octavo/Kernels/Convert.h"
 #include "octavo/Kernels/Dequantize.h"
@@ -14,12 +15,7 @@
 namespace octavo::steps {
 
 Outcome refusal(const Step& step, float value) {
-  return failure(step, std::string("the input has ") +
-                           (value != value ? "NaN"
-                            : value > 0    ? "Inf"
-                                           : "-Inf") +
-                           "; non_finite = propagate makes its block NaN, non_finite = saturate "
-                           "takes Inf for the largest value");
+  return tl::make_unexpected(execution::refusedInput(*step.operation(), value));
 }
 
 tl::expected<numerics::ScaledTensor, numerics::NonFiniteInput>

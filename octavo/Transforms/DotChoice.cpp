@@ -1,6 +1,7 @@
 #include "octavo/Transforms/DotChoice.h"
 
 #include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/Octavo/QuantizedInput.h"
 #include "octavo/Numerics/Preset.h"
 #include "octavo/Text/NearNames.h"
 #include "octavo/Transforms/DelayedScales.h"
@@ -363,7 +364,7 @@ Dot DotChoice::describe(stablehlo::DotGeneralOp op) const {
         if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(source))
           if (auto owner = llvm::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
               owner && owner.isPublic())
-            dot.record.arguments.push_back(argumentName(owner, argument.getArgNumber()));
+            dot.record.arguments.push_back(ir::argumentName(owner, argument.getArgNumber()));
   return dot;
 }
 

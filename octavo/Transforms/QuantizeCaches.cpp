@@ -2,6 +2,7 @@
 
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/Octavo/QuantizedInput.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
@@ -323,7 +324,7 @@ llvm::Expected<std::vector<CacheRecord>> quantizeCaches(mlir::ModuleOp module,
   std::vector<std::string> names;
   for (FuncOp function : functions)
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      names.push_back(argumentName(function, i));
+      names.push_back(ir::argumentName(function, i));
   for (const CacheRule& rule : rules) {
     if (rule.name == "*" ||
         llvm::any_of(names, [&](const std::string& name) { return isNamed(rule, name); }))
@@ -340,7 +341,8 @@ llvm::Expected<std::vector<CacheRecord>> quantizeCaches(mlir::ModuleOp module,
     const unsigned count = function.getNumArguments();
     for (unsigned i = 0; i < count; ++i) {
       const mlir::BlockArgument argument = function.getArgument(i);
-      CacheRecord record{argumentName(function, i), function.getName().str(), argument.getLoc()};
+      CacheRecord record{ir::argumentName(function, i), function.getName().str(),
+                         argument.getLoc()};
       const auto* rule =
           llvm::find_if(rules, [&](const CacheRule& each) { return isNamed(each, record.name); });
       const Flow flow = isWide(argument) ? openedFlow(argument) : Flow();
@@ -372,7 +374,7 @@ const CacheRecord* cacheBehind(mlir::Value value, llvm::ArrayRef<CacheRecord> ca
   auto function = argument ? llvm::dyn_cast<FuncOp>(argument.getOwner()->getParentOp()) : FuncOp();
   if (!function)
     return nullptr;
-  const std::string name = argumentName(function, argument.getArgNumber());
+  const std::string name = ir::argumentName(function, argument.getArgNumber());
   const auto* found = llvm::find_if(caches, [&](const CacheRecord& cache) {
     return cache.format != nullptr && cache.function == function.getName() && cache.name == name;
   });

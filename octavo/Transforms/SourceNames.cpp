@@ -1,8 +1,5 @@
 #include "octavo/Transforms/SourceNames.h"
 
-#include "octavo/Dialect/Octavo/Octavo.h"
-#include "octavo/Dialect/WrappedCall.h"
-
 #include "llvm/Support/Path.h"
 
 namespace octavo::transforms {
@@ -28,15 +25,6 @@ std::string sourceName(mlir::Location location) {
             ":" + llvm::Twine(file.getColumn()))
         .str();
   return "?";
-}
-
-std::string argumentName(mlir::func::FuncOp function, unsigned index) {
-  if (auto name = function.getArgAttrOfType<mlir::StringAttr>(index, ir::OctavoDialect::kName))
-    return name.str();
-  if (!function.isExternal())
-    if (std::string name = nameIn(locationOfArgument(function, index)); !name.empty())
-      return name;
-  return "arg" + std::to_string(index);
 }
 
 } // namespace octavo::transforms

@@ -4,6 +4,7 @@
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Execution/RefusedInput.h"
 #include "octavo/Numerics/ColumnExponents.h"
 #include "octavo/Reference/Constants.h"
 #include "octavo/Reference/Elements.h"
@@ -337,10 +338,10 @@ private:
           type, quantization.getOptions(type, values->type.format()));
       if (!constant) {
         stablehlo::DotGeneralOp op = first.op;
-        return llvm::createStringError(sourceName(op.getLoc()) + ": " +
-                                       llvm::toString(constant.takeError()) +
-                                       "; choose a policy for NaN and Inf (propagate, saturate) "
-                                       "or exclude this dot");
+        return llvm::createStringError(
+            sourceName(op.getLoc()) + ": " + llvm::toString(constant.takeError()) +
+            ", which its quantization refuses: " + std::string(execution::kNonFiniteOptions) +
+            "; or exclude the dot");
       }
       ahead.constant = std::move(*constant);
     }

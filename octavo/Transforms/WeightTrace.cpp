@@ -2,6 +2,7 @@
 
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/Octavo/QuantizedInput.h"
 #include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
@@ -10,7 +11,6 @@
 #include "octavo/Transforms/CarriedUnchanged.h"
 #include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/Movement.h"
-#include "octavo/Transforms/SourceNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -95,7 +95,7 @@ private:
     auto function = llvm::dyn_cast<mlir::func::FuncOp>(owner);
     if (!function || !argument.getOwner()->isEntryBlock())
       return;
-    const std::string name = argumentName(function, argument.getArgNumber());
+    const std::string name = ir::argumentName(function, argument.getArgNumber());
     if (isParameter(argument, name)) {
       result.origin = Origin::Parameter;
       result.name = name;

@@ -21,7 +21,7 @@
 // PRESET: unknown preset "pytorch" for mxfp4; available: ocp, microxcaling, torchao-floor
 // BOTH: the preset "ocp" decides the scale rule; give one of the two
 // EDGE: jit(f)/dot_general (8x2x4) left: torchao-rceil refuses axis 1 of tensor<8x4xf32>, which is not a multiple of 32
-// NAN: jit(f)/dot_general: the constant has a NaN at [1, 2]; choose a policy for NaN and Inf (propagate, saturate) or exclude this dot
+// NAN: jit(f)/dot_general: the constant has a NaN at [1, 2], which its quantization refuses: --non-finite propagate makes the block NaN,
 // PROPAGATE: stablehlo.constant dense<{{\[\[}}{{.*}}], [0xFF]]> : tensor<2x1xf8E8M0FNU>
 func.func @nan(%x: tensor<8x4xf32>) -> tensor<8x2xf32> {
   %w = stablehlo.constant dense<[[6.0, 2.5, -5.0, 0.2], [1.5, 1.0, 0x7FC00000, -0.1]]> : tensor<2x4xf32>

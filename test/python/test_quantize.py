@@ -228,7 +228,7 @@ def test_a_constant_weight_with_a_nan(tmp_path):
         "  return %0 : tensor<2x2xf32>\n}\n"
     )
     message = octavo(path, "--format", "mxfp4", "-o", tmp_path / "out.mlir", code=3)
-    assert "nan.mlir:3:8: the constant has a NaN at [1, 0]; choose a policy" in message
+    assert "nan.mlir:3:8: the constant has a NaN at [1, 0], which its quantization refuses: --non-finite propagate" in message
     assert not (tmp_path / "out.mlir").exists()
     octavo(path, "--format", "mxfp4", "--non-finite", "propagate")
 

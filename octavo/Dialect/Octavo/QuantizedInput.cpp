@@ -1,0 +1,166 @@
+#include "octavo/Dialect/Octavo/QuantizedInput.h"
+
+#include "octavo/Dialect/Diagnostics.h"
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Dynamic.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/WrappedCall.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace octavo::ir {
+
+std::string argumentName(mlir::func::FuncOp function, unsigned index) {
+  if (auto name = function.getArgAttrOfType<mlir::StringAttr>(index, OctavoDialect::kName))
+    return name.str();
+  if (!function.isExternal())
+    if (std::string name = sourceName(locationOfArgument(function, index)); !name.empty())
+      return name;
+  return "arg" + std::to_string(index);
+}
+
+namespace {
+
+llvm::ArrayRef<std::int64_t> shapeOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape();
+}
+
+/// A value and, if it is known, a place in it.
+struct At {
+  mlir::Value value;
+  std::optional<TensorPlace> place;
+
+  /// What gives `value`'s element by moving it; false where nothing does.
+  bool stepBack();
+
+private:
+  bool goTo(mlir::Value operand) {
+    value = operand;
+    return true;
+  }
+  bool stepBack(stablehlo::PadOp op);
+  bool stepBack(stablehlo::ConcatenateOp op);
+  void reshape(llvm::ArrayRef<std::int64_t> from);
+};
+
+/// The element at the same number, row-major.
+void At::reshape(llvm::ArrayRef<std::int64_t> from) {
+  const llvm::ArrayRef<std::int64_t> to = shapeOf(value);
+  if (!place || mlir::ShapedType::isDynamicShape(from) || mlir::ShapedType::isDynamicShape(to)) {
+    place.reset();
+    return;
+  }
+  std::int64_t number = 0;
+  for (auto [at, extent] : llvm::zip_equal(*place, to))
+    number = number * extent + at;
+  TensorPlace own(from.size());
+  for (std::size_t axis = from.size(); axis-- > 0; number /= from[axis])
+    own[axis] = number % from[axis];
+  place = std::move(own);
+}
+
+bool At::stepBack(stablehlo::PadOp op) {
+  if (place) {
+    TensorPlace own;
+    for (auto [at, low, interior, extent] : llvm::zip_equal(
+             *place, op.getEdgePaddingLow(), op.getInteriorPadding(), shapeOf(op.getOperand()))) {
+      const std::int64_t from = at - low, step = interior + 1;
+      if (from < 0 || from % step != 0 ||
+          (!mlir::ShapedType::isDynamic(extent) && from / step >= extent))
+        return false; // of the padding
+      own.push_back(from / step);
+    }
+    place = std::move(own);
+  }
+  return goTo(op.getOperand());
+}
+
+/// Without a place, what all parts are of.
+bool At::stepBack(stablehlo::ConcatenateOp op) {
+  if (!place) {
+    llvm::SmallVector<mlir::Value> origins;
+    for (mlir::Value part : op.getInputs()) {
+      At own{part, std::nullopt};
+      while (own.stepBack())
+        ;
+      origins.push_back(own.value);
+    }
+    return llvm::all_equal(origins) && goTo(origins.front());
+  }
+  std::int64_t& at = (*place)[static_cast<std::size_t>(op.getDimension())];
+  for (mlir::Value part : op.getInputs()) {
+    const std::int64_t extent = shapeOf(part)[static_cast<std::size_t>(op.getDimension())];
+    if (mlir::ShapedType::isDynamic(extent))
+      return false;
+    if (at < extent)
+      return goTo(part);
+    at -= extent;
+  }
+  return false;
+}
+
+bool At::stepBack() {
+  mlir::Operation* op = value.getDefiningOp();
+  if (op == nullptr)
+    return false;
+  if (auto barrier = llvm::dyn_cast<stablehlo::OptimizationBarrierOp>(op))
+    return goTo(barrier->getOperand(llvm::cast<mlir::OpResult>(value).getResultNumber()));
+  if (llvm::isa<stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp>(op)) {
+    reshape(shapeOf(op->getOperand(0)));
+    return goTo(op->getOperand(0));
+  }
+  if (llvm::isa<stablehlo::ConvertOp>(op))
+    return goTo(op->getOperand(0));
+  if (auto transpose = llvm::dyn_cast<stablehlo::TransposeOp>(op)) {
+    if (place) {
+      TensorPlace own(place->size());
+      for (auto [axis, from] : llvm::enumerate(transpose.getPermutation()))
+        own[static_cast<std::size_t>(from)] = (*place)[axis];
+      place = std::move(own);
+    }
+    return goTo(transpose.getOperand());
+  }
+  if (auto slice = llvm::dyn_cast<stablehlo::SliceOp>(op)) {
+    if (place)
+      for (auto [at, start, stride] :
+           llvm::zip_equal(*place, slice.getStartIndices(), slice.getStrides()))
+        at = start + at * stride;
+    return goTo(slice.getOperand());
+  }
+  if (llvm::isa<stablehlo::RealDynamicSliceOp>(op)) {
+    place.reset();
+    return goTo(op->getOperand(0));
+  }
+  if (auto pad = llvm::dyn_cast<stablehlo::PadOp>(op))
+    return stepBack(pad);
+  if (auto joined = llvm::dyn_cast<stablehlo::ConcatenateOp>(op))
+    return stepBack(joined);
+  return false;
+}
+
+std::string nameOf(mlir::Value value) {
+  if (mlir::Operation* op = value.getDefiningOp()) {
+    const std::string name = sourceName(op->getLoc());
+    return "the result of " + (name.empty() ? "'" + op->getName().getStringRef().str() + "' at " +
+                                                  locationText(op->getLoc())
+                                            : name);
+  }
+  auto argument = llvm::cast<mlir::BlockArgument>(value);
+  auto function = llvm::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+  if (!function || !argument.getOwner()->isEntryBlock())
+    return "what it is given";
+  return "argument \"" + argumentName(function, argument.getArgNumber()) + "\"" +
+         (function.isPrivate() ? " of @" + function.getName().str() : "");
+}
+
+} // namespace
+
+QuantizedInput quantizedInput(QuantizeOp op, std::optional<TensorPlace> place) {
+  At at{op.getOperand(), std::move(place)};
+  while (at.stepBack())
+    ;
+  return {nameOf(at.value), std::move(at.place)};
+}
+
+} // namespace octavo::ir
