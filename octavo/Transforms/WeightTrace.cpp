@@ -28,7 +28,7 @@ using IsParameter = std::function<bool(mlir::BlockArgument, llvm::StringRef)>;
 
 /// Whether an operation that moves values gives a part of a weight that is still one: what indices
 /// choose is a matrix, one of a stack of layers or experts or a range of its columns, and no row,
-/// which is what a table is looked up for.
+/// which is what a table is looked up for. A matrix of a stack may have one row or one column.
 bool keepsWeight(mlir::Operation* op) {
   llvm::ArrayRef<std::int64_t> part;
   if (auto slice = llvm::dyn_cast<stablehlo::DynamicSliceOp>(op))
@@ -37,7 +37,13 @@ bool keepsWeight(mlir::Operation* op) {
     part = gather.getSliceSizes();
   else
     return true;
-  return llvm::count_if(part, [](std::int64_t extent) { return extent > 1; }) > 1;
+  if (llvm::count_if(part, [](std::int64_t extent) { return extent > 1; }) > 1)
+    return true;
+  const auto whole = llvm::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getShape();
+  std::size_t behind = 0; // the first axis of which one place of several is chosen
+  while (behind < part.size() && (part[behind] != 1 || whole[behind] == 1))
+    ++behind;
+  return behind + 2 < part.size() && part.drop_front(behind + 1) == whole.drop_front(behind + 1);
 }
 
 /// The name of the resource that holds the values; "constant" where they have none.

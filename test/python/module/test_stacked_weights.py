@@ -356,3 +356,28 @@ def test_such_programs_are_emitted_for_xla(function, tmp_path):
     values = expected(weights, x, quantize="mxfp8_e4m3", parameters="^weights")
     # A code of an activation that falls to the other side is 2^-4 of it.
     assert np.linalg.norm(found - values) < 1e-2 * np.linalg.norm(values)
+
+
+@BACKENDS
+@pytest.mark.parametrize("shape", [(3, 64, 1), (3, 1, 64)])
+def test_a_slice_of_one_column_or_row_is_a_weight(shape, backend):
+    rng = np.random.default_rng(11)
+    w, x = rng.standard_normal(shape).astype(np.float32), rng.standard_normal((4, 64)).astype(np.float32)
+    axis = shape.index(64) - 1
+    product = lambda w, x: jax.lax.dot_general(x, w, (((1,), (axis,)), ((), ())))
+    options = {"quantize": "mxfp8_e4m3", "parameters": "^w", "backend": backend}
+    stacked = octavo.compile(jax.jit(lambda w, x, j: product(w[j], x)).lower(w, x, np.int32(0)), **options)
+    assert [(dot.is_quantized, dot.reason) for dot in stacked.dots] == [(True, "weight quantized when it is bound")]
+    single = octavo.compile(jax.jit(product).lower(w[0], x), **options)
+    for j in range(3):
+        np.testing.assert_array_equal(stacked(w, x, np.int32(j)), single(w[j], x))
+
+
+def test_a_row_of_a_table_is_an_activation():
+    """Beside an axis that the table has for a batch, too."""
+    for shape in ((9, 64), (1, 9, 64)):
+        table, w = np.ones(shape, np.float32), np.ones((64, 8), np.float32)
+        look_up = lambda table, w, i: jax.lax.dynamic_slice_in_dim(table, i, 1, len(shape) - 2).reshape(1, 64) @ w
+        program = octavo.compile(jax.jit(look_up).lower(table, w, np.int32(0)))
+        (dot,) = program.dot_errors(table, w, np.int32(1), quantize="mxfp8_e4m3", parameters="^(table|w)$")["dots"]
+        assert (dot["lhs"]["is"], dot["rhs"]["is"]) == ("activation", "weight")
