@@ -1,5 +1,6 @@
 #include "octavo/Transforms/DotFormatsName.h"
 
+#include "octavo/Format/UnknownFormat.h"
 #include "octavo/Text/NearNames.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -13,10 +14,8 @@ namespace {
 
 constexpr llvm::StringLiteral kStatic = "+static", kMigrated = "+migrated";
 
-llvm::Error unknownIn(std::string_view whole, std::string_view kind, llvm::StringRef name,
-                      const std::vector<std::string>& known) {
-  return llvm::createStringError("\"" + std::string(whole) +
-                                 "\": " + text::notAmong(kind, name, known));
+llvm::Error wrong(std::string_view whole, const std::string& fault) {
+  return llvm::createStringError("\"" + std::string(whole) + "\": " + fault);
 }
 
 } // namespace
@@ -30,37 +29,36 @@ llvm::Expected<DotFormats> dotFormatsOf(std::string_view name,
   if (rest.consume_back(kMigrated))
     formats.moved = calibration;
   if (rest.size() < name.size() && !calibration)
-    return llvm::createStringError("\"" + std::string(name) +
-                                   "\": it needs a calibration, as `octavo calibrate` writes one: "
-                                   "--calibration, in Python calibration=");
+    return wrong(name,
+                 "it needs a calibration, as `octavo calibrate` writes one: --calibration, in "
+                 "Python calibration=");
   llvm::SmallVector<llvm::StringRef> parts;
   rest.split(parts, '/');
   if (parts.size() > 3)
-    return llvm::createStringError("\"" + std::string(name) +
-                                   "\": expected WEIGHTS, WEIGHTS/ACTIVATIONS or "
-                                   "WEIGHTS/ACTIVATIONS/RULE, such as mxfp6_e2m3/mxint8/even");
+    return wrong(name, "expected WEIGHTS, WEIGHTS/ACTIVATIONS or WEIGHTS/ACTIVATIONS/RULE, such as "
+                       "mxfp6_e2m3/mxint8/even");
   std::vector<std::string> known = text::namesOf(format::kScaledFormats);
   formats.weights = format::findScaledFormat(parts[0]);
   if (!formats.weights)
-    return unknownIn(name, "scaled format", parts[0], known);
+    return wrong(name, format::unknownFormat(parts[0], known));
   if (parts.size() == 1) {
     formats.activations = defaultActivations(*formats.weights);
   } else if (parts[1] != "none") {
     formats.activations = format::findScaledFormat(parts[1]);
     known.emplace_back("none");
     if (!formats.activations)
-      return unknownIn(name, "scaled format", parts[1], known);
+      return wrong(name, format::unknownFormat(parts[1], known));
   }
   if (parts.size() == 3) {
     formats.rule = format::findScaleRule(parts[2]);
     if (!formats.rule)
-      return unknownIn(name, "scale rule", parts[2], text::namesOf(format::kScaleRules));
+      return wrong(name,
+                   text::notAmong("scale rule", parts[2], text::namesOf(format::kScaleRules)));
   }
   DotOptions options;
   static_cast<DotFormats&>(options) = formats;
   if (llvm::Error error = checkOptions(options))
-    return llvm::createStringError("\"" + std::string(name) +
-                                   "\": " + llvm::toString(std::move(error)));
+    return wrong(name, llvm::toString(std::move(error)));
   return formats;
 }
 

@@ -1,4 +1,6 @@
 // octavo-quantize-dots for pass managers: options from text, records to remarks.
+#include "octavo/Format/UnknownFormat.h"
+#include "octavo/Text/NearNames.h"
 #include "octavo/Transforms/Passes.h"
 #include "octavo/Transforms/QuantizeDots.h"
 #include "octavo/Transforms/Recipe.h"
@@ -16,11 +18,8 @@ llvm::Expected<const format::ScaledFormat*> findFormat(llvm::StringRef option,
                                                        llvm::StringRef name) {
   if (const format::ScaledFormat* row = format::findScaledFormat(name))
     return row;
-  std::string message =
-      "no scaled format \"" + name.str() + "\", given for " + option.str() + "; available:";
-  for (const format::ScaledFormat& row : format::kScaledFormats)
-    message += " " + std::string(row.name);
-  return llvm::createStringError(message);
+  return llvm::createStringError(
+      option.str() + ": " + format::unknownFormat(name, text::namesOf(format::kScaledFormats)));
 }
 
 std::string ruleNames() {

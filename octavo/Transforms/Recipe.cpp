@@ -1,7 +1,7 @@
 #include "octavo/Transforms/Recipe.h"
 
 #include "octavo/Checkpoint/Files/JsonFile.h"
-#include "octavo/Format/BlockSize.h"
+#include "octavo/Format/UnknownFormat.h"
 #include "octavo/Text/NearNames.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -45,12 +45,10 @@ llvm::Expected<const ScaledFormat*> formatOf(const std::string& where, const Jso
     return nullptr;
   if (const ScaledFormat* row = format::findScaledFormat(*name))
     return row;
-  if (const std::string fault = format::wrongBlockSize(*name); !fault.empty())
-    return llvm::createStringError(where + ": no scaled format \"" + *name + "\": " + fault);
   std::vector<std::string> known = text::namesOf(format::kScaledFormats);
   if (mayBeNone)
     known.emplace_back("none");
-  return unknown(where, "scaled format", *name, known);
+  return llvm::createStringError(where + ": " + format::unknownFormat(*name, known));
 }
 
 llvm::Expected<std::vector<std::string>> dotNames(const std::string& where, const Json& value) {

@@ -7,7 +7,8 @@
 #include "python/bindings/PackedRight.h"
 #include "python/bindings/Products.h"
 
-#include "octavo/Format/BlockSize.h"
+#include "octavo/Format/UnknownFormat.h"
+#include "octavo/Text/NearNames.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -26,13 +27,8 @@ namespace nb = nanobind;
 const format::ScaledFormat& scaledFormat(const std::string& name) {
   if (const format::ScaledFormat* format = format::findScaledFormat(name))
     return *format;
-  if (const std::string fault = format::wrongBlockSize(name); !fault.empty())
-    raise(ErrorClass::Format, "format: unknown scaled format \"{}\": {}", name, fault);
-  std::vector<std::string_view> names;
-  for (const format::ScaledFormat& row : format::kScaledFormats)
-    names.push_back(row.name);
-  raise(ErrorClass::Format, "format: unknown scaled format \"{}\"; available: {}", name,
-        fmt::join(names, ", "));
+  raise(ErrorClass::Format, "format: {}",
+        format::unknownFormat(name, text::namesOf(format::kScaledFormats)));
 }
 
 const format::ScaledFormat& scaledFormat(nb::handle named) {

@@ -11,7 +11,7 @@
 // FORM: error: octavo-emit: no such option bogus; its options, with their defaults: octavo-emit{qdq=false xla-custom-calls=false xla-scaled-dot=false}
 // NONE: error: octavo-drop-scales: no such option all; its options, with their defaults: octavo-drop-scales
 // FORMS: error: octavo-emit: writes one form: qdq, xla-scaled-dot or xla-custom-calls
-// WEIGHTS: error: octavo-quantize-dots: no scaled format "fp3", given for weights; available: mxfp8_e4m3
+// WEIGHTS: error: octavo-quantize-dots: weights: no scaled format "fp3"; {{.*}}available: mxfp8_e4m3
 // OVERFLOW: error: octavo-fuse-scaled-dots: no overflow "wrap"; available: clamped allow
 // TARGET: error: octavo-normalize-floats: no target 'tpu'; available: xla-cpu xla-gpu-sm89 f32-only bf16
 // PRECISION: error: octavo-simplify-converts: reduce-precision is converts or operation; found 'both'

@@ -1,5 +1,6 @@
 // RUN: not octavo-opt %s -octavo-quantize-dots 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not octavo-opt %s -octavo-quantize-dots=weights=mxfp5 2>&1 | FileCheck %s --check-prefix=FORMAT
+// RUN: not octavo-opt %s -octavo-quantize-dots=weights=mxfp4:96 2>&1 | FileCheck %s --check-prefix=BLOCK
 // RUN: not octavo-opt %s -octavo-quantize-dots="weights=mxfp4 activations=mxfp5" 2>&1 | FileCheck %s --check-prefix=ACTIVATIONS
 // RUN: not octavo-opt %s -octavo-quantize-dots="weights=mxfp4 rule=up" 2>&1 | FileCheck %s --check-prefix=RULE
 // RUN: not octavo-opt %s -octavo-quantize-dots="weights=nvfp4 rule=floor" 2>&1 | FileCheck %s --check-prefix=NEAREST
@@ -12,8 +13,9 @@
 // RUN: octavo-opt %s -octavo-quantize-dots="weights=mxfp4 non-finite=propagate" 2>/dev/null | FileCheck %s --check-prefix=PROPAGATE
 
 // NONE: octavo-quantize-dots: weights=FORMAT or recipe=FILE must be given
-// FORMAT: no scaled format "mxfp5", given for weights; available: mxfp8_e4m3 mxfp8_e5m2
-// ACTIVATIONS: no scaled format "mxfp5", given for activations; available:
+// FORMAT: weights: no scaled format "mxfp5"; near it: {{.*}}; available: mxfp8_e4m3, mxfp8_e5m2
+// BLOCK: weights: no scaled format "mxfp4:96": blocks of mxfp4 are a power of two from 8 to 1024 long, as in mxfp4:64
+// ACTIVATIONS: activations: no scaled format "mxfp5"; near it:
 // RULE: no scale rule "up"; available: floor ceil even round-up nearest
 // NEAREST: the rule floor is for E8M0 scales; nvfp4 has scales of e4m3fn, whose one rule is nearest
 // REGEX: "(", given for match, is not a regular expression: missing ): (

@@ -48,7 +48,8 @@ CASES = {
     # misspelled
     ("quantize", "bf16", "-o", "out", "--layout", "compresed", "--format", "mxfp4"): (
         2, 'no layout "compresed"; did you mean compressed-tensors?', "available: fp8, deepseek"),
-    (*QUANTIZE, "fp8"): (2, 'layout compressed-tensors: no format "fp8"; did you mean fp8_row', "available: fp8_tensor"),
+    (*QUANTIZE, "fp8"): (2, 'layout compressed-tensors: no scaled format "fp8"; near it: fp8_row', "available: fp8_tensor"),
+    (*QUANTIZE, "mxfp4:96"): (2, 'no scaled format "mxfp4:96": blocks of mxfp4 are a power of two from 8 to 1024 long'),
     (*QUANTIZE, "mxint8"): (2, 'layout compressed-tensors: no format "mxint8"', "layouts with mxint8: native"),
     (*QUANTIZE, "mxfp4:64"): (2, 'no format "mxfp4:64"; did you mean mxfp4', "no layout has mxfp4:64"),
     (*QUANTIZE, "mxfp4", "--rule", "flor"): (2, "did you mean floor?"),

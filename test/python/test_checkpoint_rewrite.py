@@ -243,7 +243,7 @@ def test_configuration_names_what_is_left(plain, tmp_path):
 
 def test_usage(plain, tmp_path):
     out = tmp_path / "out"
-    assert "did you mean nvfp4" in quantize_error(plain, out, "nvfp5", code=2)
+    assert "near it: nvfp4" in quantize_error(plain, out, "nvfp5", code=2)
     assert "available: " in quantize_error(plain, out, "mxfp4", layout="none", code=2)
     assert "preset" in quantize_error(plain, out, "mxfp4", "--preset", "nobody", code=2)
     assert "E8M0" in quantize_error(plain, out, "fp8_row", "--rule", "floor", code=2)

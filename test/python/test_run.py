@@ -365,7 +365,7 @@ def test_output_that_cannot_be_written(linear):
 
 def test_a_format_that_does_not_exist(linear):
     error = linear.run("--quantize", "mxfp8_e4m4", code=2)
-    assert_has(error, '"mxfp8_e4m4"', "did you mean mxfp8_e4m3", "nvfp4", "fp8_block")
+    assert_has(error, '"mxfp8_e4m4"', "near it: mxfp8_e4m3", "nvfp4", "fp8_block")
     error = linear.run("--quantize", "mxfp4", "--activations", "mxfp5", code=2)
     assert_has(error, '"mxfp5"', "mxfp4")
     error = linear.run("--quantize", "mxfp4", "--rule", "flor", code=2)

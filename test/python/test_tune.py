@@ -435,6 +435,8 @@ def test_what_the_command_line_says_wrong(case, budget, more, expected):
 @pytest.mark.parametrize("formats, expected", [
     (["mxfp5"], 'no scaled format "mxfp5"; near it: mxfp4'),
     (["mxfp4/non"], 'no scaled format "non"; near it: none'),
+    (["mxfp4:96"], 'no scaled format "mxfp4:96": blocks of mxfp4 are a power of two from 8 to 1024 long'),
+    (["mxfp4/mxfp8_e4m3:3"], 'no scaled format "mxfp8_e4m3:3": blocks of mxfp8_e4m3 are a power of two'),
     (["mxfp4/none/evn"], 'no scale rule "evn"; near it: even'),
     (["mxfp4/none/even/more"], "expected WEIGHTS, WEIGHTS/ACTIVATIONS or WEIGHTS/ACTIVATIONS/RULE"),
     (["mxfp4", "mxfp4/mxfp4"], "--formats: mxfp4 is there twice"),

@@ -2,11 +2,9 @@
 
 #include "tools/octavo/Commands.h"
 
-#include "octavo/Format/BlockSize.h"
 #include "octavo/Format/ScaledFormat.h"
+#include "octavo/Format/UnknownFormat.h"
 #include "octavo/Text/NearNames.h"
-
-#include <fmt/format.h>
 
 namespace octavo::tools {
 
@@ -17,11 +15,9 @@ const format::ScaledFormat* scaledFormatNamed(const std::string& name,
                                               const std::vector<std::string>& also) {
   if (const format::ScaledFormat* format = format::findScaledFormat(name))
     return format;
-  if (const std::string fault = format::wrongBlockSize(name); !fault.empty())
-    throw CommandError(fmt::format("no scaled format \"{}\": {}", name, fault), ExitCode::BadUsage);
   std::vector<std::string> names = scaledFormatNames();
   names.insert(names.end(), also.begin(), also.end());
-  throw CommandError(unknownName("scaled format", name, names), ExitCode::BadUsage);
+  throw CommandError(format::unknownFormat(name, names), ExitCode::BadUsage);
 }
 
 } // namespace octavo::tools

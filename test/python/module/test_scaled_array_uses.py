@@ -247,7 +247,7 @@ def test_parts_by_hand():
     assert q.nbytes == q.elements.nbytes + q.scales.nbytes + 4
     cases = [
         (dataclasses.replace(q, elements=q.elements[:2]), ShapeError, r"scales: expected shape \(2, 6\)"),
-        (dataclasses.replace(q, format="nvfp5"), FormatError, 'unknown scaled format "nvfp5"'),
+        (dataclasses.replace(q, format="nvfp5"), FormatError, 'no scaled format "nvfp5"'),
         (dataclasses.replace(q, axis=1), ShapeError, "axis: expected a negative number, counted from the end, found 1"),
         (dataclasses.replace(q, axis="last"), ShapeError, "found 'last'"),
         (dataclasses.replace(q, elements=X[0]), DtypeError, "elements"),

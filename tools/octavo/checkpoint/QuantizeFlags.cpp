@@ -3,6 +3,7 @@
 #include "tools/octavo/FormatNames.h"
 
 #include "octavo/Checkpoint/Jobs/LayerPlan.h"
+#include "octavo/Format/UnknownFormat.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -116,7 +117,8 @@ const format::ScaledFormat& formatNamed(const std::string& name, const checkpoin
     if (format && other->spelling(name))
       others.push_back(other->name());
   throw CommandError(
-      fmt::format("layout {}: {}{}", layout.name(), unknownName("format", name, known),
+      fmt::format("layout {}: {}{}", layout.name(),
+                  !format ? format::unknownFormat(name, known) : unknownName("format", name, known),
                   !format ? ""
                   : others.empty()
                       ? fmt::format("\n  no layout has {}", name)
