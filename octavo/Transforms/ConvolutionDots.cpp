@@ -49,8 +49,8 @@ static std::string whyLeft(stablehlo::ConvolutionOp op) {
   if (groups > 1 && features < kLeastFeatures)
     return fmt::format("its {} groups have {} feature{} each, and those of {} and more are dots",
                        groups, features, features == 1 ? "" : "s", kLeastFeatures);
-  if (isOpen && (groups > 1 || op.getBatchGroupCount() > 1))
-    return "it has several groups, and the number of its images is open";
+  if (isOpen && op.getBatchGroupCount() > 1)
+    return "it has groups of images, whose number is open";
   if (isEmpty)
     return "it has no elements";
   if (const std::int64_t slices = Windows(op).slices(); slices > kMostSlices)

@@ -341,17 +341,26 @@ ProductOfPatches writePatches(stablehlo::ConvolutionOp op, Windows& windows) {
   stablehlo::DotGeneralOp product;
   mlir::Value result;
   if (groups > 1) {
-    // [batch, places.., window, group, features] by [window, features, group, out].
-    Axes sides(shape);
-    sides.back() = places;
-    sides.append({groups, features / groups});
-    const mlir::Value lhs = reshaped(builder, patches, sides),
-                      rhs = reshaped(builder, kernel,
-                                     {places, features / groups, groups, outputs / groups});
     Axes results = {groups};
     results.append(shape.begin(), shape.end() - 1);
     results.push_back(outputs / groups);
-    product = dot(lhs, rhs, results, {last + 1}, {2}, {last, last + 2}, {0, 1});
+    if (mlir::ShapedType::isDynamic(shape.front())) {
+      // Several contracted axes become one of known extents alone.
+      // [batch, places.., group, window * features] by [window * features, group, out].
+      const mlir::Value rhs =
+          reshaped(builder, kernel, {places * (features / groups), groups, outputs / groups});
+      product =
+          dot(byGroups(builder, windows, patches), rhs, results, {last}, {1}, {last + 1}, {0});
+    } else {
+      // [batch, places.., window, group, features] by [window, features, group, out].
+      Axes sides(shape);
+      sides.back() = places;
+      sides.append({groups, features / groups});
+      const mlir::Value lhs = reshaped(builder, patches, sides),
+                        rhs = reshaped(builder, kernel,
+                                       {places, features / groups, groups, outputs / groups});
+      product = dot(lhs, rhs, results, {last + 1}, {2}, {last, last + 2}, {0, 1});
+    }
     result = transposed(builder, product.getResult(),
                         moved(results.size(), 0, static_cast<std::size_t>(last)));
   } else if (batches > 1) {

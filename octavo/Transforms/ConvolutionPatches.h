@@ -56,7 +56,8 @@ mlir::Value byGroups(mlir::OpBuilder& builder, const Windows& windows, mlir::Val
 
 struct ProductOfPatches {
   /// [batch, places.., window * features] by [window * features, out]; of several groups, these are
-  /// a batch axis of both sides, and those of features leave the window an axis of its own.
+  /// a batch axis of both sides, and those of features leave the window an axis of its own if the
+  /// number of images is known.
   stablehlo::DotGeneralOp dot;
   mlir::Value input;  ///< that the windows lie on, [batch, places.., features]
   mlir::Value result; ///< the convolution's, of the dot's

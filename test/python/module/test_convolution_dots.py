@@ -175,6 +175,27 @@ def test_the_number_of_images_may_be_open(windows, backend):
 
 
 @BACKENDS
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "nvfp4", "fp8_row"])
+@pytest.mark.parametrize("features", [32, 48])
+def test_groups_of_an_open_number_of_images(features, format, backend):
+    rng = np.random.default_rng(13)
+    x = rng.standard_normal((3, 7, 6, 2 * features)).astype(np.float32)
+    w = rng.standard_normal((3, 2, features, 16)).astype(np.float32)
+
+    def convolve(w, x):
+        return jax.lax.conv_general_dilated(x, w, (1, 2), ((1, 1), (0, 2)), feature_group_count=2,
+                                            dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+    options = {"quantize": format, "parameters": "^w", "backend": backend}
+    images = jax.ShapeDtypeStruct(jax.export.symbolic_shape(f"n, 7, 6, {2 * features}"), x.dtype)
+    made = octavo.compile(jax.export.export(jax.jit(convolve))(w, images), **options)
+    assert [dot.is_quantized for dot in made.dots] == [True]
+    for n in (1, 3):
+        known = octavo.compile(lowered(convolve, w, x[:n]), **options)
+        np.testing.assert_array_equal(made(w, x[:n]), known(w, x[:n]))
+
+
+@BACKENDS
 def test_delayed_scales_are_of_the_input(backend):
     """The largest magnitude of the patches is that of the input, which is quantized in their place."""
     convolve, w, x, (matrix, patches) = windowed("HWIO", 48, **WINDOWS["padded"])
@@ -240,11 +261,11 @@ def test_others_are_left(window, options, reason, tmp_path):
 
 
 def test_groups_of_an_open_number_of_images_are_left():
-    x = jax.ShapeDtypeStruct(jax.export.symbolic_shape("n, 7, 6, 64"), np.float32)
-    w = np.ones((3, 3, 32, 8), np.float32)
+    x = jax.ShapeDtypeStruct(jax.export.symbolic_shape("2*n, 7, 6, 64"), np.float32)
+    w = np.ones((3, 3, 64, 8), np.float32)
     program = jax.export.export(jax.jit(lambda w, x: jax.lax.conv_general_dilated(
-        x, w, (1, 1), "VALID", feature_group_count=2, dimension_numbers=("NHWC", "HWIO", "NHWC"))))(w, x)
-    with pytest.warns(UserWarning, match="it has several groups, and the number of its images is open"):
+        x, w, (1, 1), "VALID", batch_group_count=2, dimension_numbers=("NHWC", "HWIO", "NHWC"))))(w, x)
+    with pytest.warns(UserWarning, match="it has groups of images, whose number is open"):
         assert octavo.compile(program, quantize="mxfp8_e4m3", parameters="^w").dots == []
 
 
