@@ -243,6 +243,24 @@ llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(cons
   return made;
 }
 
+llvm::Expected<const CallableProgram::ForItems*> CallableProgram::ofItems(const Shapes& shapes) {
+  auto found =
+      std::ranges::find_if(forItems, [&](const ForItems& each) { return each.shapes == shapes; });
+  if (found == forItems.end()) {
+    if (!whyNotForItems.empty())
+      return runtime::failure(whyNotForItems);
+    auto made = compiledForItems(shapes);
+    if (!made)
+      return made.takeError();
+    forItems.push_front(std::move(*made));
+    if (forItems.size() > kMostVersions)
+      forItems.pop_back();
+    found = forItems.begin();
+  }
+  forItems.splice(forItems.begin(), forItems, found);
+  return &forItems.front();
+}
+
 /// Nothing where there is none for such shapes. The error is an assertion that does not hold.
 llvm::Expected<std::optional<CallableProgram::Prepared>>
 CallableProgram::preparedForItems(const Shapes& shapes) {
@@ -250,22 +268,12 @@ CallableProgram::preparedForItems(const Shapes& shapes) {
   const std::int64_t items = isOpen ? findItems(marked, taken) : 0;
   if (items < 1 || items > steps::kMostItems)
     return std::nullopt;
-  auto found =
-      std::ranges::find_if(forItems, [&](const ForItems& each) { return each.shapes == marked; });
-  if (found == forItems.end()) {
-    if (!whyNotForItems.empty())
-      return std::nullopt;
-    auto made = compiledForItems(marked);
-    if (!made) {
-      whyNotForItems = llvm::toString(made.takeError());
-      return std::nullopt;
-    }
-    forItems.push_front(std::move(*made));
-    if (forItems.size() > kMostVersions)
-      forItems.pop_back();
-    found = forItems.begin();
+  auto kept = ofItems(marked);
+  if (!kept) {
+    whyNotForItems = llvm::toString(kept.takeError());
+    return std::nullopt;
   }
-  forItems.splice(forItems.begin(), forItems, found);
+  const ForItems* found = *kept;
   if (assertions) {
     mlir::OwningOpRef<mlir::ModuleOp> checked = assertions->clone();
     if (llvm::Error error =
@@ -319,30 +327,35 @@ llvm::Expected<DotErrors> CallableProgram::dotErrors(std::span<const Value> valu
                              options);
 }
 
-std::optional<execution::Explanation> CallableProgram::explain() {
+llvm::Expected<execution::Explanation> CallableProgram::explain() {
   const std::lock_guard lock(usingContext);
-  if (versions.empty())
-    return std::nullopt;
-  return versions.front().prepared.executable->explain();
+  if (!versions.empty())
+    return versions.front().prepared.executable->explain();
+  auto shapes = shapesForItems();
+  auto made = shapes ? ofItems(*shapes) : shapes.takeError();
+  if (made)
+    return (*made)->executable->explain();
+  return runtime::failure(fmt::format(
+      "@{} leaves extents open, and is compiled for those of each call ({}): call it first; what "
+      "it was compiled to for the last call is then told",
+      functionName, llvm::toString(made.takeError())));
 }
 
 std::string CallableProgram::openExtents() {
   const std::lock_guard lock(usingContext);
-  if (!isOpen || versions.empty())
+  if (!isOpen)
     return "";
-  const bool isForItems = std::ranges::any_of(forItems, [&](const ForItems& each) {
-    return each.executable == versions.front().prepared.executable;
-  });
+  const bool isForItems = versions.empty()
+                              ? !forItems.empty()
+                              : std::ranges::any_of(forItems, [&](const ForItems& each) {
+                                  return each.executable == versions.front().prepared.executable;
+                                });
   if (isForItems)
     return "any number of items";
   return "compiled for each set of extents" + (whyNotForItems.empty() ? "" : ": " + whyNotForItems);
 }
 
-/// Of an open program, for any number of items, whose numbers the signature is given.
-llvm::Expected<std::shared_ptr<execution::Executable>>
-CallableProgram::executableToSave(execution::Signature& signature) {
-  if (!isOpen)
-    return versions.front().prepared.executable;
+llvm::Expected<Shapes> CallableProgram::shapesForItems() const {
   Shapes shapes;
   for (std::size_t i = 0; i < taken.size(); ++i) {
     shapes.push_back(bound[i] ? shapesOf(std::span(&*bound[i], 1)).front() : taken[i].shape);
@@ -351,11 +364,24 @@ CallableProgram::executableToSave(execution::Signature& signature) {
       shape.front() = kItems;
     if (llvm::any_of(shape, mlir::ShapedType::isDynamic))
       return runtime::failure(fmt::format(
-          "argument \"{}\" of @{} leaves an extent open besides the first: a folder runs on any "
-          "number of items, which lie along first axes; export the program with the other extents "
-          "that it is to run on",
+          "argument \"{}\" of @{} leaves an extent open besides the first, and the number of "
+          "items lies along first axes",
           taken[i].name, functionName));
   }
+  return shapes;
+}
+
+/// Of an open program, for any number of items, whose numbers the signature is given.
+llvm::Expected<std::shared_ptr<execution::Executable>>
+CallableProgram::executableToSave(execution::Signature& signature) {
+  if (!isOpen)
+    return versions.front().prepared.executable;
+  auto shapes = shapesForItems();
+  if (!shapes)
+    return runtime::failure(
+        llvm::toString(shapes.takeError()) +
+        "; a folder runs on any number of them: export the program with the other extents that it "
+        "is to run on");
   const auto failed = [&](const std::string& why) {
     return runtime::failure(fmt::format(
         "@{} leaves the number of its items open, and is not the same for each: {}; export the "
@@ -364,15 +390,15 @@ CallableProgram::executableToSave(execution::Signature& signature) {
   };
   if (!whyNotForItems.empty())
     return failed(whyNotForItems);
-  auto bounds = boundsOfItems(*file.program, functionName, shapes, steps::kMostItems);
+  auto bounds = boundsOfItems(*file.program, functionName, *shapes, steps::kMostItems);
   if (!bounds)
     return failed(llvm::toString(bounds.takeError()));
-  auto made = compiledForItems(shapes);
+  auto made = compiledForItems(*shapes);
   if (!made)
     return failed(llvm::toString(made.takeError()));
   if (bounds->least == 0) {
     mlir::OwningOpRef<mlir::ModuleOp> ofNone = file.program->clone();
-    if (auto results = close(*ofNone, withItems(shapes, 0)); !results) {
+    if (auto results = close(*ofNone, withItems(*shapes, 0)); !results) {
       llvm::consumeError(results.takeError());
       bounds->least = 1;
     }

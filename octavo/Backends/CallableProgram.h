@@ -112,11 +112,11 @@ public:
   /// number of them; an error besides: others are open, or it is not the same for each item.
   llvm::Error save(const std::filesystem::path& folder);
 
-  /// What it was compiled to, for the last values; nothing where extents are open and it was not
-  /// called.
-  std::optional<execution::Explanation> explain();
-  /// What becomes of open extents, for the last values: taken in a run, the explanation is then of
-  /// one item, or compiled for, and why. Empty where none are open.
+  /// What it was compiled to, for the last values; where extents are open and it was not called,
+  /// for any number of items. The error says why it is not compiled before a call.
+  llvm::Expected<execution::Explanation> explain();
+  /// What becomes of open extents, for the same: taken in a run, the explanation is then of one
+  /// item, or compiled for, and why. Empty where none are open.
   std::string openExtents();
 
 private:
@@ -137,7 +137,12 @@ private:
   llvm::Expected<ForItems> compiledForItems(const Shapes& shapes);
   /// The types of its results where the arguments of its function have such shapes.
   llvm::Expected<std::vector<Result>> close(mlir::ModuleOp module, const Shapes& shapes) const;
+  /// Kept or made, for such shapes.
+  llvm::Expected<const ForItems*> ofItems(const Shapes& shapes);
   llvm::Expected<std::optional<Prepared>> preparedForItems(const Shapes& shapes);
+  /// Of the arguments of an open program before it is called; the error is an extent that is open
+  /// besides the number of items.
+  llvm::Expected<Shapes> shapesForItems() const;
   llvm::Expected<std::shared_ptr<execution::Executable>>
   executableToSave(execution::Signature& signature);
 

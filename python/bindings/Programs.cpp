@@ -325,26 +325,22 @@ nb::list missedOf(const CallableProgram& program) {
 
 nb::dict explain(CallableProgram& program) {
   // A call that takes its turn may ask for Python's lock.
-  const auto explanation = withoutLock([&] { return program.explain(); });
-  if (!explanation)
-    raise(ErrorClass::Program,
-          "@{} leaves extents open: it is compiled for those of the arguments when it is called",
-          program.name());
+  const auto explanation = orRaise(withoutLock([&] { return program.explain(); }));
   nb::list products, interpreted;
-  for (const auto& [what, count] : explanation->products)
+  for (const auto& [what, count] : explanation.products)
     products.append(nb::make_tuple(pythonText(what), count));
-  for (const auto& [operation, location, reason] : explanation->interpreted)
+  for (const auto& [operation, location, reason] : explanation.interpreted)
     interpreted.append(
         nb::make_tuple(pythonText(operation), pythonText(location), pythonText(reason)));
   nb::dict facts;
-  facts["interpreted_whole"] = pythonText(explanation->interpretedWhole);
+  facts["interpreted_whole"] = pythonText(explanation.interpretedWhole);
   facts["open_extents"] = pythonText(program.openExtents());
-  facts["operations"] = explanation->operations;
-  facts["kernels"] = explanation->kernels.distinct;
+  facts["operations"] = explanation.operations;
+  facts["kernels"] = explanation.kernels.distinct;
   facts["products"] = products;
   facts["interpreted"] = interpreted;
-  facts["arena_bytes"] = explanation->arenaBytes;
-  facts["constant_bytes"] = explanation->constantBytes;
+  facts["arena_bytes"] = explanation.arenaBytes;
+  facts["constant_bytes"] = explanation.constantBytes;
   facts["dropped_scales"] = program.dropped() ? nb::cast(program.dropped()->dropped()) : nb::none();
   return facts;
 }

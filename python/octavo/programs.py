@@ -127,7 +127,8 @@ class Program(LoadedProgram):
         works on, and under ``interpreted`` what the interpreter evaluates, where and why. A reason
         under ``interpreted_whole`` says that all of it is interpreted. ``open_extents`` says of a
         program that leaves extents open whether it runs on any number of items, whose bytes are then
-        those of one, or is compiled for each set of extents, and why."""
+        those of one, or is compiled for each set of extents, and why: such a program is explained
+        once it was called, for the last call. Before that it raises ProgramError."""
         return self._called.explain()
 
 
