@@ -132,6 +132,7 @@ CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, runtime::Progr
       made->whyNotForItems = "the backend is not the compiled one";
   }
   made->missedDots = transforms::missedDots(module, made->functionName);
+  made->decided = module.clone();
   if (!made->isOpen) {
     auto prepared = made->compiled(std::move(made->file.program));
     if (!prepared)
@@ -325,6 +326,12 @@ llvm::Expected<DotErrors> CallableProgram::dotErrors(std::span<const Value> valu
   options.backend = backend;
   return backends::dotErrors(unchanged->lookupSymbol<mlir::func::FuncOp>(functionName), values,
                              options);
+}
+
+llvm::Expected<DotWidths> CallableProgram::dotWidths() {
+  const std::lock_guard lock(usingContext);
+  const mlir::OwningOpRef<mlir::ModuleOp> copy = decided->clone();
+  return findDotWidths(*copy);
 }
 
 llvm::Expected<execution::Explanation> CallableProgram::explain() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "octavo/Backends/DotErrors.h"
+#include "octavo/Backends/DotWidths.h"
 #include "octavo/Backends/OpenExtents.h"
 #include "octavo/Execution/Executable.h"
 #include "octavo/Execution/Savable.h"
@@ -68,6 +69,9 @@ public:
   /// The dots that multiply wide values though narrow ones are behind them; none is looked for
   /// where extents are open.
   const std::vector<transforms::MissedDots>& missed() const { return missedDots; }
+
+  /// Of all its dots, as it is compiled (findDotWidths).
+  llvm::Expected<DotWidths> dotWidths();
 
   /// Whether the program gives an argument's memory away for a result.
   bool isDonated(std::size_t argument, std::size_t result) const {
@@ -150,6 +154,7 @@ private:
   runtime::ProgramFile file;
   const execution::Backend* backend = nullptr;
   mlir::OwningOpRef<mlir::ModuleOp> unchanged; ///< null: its dots are quantized
+  mlir::OwningOpRef<mlir::ModuleOp> decided;   ///< what is compiled
   std::string functionName;
   std::vector<runtime::Argument> taken;
   std::vector<Result> given;

@@ -323,6 +323,13 @@ nb::list missedOf(const CallableProgram& program) {
   return list;
 }
 
+/// What docs/commands/explain.md has for --json, but the name of the program.
+std::string dotWidths(CallableProgram& program) {
+  const auto widths = orRaise(withoutLock([&] { return program.dotWidths(); }));
+  return backends::json(widths).dump(-1, ' ', false,
+                                     nlohmann::ordered_json::error_handler_t::replace);
+}
+
 nb::dict explain(CallableProgram& program) {
   // A call that takes its turn may ask for Python's lock.
   const auto explanation = orRaise(withoutLock([&] { return program.explain(); }));
@@ -385,6 +392,7 @@ NB_MODULE(_programs, module) {
       .def_prop_ro("others", &othersOf)
       .def_prop_ro("missed", &missedOf)
       .def("dot_errors", &dotErrors)
+      .def("dot_widths", &dotWidths)
       .def("explain", &explain);
   nanobind::class_<Calibrator>(module, "Calibrator")
       .def(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ._loaded import Program as _Loaded
     from ._programs import Program as _Compiled
 
-__all__ = ["Argument", "Dot", "LoadedProgram", "Program", "Result", "calibrate", "compile", "load_program"]
+__all__ = ["Argument", "Dot", "LoadedProgram", "OtherProduct", "Program", "Result", "calibrate", "compile", "load_program"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,14 @@ class Dot:
     is_quantized: bool
     lhs: str | None
     rhs: str | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class OtherProduct:
+    """A product that is no dot, so that ``quantize`` left it wide: its name in the source, and what it
+    is instead."""
+    name: str
     reason: str
 
 
@@ -98,6 +106,17 @@ class Program(LoadedProgram):
     def dots(self) -> list[Dot]:
         """What became of each dot, in the order of the program; empty without ``quantize``."""
         return [Dot(*row) for row in self._called.dots]
+
+    @property
+    def others(self) -> list[OtherProduct]:
+        """The products that are no dots, in the order of the program; empty without ``quantize``."""
+        return [OtherProduct(*row) for row in self._called.others]
+
+    def dot_widths(self) -> dict[str, Any]:
+        """Which dots of what was compiled multiply scaled tensors, and what keeps those that look narrow
+        from it: what ``octavo explain --json`` says (docs/commands/explain.md), but the name of the
+        program."""
+        return json.loads(self._called.dot_widths())
 
     def dot_errors(self, *args: Any, quantize: Any = None, recipe: Any = None, activations: Any = None,
                    rule: str = "", non_finite: str = "", preset: str = "", match: str = "",
@@ -317,7 +336,7 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
     made = Program(_programs.compile(source, is_path, files, arrays, ignore_unused, function, backend,
                                      recover_scaled, drop_scales, dots))
     if dots is not None and not any(dot.is_quantized for dot in made.dots):
-        left = [(dot.name, dot.reason) for dot in made.dots] + made._called.others
+        left = [(each.name, each.reason) for each in [*made.dots, *made.others]]
         why = "of {}: {}".format(*left[0]) if left else "the program has no dots"
         given = f"quantize={quantize!r}" if recipe is None else f"recipe={recipe!r}"
         warnings.warn(f"{given} left every dot as it was; {why}", stacklevel=2)

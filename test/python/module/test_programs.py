@@ -1,5 +1,6 @@
 """octavo.compile beside JAX and NumPy: what is called, what it gives, and the first errors one makes."""
 import concurrent.futures
+import json
 import os
 import signal
 import threading
@@ -18,6 +19,7 @@ jax = pytest.importorskip("jax")
 import jax.export
 import jax.numpy as jnp
 import octavo
+from program_commands import octavo as octavo_command
 
 DRAWN = np.random.default_rng(0)
 
@@ -612,6 +614,39 @@ def test_what_is_compiled_for_each_call_is_explained_after_one():
         program(drawn(3, 3))
         explained = program.explain()
         assert explained["open_extents"].startswith("compiled for each set of extents") and explained["kernels"] > 0
+
+
+def test_products_that_are_no_dots_are_listed_beside_those_that_are():
+    def net(w, filters, x):
+        return jax.lax.conv_general_dilated(x @ w, filters, (1,), "VALID", dimension_numbers=("NWC", "WIO", "NWC"),
+                                            feature_group_count=4)
+
+    w, filters, x = drawn(64, 4), drawn(3, 1, 4), drawn(2, 9, 64)
+    program = octavo.compile(jax.jit(net).lower(w, filters, x), quantize="mxfp8_e4m3", parameters="^w")
+    assert [dot.is_quantized for dot in program.dots] == [True]
+    (other,) = program.others
+    assert "conv_general_dilated" in other.name
+    assert other.reason == ("it is a convolution, and its 4 groups have 1 feature each, and those of 32 and more are dots")
+    assert octavo.compile(jax.jit(net).lower(w, filters, x)).others == []
+
+
+def test_the_widths_of_dots_are_those_of_octavo_explain(tmp_path):
+    """One dequantized by hand, one through an addition, one of f32."""
+    def net(codes, scale, w, x):
+        values = codes.astype(jnp.float32) * scale
+        return x @ values, x @ (values + 1), x @ w
+
+    codes = np.ones((64, 8), ml_dtypes.float8_e4m3fn)
+    lowered = jax.jit(net).lower(codes, np.float32(2), drawn(64, 8), drawn(4, 64))
+    (tmp_path / "net.mlir").write_text(lowered.as_text(debug_info=True))
+    expected = json.loads(octavo_command("explain", tmp_path / "net.mlir", "--json"))
+    assert [dot["is"] for dot in expected["dots"]] == ["narrow", "missed", "wide"]
+    del expected["program"]
+    with pytest.warns(UserWarning):
+        for options in ({}, {"recover_scaled": True}):
+            assert octavo.compile(lowered, **options).dot_widths() == expected
+    narrow = octavo.compile(lowered, quantize="mxfp8_e4m3", parameters="^w").dot_widths()
+    assert [dot["is"] for dot in narrow["dots"]][2] == "narrow"
 
 
 def test_what_is_dequantized_by_hand_is_multiplied_as_it_is_scaled():

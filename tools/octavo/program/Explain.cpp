@@ -5,15 +5,9 @@
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/program/ProgramOutput.h"
 
+#include "octavo/Backends/DotWidths.h"
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/ProgramFile.h"
-#include "octavo/Transforms/DropScales.h"
-#include "octavo/Transforms/MissedDots.h"
-#include "octavo/Transforms/Passes.h"
-#include "octavo/Transforms/RecoverScaled.h"
-
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -25,7 +19,7 @@ namespace octavo::tools {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using backends::DotWidths;
 using transforms::DotWidth;
 using transforms::RecoveredDot;
 using transforms::RecoverReport;
@@ -38,18 +32,6 @@ struct ExplainFlags {
   OutputFormFlags form;
 };
 
-std::string_view nameOf(const RecoveredDot& dot) {
-  switch (dot.width) {
-  case DotWidth::Narrow:
-    return dot.isOneSided() ? "one-sided" : "narrow";
-  case DotWidth::Missed:
-    return "missed";
-  case DotWidth::Wide:
-    return "wide";
-  }
-  llvm_unreachable("a width");
-}
-
 std::string sides(const RecoveredDot& dot) {
   return dot.lhs.empty() ? "" : fmt::format("{} x {}", dot.lhs, dot.rhs);
 }
@@ -61,21 +43,11 @@ std::string why(const RecoveredDot& dot) {
                             : "has " + dot.note;
 }
 
-/// What keeps the dots of a group wide.
-std::string reasonOf(const transforms::MissedDots& group) {
-  return fmt::format("{} {}", group.dots.front().obstacle, group.dots.front().reason);
-}
-
-/// How many tensors --drop-scales would leave wide.
-std::int64_t droppedScales(mlir::ModuleOp recovered) {
-  const mlir::OwningOpRef<mlir::ModuleOp> copy = recovered.clone();
-  return transforms::dropScales(*copy).dropped();
-}
-
-std::string text(const RecoverReport& report, std::int64_t dropped) {
+std::string text(const DotWidths& widths) {
+  const RecoverReport& report = widths.report;
   TextTable table = {{"dot", "is", "multiplies", "what stands in the way, and what to change"}};
   for (const RecoveredDot& dot : report.dots)
-    table.push_back({dot.name, std::string(nameOf(dot)), sides(dot), why(dot)});
+    table.push_back({dot.name, std::string(backends::nameOf(dot)), sides(dot), why(dot)});
   std::string summary =
       fmt::format("{} of {} dots narrow, {} missed", report.count(DotWidth::Narrow),
                   report.dots.size(), report.count(DotWidth::Missed));
@@ -85,9 +57,9 @@ std::string text(const RecoverReport& report, std::int64_t dropped) {
     summary += fmt::format("; {:.1f} % of the multiply-adds are narrow", 100 * *share);
   for (const transforms::MissedDots& group : transforms::missedDots(report))
     summary += fmt::format("\n{} {}: {}", group.dots.size(),
-                           group.isOneSided ? "one-sided" : "missed", reasonOf(group));
+                           group.isOneSided ? "one-sided" : "missed", backends::reasonOf(group));
   std::string page = report.dots.empty() ? "no dots" : plainText(table) + "\n" + summary;
-  if (dropped > 0)
+  if (const std::int64_t dropped = widths.droppedScales; dropped > 0)
     page += fmt::format("\n{} quantized only to be dequantized; octavo run --drop-scales leaves {} "
                         "wide, with a rounding less",
                         dropped == 1 ? "1 tensor is" : fmt::format("{} tensors are", dropped),
@@ -95,63 +67,28 @@ std::string text(const RecoverReport& report, std::int64_t dropped) {
   return page;
 }
 
-Json document(const ExplainFlags& flags, const RecoverReport& report, std::int64_t dropped) {
-  const auto orNull = [](const std::string& text) {
-    return text.empty() ? Json(nullptr) : Json(text);
-  };
-  Json dots = Json::array(), reasons = Json::array();
-  for (const RecoveredDot& dot : report.dots)
-    dots.push_back({{"name", dot.name},
-                    {"function", dot.function},
-                    {"is", nameOf(dot)},
-                    {"lhs", orNull(dot.lhs)},
-                    {"rhs", orNull(dot.rhs)},
-                    {"multiply_adds", dot.multiplyAdds ? Json(*dot.multiplyAdds) : Json(nullptr)},
-                    {"obstacle", orNull(dot.obstacle)},
-                    {"place", orNull(dot.place)},
-                    {"reason", orNull(dot.reason)},
-                    {"remedy", orNull(dot.remedy)},
-                    {"note", orNull(dot.note)}});
-  for (const transforms::MissedDots& group : transforms::missedDots(report))
-    reasons.push_back({{"reason", reasonOf(group)},
-                       {"dots", group.dots.size()},
-                       {"is", group.isOneSided ? "one-sided" : "missed"}});
-  const auto share = report.narrowShare();
-  return {{"program", flags.program},
-          {"narrow", report.count(DotWidth::Narrow)},
-          {"one_sided", report.countOneSided()},
-          {"missed", report.count(DotWidth::Missed)},
-          {"wide", report.count(DotWidth::Wide)},
-          {"narrow_share", share ? Json(*share) : Json(nullptr)},
-          {"missed_by_reason", reasons},
-          {"droppable_scales", dropped},
-          {"dots", dots}};
-}
-
 void explainProgram(const ExplainFlags& flags) {
   const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
   auto file = runtime::readProgramFile(flags.program, *context);
   if (!file)
     throw CommandError(llvm::toString(file.takeError()), ExitCode::BadInput);
-  // Scales may come into a function of their own, as JAX's jit within jit makes it, or a composite.
-  mlir::PassManager inlining(context.get());
-  transforms::LegalizeCompositesOptions composites;
-  composites.keep = {"xla.scaled_dot"};
-  inlining.addPass(transforms::createLegalizeComposites(composites));
-  // Without simplifications between, of which MLIR has some that programs can crash.
-  inlining.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {}));
-  if (mlir::failed(inlining.run(*file->program)))
-    throw CommandError(fmt::format("{}: its calls cannot be inlined", flags.program),
+  auto widths = backends::findDotWidths(*file->program);
+  if (!widths)
+    throw CommandError(fmt::format("{}: {}", flags.program, llvm::toString(widths.takeError())),
                        ExitCode::BadInput);
-  const RecoverReport report = transforms::recoverScaled(*file->program);
-  const std::int64_t dropped = droppedScales(*file->program);
+  const RecoverReport& report = widths->report;
   if (!flags.output.empty()) {
     if (file->container)
       file->container->dropDerivatives();
     writeProgram(*file, flags.form, flags.output);
   }
-  printText(flags.isJson ? fmt::format("{}\n", document(flags, report, dropped).dump(2))
-                         : fmt::format("{}\n", text(report, dropped)));
+  if (flags.isJson) {
+    nlohmann::ordered_json page = {{"program", flags.program}};
+    page.update(backends::json(*widths));
+    printText(page.dump(2) + "\n");
+  } else {
+    printText(text(*widths) + "\n");
+  }
   if (const std::int64_t missed = report.count(DotWidth::Missed) + report.countOneSided();
       flags.failsOnMissed && missed > 0)
     throw CommandError(fmt::format("{}: {} of {} dots look narrow and multiply wide values",
