@@ -1,5 +1,6 @@
 """The passes of kernels that are octavo's own. Divisions of a row by one number, which compiled programs do without
-dividing (InvariantDivision.h), have the bits of IEEE 754's division; memory is asked for ahead (RowFetch.h)."""
+dividing (InvariantDivision.h), have the bits of IEEE 754's division; memory is asked for ahead (RowFetch.h); a place
+in a loop is a base and one index (InvariantBases.h)."""
 import os
 import re
 import subprocess
@@ -157,3 +158,19 @@ def test_rows_with_special_numbers(tmp_path):
     rows[:, 0] = 0  # a row of zeros alone
     rows[:, 1] = -0.0
     assert_divides(rows.reshape(-1, 200), np.repeat(divisors, len(special)), tmp_path)
+
+
+def test_places_are_bases_and_one_index(tmp_path):
+    """Nine places of a window, of which rows and columns are in range or not: loops add no indices to others."""
+    window = """func.func @main(%x: tensor<2x64x64x32xf32>) -> tensor<2x64x64x32xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %y = "stablehlo.reduce_window"(%x, %zero) <{padding = dense<[[0, 0], [1, 1], [1, 1], [0, 0]]> : tensor<4x2xi64>, window_dimensions = array<i64: 1, 3, 3, 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<2x64x64x32xf32>, tensor<f32>) -> tensor<2x64x64x32xf32>
+  return %y : tensor<2x64x64x32xf32>
+}
+"""
+    (loop,) = re.findall(r"^vector\.body:.*?br ", code_of(window, tmp_path), re.DOTALL | re.MULTILINE)
+    assert loop.count("= load <") == 9 and loop.count("= add ") == 1
