@@ -382,6 +382,16 @@ def test_nan_under_static_scales_is_the_same_range_by_range(diagonal, name, poli
     assert "which its quantization refuses: --non-finite propagate" in message
 
 
+def test_a_calibration_is_not_written_over_what_is_read(diagonal):
+    folder, made, _, _ = diagonal
+    made(448)
+    weights = (folder / "w.safetensors").read_bytes()
+    message = octavo("calibrate", folder / "net.mlir", "--weights", folder / "w.safetensors", "--inputs", f"x={folder}/x.npy",
+                     "-o", folder / "w.safetensors", code=2)
+    assert "w.safetensors: would overwrite what the command reads" in message
+    assert (folder / "w.safetensors").read_bytes() == weights
+
+
 WRONG = [
     (["--format", "mxfp8_e4m3", "--calibration", "found.json"], 2,
      "those of mxfp8_e4m3 are of its blocks, from the values of each run"),

@@ -432,6 +432,12 @@ def test_what_the_command_line_says_wrong(case, budget, more, expected):
     assert not case.recipe.exists()
 
 
+def test_a_recipe_is_not_written_over_what_is_read(case):
+    program, case.recipe = case.program.read_bytes(), case.program
+    message = case.tune("cosine >= 0.9", code=2)
+    assert f"{case.program}: would overwrite what the command reads" in message and case.program.read_bytes() == program
+
+
 @pytest.mark.parametrize("formats, expected", [
     (["mxfp5"], 'no scaled format "mxfp5"; near it: mxfp4'),
     (["mxfp4/non"], 'no scaled format "non"; near it: none'),

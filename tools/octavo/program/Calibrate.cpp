@@ -10,6 +10,7 @@
 #include "tools/octavo/program/OrThrow.h"
 #include "tools/octavo/program/RunChecks.h"
 #include "tools/octavo/program/RunInterruption.h"
+#include "tools/octavo/program/TextFile.h"
 
 #include "octavo/Analysis/Calibration.h"
 #include "octavo/Backends/Backends.h"
@@ -217,6 +218,9 @@ void checkUsage(const CalibrateFlags& flags) {
 
 void calibrate(const CalibrateFlags& flags) {
   checkUsage(flags);
+  std::vector<std::string> read = flags.weights;
+  read.push_back(flags.program);
+  checkIsNoInput(flags.output, read);
   const ThreadLimit limit(flags.threads);
   const Calibration calibration =
       flags.merged.empty() ? calibrationOf(flags) : mergedOf(flags.merged);

@@ -304,8 +304,10 @@ void runProgram(const RunOptions& options) {
     return;
   }
   std::optional<checkpoint::OutputFile> page; // a place that cannot be written is told at once
-  if (!options.page.empty())
+  if (!options.page.empty()) {
+    checkIsNoInput(options.page, std::span(&options.program, 1));
     page.emplace(createFile(options.page));
+  }
   const std::unique_ptr<runtime::ProbeFolder> probes = probeFolderOf(options);
   if (options.function.empty() && !runtime::selfChecks(program).empty()) {
     execution::Host host = hostOf(options, probes.get(), 1);

@@ -193,9 +193,13 @@ void tuneProgram(const TuneFlags& flags) {
   backends::TuningOptions options{.budget = budget, .cost = costOf(flags)};
   const ThreadLimit limit(flags.threads);
   // That they can be written is known before the work is done.
-  static_cast<void>(createFile(flags.output));
-  if (!flags.plot.empty())
-    static_cast<void>(createFile(flags.plot));
+  std::vector<std::string> read = flags.inputs.weights;
+  read.insert(read.end(), {flags.program, flags.dots.calibration});
+  for (const std::string& each : {flags.output, flags.plot})
+    if (!each.empty()) {
+      checkIsNoInput(each, read);
+      static_cast<void>(createFile(each));
+    }
 
   const Interruption interruption;
   TuneStatus status;
