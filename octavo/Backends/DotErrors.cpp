@@ -290,13 +290,6 @@ private:
   std::vector<DotError> noDots;
 };
 
-std::string whyNoneIsQuantized(const transforms::DotReport& report) {
-  if (report.dots.empty())
-    return "the program has no dots: there is nothing to say of them";
-  return fmt::format("none of the {} dots is quantized: there is nothing to say of them; of {}: {}",
-                     report.dots.size(), report.dots.front().name, report.dots.front().reason);
-}
-
 } // namespace
 
 std::int64_t DotErrors::quantized() const {
@@ -317,7 +310,9 @@ llvm::Expected<DotErrors> dotErrors(mlir::func::FuncOp function, std::span<const
   if (!narrow)
     return narrow.takeError();
   if (narrow->report.quantized() == 0)
-    return runtime::failure(whyNoneIsQuantized(narrow->report));
+    return runtime::failure(
+        fmt::format("none of the {} dots is quantized: there is nothing to say of them; {}",
+                    narrow->report.dots.size(), narrow->report.whyLeft()));
   if (narrow->report.hasState())
     return runtime::failure(
         "caches, scales of earlier steps and random numbers make the program one of "

@@ -154,7 +154,7 @@ llvm::Error FormatTrials::findDots() {
   if (!tunable.empty())
     return llvm::Error::success();
   if (records.empty())
-    return runtime::failure("the program has no dots, so there is nothing to tune");
+    return runtime::failure("there is nothing to tune; " + reports.front().whyLeft());
   for (const auto& [i, dot] : llvm::enumerate(records))
     for (const transforms::DotReport& report : reports)
       if (!report.dots[i].isQuantized)

@@ -222,6 +222,9 @@ std::optional<std::int64_t> DotSide::columns() const { return product(*this, con
 
 llvm::Expected<DotChoice> DotChoice::make(const DotOptions& options) {
   DotChoice choice(options);
+  if (options.minSize < 0)
+    return llvm::createStringError("a least number of elements of " +
+                                   std::to_string(options.minSize) + "; give one from 0 on");
   for (const auto& [pattern, expression, option] :
        {std::tuple(&options.match, &choice.match, "match"),
         std::tuple(&options.exclude, &choice.exclude, "exclude"),
@@ -472,8 +475,13 @@ std::string DotChoice::chooseFormats(Dot& dot) const {
   if (!hasWeight && chosen.activationPairs == ActivationPairs::Leave && !isWeightGradient(dot)) {
     if (std::string reason = reasonByDetour(dot); !reason.empty())
       return reason;
-    return dot.hasGradient() ? "it is no gradient of a weight, and both operands are activations"
-                             : "both operands are activations";
+    if (dot.hasGradient())
+      return "it is no gradient of a weight, and both operands are activations";
+    return "both operands are activations" +
+           (dot.record.arguments.empty()
+                ? ""
+                : " (a weight among the arguments " + llvm::join(dot.record.arguments, ", ") +
+                      " is named by --parameters, in Python parameters=)");
   }
   for (DotSide& side : dot.sides) {
     side.format = side.isWeight()   ? formats->weights

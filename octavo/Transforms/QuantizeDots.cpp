@@ -123,6 +123,14 @@ std::int64_t DotReport::quantized() const {
   return llvm::count_if(dots, [](const DotRecord& dot) { return dot.isQuantized; });
 }
 
+std::string DotReport::whyLeft() const {
+  for (const DotRecord& dot : dots)
+    if (!dot.isQuantized)
+      return "of " + dot.name + ": " + dot.reason;
+  return others.empty() ? "the program has no dots"
+                        : "of " + others.front().name + ": " + others.front().reason;
+}
+
 bool DotReport::hasState() const {
   return !delayed.empty() || !random.empty() ||
          llvm::any_of(caches, [](const CacheRecord& cache) { return cache.format != nullptr; });
@@ -187,6 +195,8 @@ static void takeFromBeforeLoops(const DotChoice& choice, std::vector<Dot>& dots)
 
 static std::string reasonToLeave(mlir::Operation* product) {
   const std::string name = product->getName().getStringRef().str();
+  if (llvm::isa<ir::DotGeneralOp, ir::FusedDotOp>(product))
+    return "it multiplies scaled tensors already";
   if (llvm::isa<stablehlo::DynamicConvOp>(product))
     return "it is a convolution whose padding is an operand (" + name + ")";
   return "it is " + name + ", and stablehlo.dot_general is quantized";
@@ -197,8 +207,9 @@ otherProducts(mlir::ModuleOp module, const llvm::DenseMap<mlir::Operation*, std:
   std::vector<OtherProduct> others;
   module.walk([&](mlir::Operation* op) {
     const auto convolution = left.find(op);
-    if (convolution == left.end() && !llvm::isa<stablehlo::DynamicConvOp, stablehlo::DotOp,
-                                                stablehlo::EinsumOp, chlo::RaggedDotOp>(op))
+    if (convolution == left.end() &&
+        !llvm::isa<ir::DotGeneralOp, ir::FusedDotOp, stablehlo::DynamicConvOp, stablehlo::DotOp,
+                   stablehlo::EinsumOp, chlo::RaggedDotOp>(op))
       return;
     auto function = op->getParentOfType<mlir::func::FuncOp>();
     others.push_back(

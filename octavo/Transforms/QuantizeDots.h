@@ -163,6 +163,9 @@ struct DotReport {
   std::vector<CacheRecord> caches; ///< in the order of the arguments
 
   std::int64_t quantized() const;
+  /// `of NAME: REASON`, of the first dot that is left, or else of the first other product; `the
+  /// program has no dots` where there is neither.
+  std::string whyLeft() const;
   /// Whether the program has got state: arguments and results that it did not have, or others.
   bool hasState() const;
   std::int64_t weightBitsBefore() const;

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import ml_dtypes
 import numpy as np
+import program_commands
 import pytest
 import safetensors.numpy
 
@@ -114,6 +115,29 @@ def test_weights_that_are_plain_arguments_are_told_of(tmp_path):
     assert "without a weight take: x, layer.w; --parameters REGEX makes" in text
     text = octavo(program, "--format", "mxfp8_e4m3", "--parameters", r"\.w$")
     assert "1 of 1 dots quantized" in text and "--parameters" not in text
+
+
+def test_why_no_dot_is_quantized_is_told(tmp_path):
+    """Of a program whose dots nothing finds, and of one whose dots are narrow already."""
+    program = tmp_path / "net.mlir"
+    program.write_text("""func.func @main(%w: tensor<64x32xf32> loc("w"), %x: tensor<4x64xf32> loc("x")) -> tensor<4x32xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32> loc("net/dot")
+  return %0 : tensor<4x32xf32>
+}
+""")
+    options = ("--format", "mxfp8_e4m3", "--parameters", "^w")
+    assert '0 of 1 dots quantized (of net/dot: its name does not match "zzz"; --explain tells it of each)' in octavo(
+        program, *options, "--match", "zzz")
+    assert "a least number of elements of -5; give one from 0 on" in octavo(program, *options, "--min-size", "-5", code=2)
+    why = "of net/dot: both operands are activations (a weight among the arguments x, w is named by --parameters, in Python parameters=)"
+    assert why in octavo(program, *options[:2])
+    for name, shape in (("x", (4, 64)), ("w", (64, 32))):
+        np.save(tmp_path / f"{name}.npy", np.ones(shape, np.float32))
+    assert f"why        {why}\n" in program_commands.octavo(
+        "run", program, "--input", f"x={tmp_path}/x.npy", "--input", f"w={tmp_path}/w.npy", "--quantize", "mxfp4")
+    octavo(program, *options, "-o", tmp_path / "narrow.mlir")
+    again = octavo(tmp_path / "narrow.mlir", *options)
+    assert "0 of 0 dots quantized, 1 product of other kinds left (of net/dot: it multiplies scaled tensors already;" in again
 
 
 def test_explain_is_a_table_of_every_dot():

@@ -510,7 +510,7 @@ def test_nan_in_the_outputs_of_f32(case):
 def test_programs_with_nothing_to_tune(case):
     case.program.write_text("func.func @main(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {\n"
                             "  %0 = stablehlo.tanh %x : tensor<8x64xf32>\n  return %0 : tensor<8x64xf32>\n}\n")
-    assert "the program has no dots, so there is nothing to tune" in case.tune("cosine >= 0.9", code=3)
+    assert "there is nothing to tune; the program has no dots" in case.tune("cosine >= 0.9", code=3)
     case.program.write_text(PROGRAM.replace(", octavo.parameter", ""))
     error = case.tune("cosine >= 0.9", code=3)
     assert "none of the program's 3 dots can become narrow" in error

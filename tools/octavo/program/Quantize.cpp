@@ -66,6 +66,8 @@ std::string summary(const transforms::DotReport& report) {
   std::string text = fmt::format("{} of {} dots quantized", report.quantized(), report.dots.size());
   if (const std::size_t others = report.others.size(); others > 0)
     text += fmt::format(", {} product{} of other kinds left", others, others == 1 ? "" : "s");
+  if (report.quantized() == 0 && !(report.dots.empty() && report.others.empty()))
+    text += fmt::format(" ({}; --explain tells it of each)", report.whyLeft());
   if (!report.weights.empty())
     text += fmt::format("; weights of dots: {} bytes before, {} after",
                         toBytes(report.weightBitsBefore()), toBytes(report.weightBitsAfter()));

@@ -207,6 +207,7 @@ QuantizationReport quantizeProgram(mlir::ModuleOp program, const RunOptions& opt
                       ? std::string(format::scaleRuleName(dots.rule.value_or(dots.weights->rule)))
                       : "",
           .dotsQuantized = report.quantized(),
+          .whyLeft = report.quantized() == 0 ? report.whyLeft() : "",
           .dots = static_cast<std::int64_t>(report.dots.size()),
           .others = static_cast<std::int64_t>(report.others.size()),
           .seconds = time.seconds()};

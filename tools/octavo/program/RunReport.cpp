@@ -155,6 +155,8 @@ std::string text(const RunReport& report) {
                           quantization->rule);
     text += fmt::format("quantized  {} of {} dots{}\n", quantization->dotsQuantized,
                         quantization->dots, how);
+    if (!quantization->whyLeft.empty())
+      text += fmt::format("why        {}\n", quantization->whyLeft);
     if (const std::int64_t others = quantization->others; others > 0)
       text += fmt::format("left       {} product{} of other kinds; octavo quantize --explain says "
                           "which and why\n",

@@ -60,6 +60,7 @@ struct QuantizationReport {
   std::string activations; ///< empty: weights only
   std::string rule;
   std::int64_t dotsQuantized = 0;
+  std::string whyLeft; ///< of the first, where none is quantized
   std::int64_t dots = 0;
   std::int64_t others = 0; ///< products of other kinds, which are left
   double seconds = 0;
