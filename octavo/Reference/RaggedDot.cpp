@@ -1,10 +1,12 @@
-// chlo.ragged_dot: a dot on runs of one axis.
+// chlo.ragged_dot: a dot on runs of one axis; and octavo.rows_of_groups.
 #include "octavo/Dialect/CHLO/CHLO.h"
+#include "octavo/Dialect/Octavo/RowsOfGroups.h"
 #include "octavo/Reference/CHLO.h"
 #include "octavo/Reference/DotGeneral.h"
 #include "octavo/Reference/Movement.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace octavo::reference {
 
@@ -32,7 +34,7 @@ struct Groups {
   }
 };
 
-llvm::Expected<Groups> groupsOf(chlo::RaggedDotOp op, const Tensor& sizes, std::int64_t extent) {
+llvm::Expected<Groups> groupsOf(mlir::Operation* op, const Tensor& sizes, std::int64_t extent) {
   Groups groups;
   groups.count = sizes.shape.back();
   groups.prefix.assign(sizes.shape.begin(), sizes.shape.end() - 1);
@@ -253,8 +255,34 @@ llvm::Expected<Value> evaluateRaggedDot(chlo::RaggedDotOp op, const Operands& op
   llvm_unreachable("a mode that is none");
 }
 
+llvm::Expected<Value> evaluateRowsOfGroups(ir::RowsOfGroupsOp op, const Operands& operands,
+                                           Evaluation&) {
+  const Tensor& all = operands[0].tensor();
+  const std::int64_t rows = all.shape[0], count = all.shape[1];
+  if (operands[1].tensor().shape[0] != count)
+    return failure(op,
+                   "group_sizes " + describe(operands[1]) + " do not fit " + describe(operands[0]));
+  llvm::Expected<Groups> groups = groupsOf(op, operands[1].tensor(), rows);
+  if (!groups)
+    return groups.takeError();
+  std::vector<std::int64_t> shape = all.shape;
+  shape.erase(shape.begin() + 1);
+  Tensor result = Tensor::zeros(all.type, shape);
+  if (result.size() == 0)
+    return Value(std::move(result));
+  const std::size_t bytes = result.bytes.size() / static_cast<std::size_t>(rows);
+  for (std::int64_t group = 0; group < count; ++group)
+    for (std::int64_t row = groups->starts[group]; row < groups->ends[group]; ++row)
+      std::memcpy(result.bytes.data() + static_cast<std::size_t>(row) * bytes,
+                  all.bytes.data() + static_cast<std::size_t>(row * count + group) * bytes, bytes);
+  return Value(std::move(result));
+}
+
 } // namespace
 
-void registerRaggedDot(EvaluatorTable& table) { table.add<evaluateRaggedDot>(); }
+void registerRaggedDot(EvaluatorTable& table) {
+  table.add<evaluateRaggedDot>();
+  table.add<evaluateRowsOfGroups>();
+}
 
 } // namespace octavo::reference

@@ -1,10 +1,12 @@
 // octavo-emit: the octavo dialect as plain StableHLO.
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/ArgumentExponents.h"
+#include "octavo/Dialect/Octavo/RowsOfGroups.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Transforms/ColumnExponents.h"
 #include "octavo/Transforms/InlineFusedDots.h"
+#include "octavo/Transforms/LegalizeCHLO/RowsOfGroups.h"
 #include "octavo/Transforms/Passes.h"
 #include "octavo/Transforms/RoundingArithmetic.h"
 #include "octavo/Transforms/ScaleArithmetic.h"
@@ -166,6 +168,12 @@ private:
       dequantize.getResult().replaceAllUsesWith(wide(builder, location, dequantize.getOperand()));
     } else if (auto dot = llvm::dyn_cast<ir::DotGeneralOp>(op)) {
       dot.getResult().replaceAllUsesWith(product(builder, dot));
+    } else if (auto rows = llvm::dyn_cast<ir::RowsOfGroupsOp>(op)) {
+      if (!rows.getAll().getType().hasStaticShape())
+        return op->emitError() << "octavo-emit takes known extents; found "
+                               << rows.getAll().getType()
+                               << " (octavo-refine-shapes makes them known)";
+      rows.replaceAllUsesWith(emitRowsOfGroups(builder, rows));
     } else if (auto convert = llvm::dyn_cast<ir::ConvertOp>(op)) {
       mlir::FailureOr<mlir::Value> result = emitConvert(builder, convert);
       if (mlir::failed(result))

@@ -1,7 +1,7 @@
 #include "octavo/Transforms/InferredTypes.h"
 
 #include "octavo/Dialect/CHLO/CHLO.h"
-#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/Octavo/RowsOfGroups.h"
 #include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/Collectives.h"
 #include "octavo/Dialect/StableHLO/Constraints.h"
@@ -194,6 +194,7 @@ llvm::SmallVector<Type> inferredTypes(mlir::Operation* op) {
       })
       .Case([](ir::UnpackOp unpack) { return unpack.getOperand().getType().getPartTypes(); })
       .Case([](ir::DotGeneralOp dot) { return Types{dot.inferredResult()}; })
+      .Case([](ir::RowsOfGroupsOp rows) { return Types{rows.inferredResult()}; })
       .Case([](ir::FusedDotOp fused) {
         return Types(fused.getBody().front().getTerminator()->getOperandTypes());
       })

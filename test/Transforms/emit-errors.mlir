@@ -40,3 +40,11 @@ func.func @blocks(%x: tensor<4x64xf8E4M3FN>, %s: tensor<4x2xf8E8M0FNU>) -> tenso
   %2 = octavo.dequantize %1 : !mx -> tensor<4x64xf32>
   return %2 : tensor<4x64xf32>
 }
+
+// -----
+
+func.func @groups(%all: tensor<?x3x7xf32>, %sizes: tensor<3xi32>) -> tensor<?x7xf32> {
+  // expected-error @below {{octavo-emit takes known extents; found 'tensor<?x3x7xf32>' (octavo-refine-shapes makes them known)}}
+  %0 = octavo.rows_of_groups %all, %sizes : (tensor<?x3x7xf32>, tensor<3xi32>) -> tensor<?x7xf32>
+  return %0 : tensor<?x7xf32>
+}

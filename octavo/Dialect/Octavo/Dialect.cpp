@@ -2,6 +2,7 @@
 #include "octavo/Dialect/Inlining.h"
 #include "octavo/Dialect/Octavo/ArgumentExponents.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/Octavo/RowsOfGroups.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -30,6 +31,10 @@ void OctavoDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "octavo/Dialect/Octavo/Octavo.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "octavo/Dialect/Octavo/RowsOfGroups.cpp.inc"
       >();
 }
 

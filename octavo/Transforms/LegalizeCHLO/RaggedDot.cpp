@@ -1,5 +1,7 @@
 // chlo.ragged_dot: a dot of each group, of which each row, or each index of the sum, takes part in
-// one.
+// one; and octavo.rows_of_groups.
+#include "octavo/Transforms/LegalizeCHLO/RowsOfGroups.h"
+
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
@@ -21,13 +23,36 @@ RankedTensorType tensorTypeOf(mlir::Value tensor) {
   return llvm::cast<RankedTensorType>(tensor.getType());
 }
 
-class RaggedDot {
+/// Groups along an axis, and operations on them.
+class Groups {
+public:
+  Groups(mlir::OpBuilder& builder, mlir::Location at) : b(builder), at(at) {}
+
+protected:
+  /// Where a group lies on the ragged axis, for each place of the prefix axes, or for all of them:
+  /// i64.
+  struct Run {
+    mlir::Value start, end;
+  };
+
+  mlir::Value constant(RankedTensorType type, std::int64_t value);
+  mlir::Value part(mlir::Value tensor, std::int64_t axis, std::int64_t index);
+  void findGroups(mlir::Value sizes, std::int64_t extent);
+  mlir::Value membership(const Run& run, llvm::ArrayRef<std::int64_t> shape,
+                         llvm::ArrayRef<std::int64_t> prefixAxes, std::int64_t axis);
+
+  mlir::OpBuilder& b;
+  mlir::Location at;
+  llvm::SmallVector<Run> runs; ///< of each group
+};
+
+class RaggedDot : public Groups {
 public:
   RaggedDot(mlir::OpBuilder& builder, chlo::RaggedDotOp op)
-      : b(builder), op(op), at(op.getLoc()), numbers(op.getRaggedDotDimensionNumbers()),
+      : Groups(builder, op.getLoc()), op(op), numbers(op.getRaggedDotDimensionNumbers()),
         ragged(numbers.getLhsRaggedDimensions().front()), prefix(op.prefixAxes()) {
     if (op.mode() != Mode::Batching)
-      findGroups();
+      findGroups(op.getGroupSizes(), op.getLhs().getType().getDimSize(ragged));
   }
 
   mlir::Value result() {
@@ -44,37 +69,6 @@ public:
   }
 
 private:
-  /// Where a group lies on the ragged axis, for each place of the prefix axes, or for all of them:
-  /// i64.
-  struct Run {
-    mlir::Value start, end;
-  };
-
-  mlir::Value constant(RankedTensorType type, std::int64_t value) {
-    return stablehlo::ConstantOp::create(
-        b, at,
-        mlir::DenseElementsAttr::get(type,
-                                     mlir::APInt(type.getElementType().getIntOrFloatBitWidth(),
-                                                 static_cast<std::uint64_t>(value), true, true)));
-  }
-  mlir::Value part(mlir::Value tensor, std::int64_t axis, std::int64_t index) {
-    const RankedTensorType type = tensorTypeOf(tensor);
-    Axes start(static_cast<std::size_t>(type.getRank()), 0), limit(type.getShape());
-    const Axes strides(start.size(), 1);
-    start[static_cast<std::size_t>(axis)] = index;
-    limit[static_cast<std::size_t>(axis)] = index + 1;
-    Axes thin(type.getShape());
-    thin[static_cast<std::size_t>(axis)] = 1;
-    mlir::Value slice =
-        stablehlo::SliceOp::create(b, at, type.clone(thin), tensor, b.getDenseI64ArrayAttr(start),
-                                   b.getDenseI64ArrayAttr(limit), b.getDenseI64ArrayAttr(strides));
-    thin.erase(thin.begin() + axis);
-    return stablehlo::ReshapeOp::create(b, at, type.clone(thin), slice);
-  }
-
-  void findGroups();
-  mlir::Value membership(const Run& run, llvm::ArrayRef<std::int64_t> shape,
-                         llvm::ArrayRef<std::int64_t> prefixAxes, std::int64_t axis);
   mlir::Value masked(const Run& run, mlir::Value tensor, llvm::ArrayRef<std::int64_t> prefixAxes,
                      std::int64_t axis);
   mlir::Value dot(mlir::Value lhs, mlir::Value rhs, RankedTensorType type,
@@ -84,20 +78,53 @@ private:
   mlir::Value contracting();
   std::int64_t counterpart(std::int64_t axis) const;
 
-  mlir::OpBuilder& b;
   chlo::RaggedDotOp op;
-  mlir::Location at;
   chlo::RaggedDotDimensionNumbersAttr numbers;
   std::int64_t ragged;
   Axes prefix;
-  llvm::SmallVector<Run> runs; ///< of each group
 };
+
+class RowsOfGroups : public Groups {
+public:
+  using Groups::Groups;
+  mlir::Value of(ir::RowsOfGroupsOp rows) {
+    const RankedTensorType type = rows.getType();
+    findGroups(rows.getGroupSizes(), type.getDimSize(0));
+    mlir::Value result = zeros(b, at, type);
+    for (const auto& [j, run] : llvm::enumerate(runs))
+      result =
+          stablehlo::SelectOp::create(b, at, type, membership(run, type.getShape(), {}, 0),
+                                      part(rows.getAll(), 1, static_cast<std::int64_t>(j)), result);
+    return result;
+  }
+};
+
+mlir::Value Groups::constant(RankedTensorType type, std::int64_t value) {
+  return stablehlo::ConstantOp::create(
+      b, at,
+      mlir::DenseElementsAttr::get(type,
+                                   mlir::APInt(type.getElementType().getIntOrFloatBitWidth(),
+                                               static_cast<std::uint64_t>(value), true, true)));
+}
+
+mlir::Value Groups::part(mlir::Value tensor, std::int64_t axis, std::int64_t index) {
+  const RankedTensorType type = tensorTypeOf(tensor);
+  Axes start(static_cast<std::size_t>(type.getRank()), 0), limit(type.getShape());
+  const Axes strides(start.size(), 1);
+  start[static_cast<std::size_t>(axis)] = index;
+  limit[static_cast<std::size_t>(axis)] = index + 1;
+  Axes thin(type.getShape());
+  thin[static_cast<std::size_t>(axis)] = 1;
+  mlir::Value slice =
+      stablehlo::SliceOp::create(b, at, type.clone(thin), tensor, b.getDenseI64ArrayAttr(start),
+                                 b.getDenseI64ArrayAttr(limit), b.getDenseI64ArrayAttr(strides));
+  thin.erase(thin.begin() + axis);
+  return stablehlo::ReshapeOp::create(b, at, type.clone(thin), slice);
+}
 
 /// Each run begins where the one before ends, and ends no later than the axis. Sizes below 0, which
 /// the operation refuses when it runs, count as 0.
-void RaggedDot::findGroups() {
-  const std::int64_t extent = op.getLhs().getType().getDimSize(ragged);
-  mlir::Value sizes = op.getGroupSizes();
+void Groups::findGroups(mlir::Value sizes, std::int64_t extent) {
   const auto integer = llvm::cast<mlir::IntegerType>(tensorTypeOf(sizes).getElementType());
   // Larger than i64 has: cut before they are converted.
   if (integer.isUnsignedInteger() && integer.getWidth() == 64)
@@ -120,8 +147,8 @@ void RaggedDot::findGroups() {
 }
 
 /// Whether each element of `shape` has an index along `axis` that is in the run.
-mlir::Value RaggedDot::membership(const Run& run, llvm::ArrayRef<std::int64_t> shape,
-                                  llvm::ArrayRef<std::int64_t> prefixAxes, std::int64_t axis) {
+mlir::Value Groups::membership(const Run& run, llvm::ArrayRef<std::int64_t> shape,
+                               llvm::ArrayRef<std::int64_t> prefixAxes, std::int64_t axis) {
   const auto type = RankedTensorType::get(shape, b.getI64Type());
   const RankedTensorType predicate = withElement(type, b.getI1Type());
   const auto axes =
@@ -223,6 +250,10 @@ mlir::Value RaggedDot::contracting() {
 }
 
 } // namespace
+
+mlir::Value emitRowsOfGroups(mlir::OpBuilder& builder, ir::RowsOfGroupsOp rows) {
+  return RowsOfGroups(builder, rows.getLoc()).of(rows);
+}
 
 Replacements legalizeRaggedDot(mlir::OpBuilder& builder, mlir::Operation* op) {
   return {RaggedDot(builder, llvm::cast<chlo::RaggedDotOp>(op)).result()};
