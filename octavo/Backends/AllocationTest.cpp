@@ -549,6 +549,24 @@ func.func @main(%x: tensor<6x64xf32> loc("x"), %chosen: tensor<6x2xi32> loc("cho
   return %y, %z : tensor<6x2x96xf32>, tensor<12x96xf32>
 })";
 
+/// By a weight, by one that is made anew, and by one that is quantized.
+constexpr const char* kGroups = R"(
+#rows = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>
+!w = !octavo.scaled<3x64x96xf8E4M3FN, scale f8E8M0FNU, block [1, 32, 1]>
+!x = !octavo.scaled<40x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
+!y = tensor<40x96xf32>
+func.func @main(%x: tensor<40x64xf32> loc("x"), %w: tensor<3x64x96xf32> loc("w"),
+                %q: !w {octavo.name = "q", octavo.parameter, octavo.quantize = #octavo.quantization<rule = floor>}) -> (!y, !y, !y) {
+  %sizes = stablehlo.constant dense<[7, 0, 25]> : tensor<3xi32>
+  %y = "chlo.ragged_dot"(%x, %w, %sizes) <{ragged_dot_dimension_numbers = #rows}> : (tensor<40x64xf32>, tensor<3x64x96xf32>, tensor<3xi32>) -> !y
+  %v = stablehlo.tanh %w : tensor<3x64x96xf32>
+  %z = "chlo.ragged_dot"(%x, %v, %sizes) <{ragged_dot_dimension_numbers = #rows}> : (tensor<40x64xf32>, tensor<3x64x96xf32>, tensor<3xi32>) -> !y
+  %narrow = octavo.quantize %x, rule = floor : tensor<40x64xf32> -> !x
+  %all = octavo.dot_general %narrow, %q, contracting_dims = [1] x [1] : (!x, !w) -> tensor<40x3x96xf32>
+  %u = octavo.rows_of_groups %all, %sizes : (tensor<40x3x96xf32>, tensor<3xi32>) -> !y
+  return %y, %z, %u : !y, !y, !y
+})";
+
 /// So many items, each of four rows, or of two matrices: by weights, of each other, and normalized.
 std::string ofItems(const Format& format, std::int64_t items) {
   const auto n = static_cast<int>(items);
@@ -643,6 +661,7 @@ TEST(Allocations, ofSeveralThreadsAtOnce) {
 }
 TEST(Allocations, ofConvolutions) { EXPECT_EQ(allocationsOf(kConvolutions), 0); }
 TEST(Allocations, ofExperts) { EXPECT_EQ(allocationsOf(kExperts), 0); }
+TEST(Allocations, ofGroupsOfRows) { EXPECT_EQ(allocationsOf(kGroups), 0); }
 TEST(Allocations, ofSorts) { EXPECT_EQ(allocationsOf(kSorts), 0); }
 
 } // namespace

@@ -15,6 +15,7 @@
 #include "octavo/Transforms/Legalizations/LegalizeBatchNorm.h"
 #include "octavo/Transforms/LegalizeCHLO/LegalizeCHLO.h"
 #include "octavo/Transforms/Passes.h"
+#include "octavo/Transforms/RaggedDots.h"
 #include "octavo/Transforms/ScaleArithmetic.h"
 
 #include "mlir/IR/Builders.h"
@@ -49,19 +50,22 @@ void roundAfter(mlir::OpBuilder& builder, mlir::Operation* op) {
   result.replaceAllUsesExcept(rounded.getResult(), rounded);
 }
 
-/// Dots and convolutions of floats narrower than f32 as those of f32: what they are by rules I12
-/// and I21, operands converted exactly and the result rounded once. Those of bf16, and of narrow
-/// floats, which bf16 holds, are of bf16.
+/// Dots, ragged ones too, and convolutions of floats narrower than f32 as those of f32: what they
+/// are by rules I12 and I21, operands converted exactly and the result rounded once. Those of bf16,
+/// and of narrow floats, which bf16 holds, are of bf16.
 void widenProducts(mlir::ModuleOp module) {
   module->walk([&](mlir::Operation* op) {
     auto dot = llvm::dyn_cast<stablehlo::DotGeneralOp>(op);
-    if (dot ? dot.getAlgorithm().has_value() : !llvm::isa<stablehlo::ConvolutionOp>(op))
+    if (dot ? dot.getAlgorithm().has_value()
+            : !llvm::isa<stablehlo::ConvolutionOp, chlo::RaggedDotOp>(op))
       return;
     mlir::OpBuilder builder(op);
     const auto isWide = [](mlir::Type type) { return mlir::getElementTypeOrSelf(type).isF32(); };
     const mlir::Type type = op->getResult(0).getType();
-    llvm::SmallVector<mlir::Type> types(op->getOperandTypes());
-    types.push_back(type);
+    const auto sides = op->getOpOperands().take_front(2);
+    llvm::SmallVector<mlir::Type> types = {type};
+    for (const mlir::OpOperand& side : sides)
+      types.push_back(side.get().getType());
     if (!llvm::all_of(types, isFloatToF32) || llvm::all_of(types, isWide))
       return;
     const auto fitsBf16 = [](mlir::Type each) {
@@ -69,11 +73,11 @@ void widenProducts(mlir::ModuleOp module) {
       return format != nullptr && format->hasZero() &&
              (format->isNarrow() || format->name == "bf16");
     };
-    const mlir::Type multiplied = llvm::all_of(op->getOperandTypes(), fitsBf16)
+    const mlir::Type multiplied = llvm::all_of(llvm::drop_begin(types), fitsBf16)
                                       ? mlir::Type(builder.getBF16Type())
                                       : mlir::Type(builder.getF32Type());
-    for (mlir::OpOperand& operand : op->getOpOperands())
-      operand.set(convertedTo(builder, op->getLoc(), operand.get(), multiplied));
+    for (mlir::OpOperand& side : sides)
+      side.set(convertedTo(builder, op->getLoc(), side.get(), multiplied));
     if (!isWide(type))
       roundAfter(builder, op);
   });
@@ -97,6 +101,15 @@ void widenScaled(mlir::ModuleOp module) {
           isFloatToF32(type) && !mlir::getElementTypeOrSelf(type).isF32())
         roundAfter(builder, op);
     }
+    // Rows are rounded when they are taken, which the walk comes to after what they are of.
+    if (auto rows = llvm::dyn_cast<ir::RowsOfGroupsOp>(op))
+      if (auto rounded = rows.getAll().getDefiningOp<stablehlo::ConvertOp>();
+          rounded && rounded.getOperand().getDefiningOp<ir::DotGeneralOp>()) {
+        rows.getAllMutable().assign(rounded.getOperand());
+        roundAfter(builder, op);
+        if (rounded->use_empty())
+          rounded.erase();
+      }
   });
 }
 
@@ -204,6 +217,7 @@ llvm::Error simplify(mlir::ModuleOp module) {
   simplify.addPass(mlir::createCSEPass());
   hoist.addPass(transforms::createHoistDots());
   const Diagnostics diagnostics(*module.getContext());
+  transforms::openRaggedDots(module);
   if (mlir::failed(legalize.run(module)))
     return llvm::createStringError(diagnostics.found());
   legalizeExactly(module);

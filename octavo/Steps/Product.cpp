@@ -113,9 +113,9 @@ std::int64_t MatrixProductStep::bytesOfRight() const {
   return right.from != nullptr ? right.from->bytes() : widthOf(plainType);
 }
 
-kernels::PackedMatrix MatrixProductStep::pack(const std::byte* memory, std::int64_t slice,
+kernels::PackedMatrix MatrixProductStep::pack(const std::byte* memory, std::int64_t matrix,
                                               kernels::PackedMatrix&& old) const {
-  memory += beginOf(slice) * bytesOfRight();
+  memory += beginOf(matrix) * bytesOfRight();
   kernels::ThreadVector<std::byte> widened;
   if (right.from != nullptr && depth * columns != 0) {
     const std::int64_t count = (depth - 1) * right.depthStride + (columns - 1) * right.stride + 1;
@@ -131,7 +131,7 @@ kernels::PackedMatrix MatrixProductStep::pack(const std::byte* memory, std::int6
 }
 
 tl::expected<kernels::PackedMatrix, std::string>
-MatrixProductStep::pack(const execution::UnreadTensor& tensor, std::int64_t slice) const {
+MatrixProductStep::pack(const execution::UnreadTensor& tensor, std::int64_t matrix) const {
   const auto bytes = static_cast<std::uint64_t>(bytesOfRight());
   std::vector<std::byte> piece, widened;
   tl::expected<void, std::string> done;
@@ -139,7 +139,7 @@ MatrixProductStep::pack(const execution::UnreadTensor& tensor, std::int64_t slic
       plainType, depth, columns, right.depthStride, right.stride,
       [&](std::int64_t first, std::int64_t count) -> const void* {
         piece.resize(static_cast<std::uint64_t>(count) * bytes);
-        done = tensor.read(static_cast<std::uint64_t>(beginOf(slice) + first) * bytes, piece);
+        done = tensor.read(static_cast<std::uint64_t>(beginOf(matrix) + first) * bytes, piece);
         if (!done || right.from == nullptr)
           return done ? piece.data() : nullptr;
         widened.resize(static_cast<std::size_t>(count * widthOf(plainType)));
@@ -156,14 +156,13 @@ tl::expected<std::shared_ptr<const MatrixProductStep::Packed>, std::string>
 MatrixProductStep::formOf(const Value& value) const {
   return value.forms().of<Packed>(
       {static_cast<std::int64_t>(plainType), reinterpret_cast<std::intptr_t>(right.from), depth,
-       columns, right.offset, right.depthStride, right.stride, right.slices.count(),
-       right.sliceStride},
+       columns, right.offset, right.depthStride, right.stride, rightCount(), right.sliceStride},
       [&]() -> tl::expected<Packed, std::string> {
         Packed all;
-        for (std::int64_t slice = 0; slice < right.slices.count(); ++slice) {
+        for (std::int64_t matrix = 0; matrix < rightCount(); ++matrix) {
           tl::expected<kernels::PackedMatrix, std::string> packed =
-              value.isUnread() ? pack(value.unread(), slice)
-                               : pack(value.tensor().bytes.data(), slice, {});
+              value.isUnread() ? pack(value.unread(), matrix)
+                               : pack(value.tensor().bytes.data(), matrix, {});
           if (!packed)
             return tl::unexpected(std::move(packed.error()));
           all.push_back(std::move(*packed));
@@ -209,6 +208,17 @@ Outcome MatrixProductStep::prepare(Frame& frame) const {
   operand.letGo();
   if (!batch.isOne() && right.from == nullptr) // each product takes its own where it lies
     return {};
+  if (groups) {
+    operand.own.resize(static_cast<std::size_t>(groups->count));
+    const std::int64_t first = right.slices.of(frame) * groups->count, all = rows.of(frame);
+    groups->forEach(frame, {0, all, all}, [&](std::int64_t group, std::int64_t, std::int64_t) {
+      if (group == groups->count)
+        return;
+      kernels::PackedMatrix& own = operand.own[static_cast<std::size_t>(group)];
+      own = pack(frame.at(right.slot), first + group, std::move(own));
+    });
+    return {};
+  }
   operand.own.resize(static_cast<std::size_t>(batch.products().of(frame)));
   std::int64_t product = 0;
   for (kernels::PackedMatrix& own : operand.own)
@@ -251,6 +261,54 @@ void MatrixProductStep::multiplyChosen(const Frame& frame, const T* a, const T* 
                             finisher);
     }
   });
+}
+
+/// Rows of one product, or of one group.
+template <typename T>
+Outcome MatrixProductStep::multiplyOne(const Frame& frame, const T* a, auto* c, RowRange range,
+                                       const kernels::PackedMatrix& matrix,
+                                       const kernels::Execution& execution,
+                                       Finishing& finishing) const {
+  const double ofRow = 1 + 2 * static_cast<double>(depth) * static_cast<double>(columns);
+  const auto rowsOfPart =
+      std::max(kLeastRowsOfPart, static_cast<std::int64_t>(kMostUninterrupted / ofRow));
+  for (std::int64_t begin = range.begin, end = begin; begin != range.end; begin = end) {
+    if (begin != range.begin && isInterrupted(frame))
+      return interruption(*this);
+    end = std::min(begin + rowsOfPart, range.end);
+    kernels::multiplyRows(a + begin * left.stride, left.stride, end - begin, matrix,
+                          c + begin * columns, columns, execution, finishing.from(begin));
+  }
+  return {};
+}
+
+/// The rows of each group with its matrix; those of none are 0.
+template <typename T>
+Outcome MatrixProductStep::multiplyGroups(const Frame& frame, const T* a, auto* c, RowRange range,
+                                          const kernels::Execution& execution,
+                                          Finishing& finishing) const {
+  if (Outcome outcome = checkGroups(*this, *groups, frame); !outcome)
+    return outcome;
+  const RightOperand& operand = frame.right(number);
+  const auto* const all = static_cast<const Packed*>(operand.form.get());
+  const std::int64_t slice = all != nullptr ? right.slices.of(frame) : 0;
+  const std::span matrices = std::span(all != nullptr ? *all : operand.own)
+                                 .subspan(static_cast<std::size_t>(slice * groups->count));
+  Outcome outcome;
+  groups->forEach(frame, range, [&](std::int64_t group, std::int64_t begin, std::int64_t end) {
+    if (!outcome)
+      return;
+    if (group == groups->count) {
+      std::fill(c + begin * columns, c + end * columns, 0);
+      finishing.finish(begin, end);
+      return;
+    }
+    outcome = begin != range.begin && isInterrupted(frame)
+                  ? interruption(*this)
+                  : multiplyOne(frame, a, c, {begin, end, range.count},
+                                matrices[static_cast<std::size_t>(group)], execution, finishing);
+  });
+  return outcome;
 }
 
 template <typename T>
@@ -296,22 +354,14 @@ Outcome MatrixProductStep::multiplyAs(const Frame& frame, Worker& worker, RowRan
     return {};
   }
   const RowRange own = range.of(rowsNow);
+  if (groups)
+    return multiplyGroups(frame, a, c, own, execution, finishing);
   const RightOperand& operand = frame.right(number);
   const kernels::PackedMatrix& matrix =
       operand.form ? (*static_cast<const Packed*>(
                          operand.form.get()))[static_cast<std::size_t>(right.slices.of(frame))]
                    : operand.own.front();
-  const double ofRow = 1 + 2 * static_cast<double>(depth) * static_cast<double>(columns);
-  const auto rowsOfPart =
-      std::max(kLeastRowsOfPart, static_cast<std::int64_t>(kMostUninterrupted / ofRow));
-  for (std::int64_t begin = own.begin, end = begin; begin != own.end; begin = end) {
-    if (begin != own.begin && isInterrupted(frame))
-      return interruption(*this);
-    end = std::min(begin + rowsOfPart, own.end);
-    kernels::multiplyRows(a + begin * left.stride, left.stride, end - begin, matrix,
-                          c + begin * columns, columns, execution, finishing.from(begin));
-  }
-  return {};
+  return multiplyOne(frame, a, c, own, matrix, execution, finishing);
 }
 
 Outcome MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowRange range,
@@ -344,16 +394,19 @@ StepFacts MatrixProductStep::productFacts() const {
   const std::string_view name = names[static_cast<int>(plainType)];
   StepFacts facts{.kind = StepFacts::Kind::Product,
                   .detail = fmt::format("{} x {}{}{}", name, right.from ? right.from->name : name,
-                                        batch.isOne()                ? ""
+                                        groups          ? ", one for each group of rows"
+                                        : batch.isOne() ? ""
                                         : right.slices.isOfProduct() ? ", each with one of several"
                                                                      : ", in batches",
                                         maker == nullptr ? "" : ", with a prologue"),
-                  .bytes = count * (width * m * k + rightWidth * k * n + sizeof(float) * m * n),
+                  .bytes =
+                      count * (width * m * k + static_cast<double>(ofSlice()) * rightWidth * k * n +
+                               sizeof(float) * m * n),
                   .arithmetic = 2 * count * m * k * n,
                   .multiplied = multipliedOf(plainType)};
   if (isPacked())
     facts.weight = {.slot = right.slot.number,
-                    .bytes = static_cast<double>(right.slices.count()) * width * k * n};
+                    .bytes = static_cast<double>(rightCount()) * width * k * n};
   return facts;
 }
 

@@ -6,6 +6,7 @@
 #include "octavo/Numerics/QuantizeOptions.h"
 #include "octavo/Steps/Kernel.h"
 #include "octavo/Steps/MovedWeight.h"
+#include "octavo/Steps/RowGroups.h"
 #include "octavo/Steps/ScaledParts.h"
 
 #include <algorithm>
@@ -112,13 +113,14 @@ public:
     bool isOne() const { return !isOpen && offsets.size() == 1; }
     Rows products() const { return {static_cast<std::int64_t>(offsets.size()), isOpen}; }
   };
-  /// `number` is of Frame::rights.
+  /// `number` is of Frame::rights. With groups, each slice of the right side is as many matrices,
+  /// one after the other.
   MatrixProductStep(OperationTextPtr op, kernels::PlainType type, Side left, Side right,
-                    Slot result, Rows rows, std::int64_t depth, std::int64_t columns, Batch batch,
-                    int number)
+                    Slot result, Rows rows, std::optional<RowGroups> groups, std::int64_t depth,
+                    std::int64_t columns, Batch batch, int number)
       : ProductStep(std::move(op)), plainType(type), left(std::move(left)), right(std::move(right)),
-        result(result), rows(rows), depth(depth), columns(columns), batch(std::move(batch)),
-        number(number) {}
+        result(result), rows(rows), groups(groups), depth(depth), columns(columns),
+        batch(std::move(batch)), number(number) {}
   Outcome bind(const Binding& binding) const override;
   /// Each row of the right side's memory, of which there are as many for each product, is as many
   /// rows of the kernel.
@@ -135,6 +137,9 @@ private:
   bool hasOneRight() const;
   /// Whether right sides are packed once: that of one product, or those that products choose.
   bool isPacked() const { return batch.isOne() || right.slices.isOfProduct(); }
+  /// Matrices of each slice of the right side, and of all.
+  std::int64_t ofSlice() const { return groups ? groups->count : 1; }
+  std::int64_t rightCount() const { return right.slices.count() * ofSlice(); }
   kernels::BatchShape batchShape(std::int64_t rowsNow) const {
     return {.rows = rowsNow,
             .depth = depth,
@@ -147,18 +152,25 @@ private:
   template <typename T>
   void multiplyChosen(const Frame& frame, const T* a, const T* b, auto* c, RowRange products,
                       const kernels::Execution& execution, Finishing finishing) const;
-  /// Each slice of the right side.
+  template <typename T>
+  Outcome multiplyOne(const Frame& frame, const T* a, auto* c, RowRange range,
+                      const kernels::PackedMatrix& matrix, const kernels::Execution& execution,
+                      Finishing& finishing) const;
+  template <typename T>
+  Outcome multiplyGroups(const Frame& frame, const T* a, auto* c, RowRange range,
+                         const kernels::Execution& execution, Finishing& finishing) const;
+  /// Each matrix of the right side.
   using Packed = std::vector<kernels::PackedMatrix>;
   tl::expected<std::shared_ptr<const Packed>, std::string> formOf(const Value& value) const;
   void repeatBatch(std::vector<kernels::BatchOffsets>& all, std::int64_t items) const;
-  std::int64_t beginOf(std::int64_t slice) const {
-    return right.offset + slice * right.sliceStride;
+  std::int64_t beginOf(std::int64_t matrix) const {
+    return right.offset + matrix * right.sliceStride;
   }
   std::int64_t bytesOfRight() const; ///< of an element where it lies
-  kernels::PackedMatrix pack(const std::byte* memory, std::int64_t slice,
+  kernels::PackedMatrix pack(const std::byte* memory, std::int64_t matrix,
                              kernels::PackedMatrix&& old) const;
   tl::expected<kernels::PackedMatrix, std::string> pack(const execution::UnreadTensor& tensor,
-                                                        std::int64_t slice) const;
+                                                        std::int64_t matrix) const;
   template <typename T>
   Outcome multiplyAs(const Frame& frame, Worker& worker, RowRange range,
                      const kernels::Execution& execution, Finishing finishing) const;
@@ -174,6 +186,7 @@ private:
   Side left = {}, right = {};
   Slot result;
   Rows rows;
+  std::optional<RowGroups> groups;
   std::int64_t depth = 0, columns = 0;
   Batch batch;
   int number = 0;
@@ -187,12 +200,13 @@ private:
 class PackStep : public RowStep {
 public:
   explicit PackStep(OperationTextPtr op) : RowStep(std::move(op)) {}
-  /// `packed` is of Worker::packed.
+  /// `packed` is of Worker::packed. With groups, the matrices are theirs, and have the rows
+  /// together.
   PackStep(OperationTextPtr op, kernels::ProductPlan plan,
            std::optional<numerics::QuantizeOptions> options, Slot from, Matrices matrices,
-           Rows rows, int packed)
+           Rows rows, std::optional<RowGroups> groups, int packed)
       : RowStep(std::move(op)), plan(std::move(plan)), options(std::move(options)), from(from),
-        matrices(matrices), rows(rows), packed(packed) {}
+        matrices(matrices), rows(rows), groups(groups), packed(packed) {}
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution) const override;
   StepFacts facts() const override;
@@ -200,11 +214,15 @@ public:
   void fields(ProgramFields& fields) override;
 
 private:
+  Outcome packRows(const float* values, std::int64_t count, kernels::PackedOperand& target,
+                   const kernels::Execution& execution) const;
+
   kernels::ProductPlan plan = {};
   std::optional<numerics::QuantizeOptions> options;
   Slot from;
   Matrices matrices;
   Rows rows;
+  std::optional<RowGroups> groups;
   int packed = 0;
 };
 
@@ -245,13 +263,14 @@ public:
   /// A number among the values, or what lies in slots.
   using Weight = std::variant<int, PartSlots>;
   /// `packed` is of Worker::packed, each matrix of the weight, once it is moved, [columns, depth]
-  /// or transposed, `number` of Frame::rights.
+  /// or transposed, `number` of Frame::rights. With groups, the products are theirs.
   ScaledProductStep(OperationTextPtr op, kernels::ProductPlan plan, int packed, Weight weight,
                     std::optional<MovedWeight> moved, Matrices matrices, bool isTransposed,
-                    Slot result, Rows rows, std::int64_t columns, int number)
+                    Slot result, Rows rows, std::optional<RowGroups> groups, std::int64_t columns,
+                    int number)
       : ProductStep(std::move(op)), plan(std::move(plan)), packed(packed), weight(weight),
         moved(std::move(moved)), matrices(matrices), isTransposed(isTransposed), result(result),
-        rows(rows), columns(columns), number(number) {}
+        rows(rows), groups(groups), columns(columns), number(number) {}
   Outcome bind(const Binding& binding) const override;
   Outcome prepare(Frame& frame) const override;
   StepType type() const override { return StepType::ScaledProduct; }
@@ -290,6 +309,12 @@ private:
                  std::int64_t count, Packed& all) const;
   Packed packAll(const kernels::ScaledView& first, std::int64_t products, std::int64_t count) const;
   Packed packChosen(const Frame& frame, std::int64_t products, std::int64_t count) const;
+  /// The right side of a product, in `made` where it is packed for it alone.
+  const kernels::PackedOperand& rightOf(const Frame& frame, std::int64_t product,
+                                        const kernels::Execution& execution,
+                                        OwnOperand& made) const;
+  Outcome multiplyGroups(const Frame& frame, Worker& worker, RowRange range,
+                         const kernels::Execution& execution) const;
   /// The matrix of a product where it lies, if it lies as it is multiplied.
   std::optional<kernels::ScaledView> inPlace(const Frame& frame, std::int64_t product,
                                              std::int64_t products) const;
@@ -304,6 +329,7 @@ private:
   bool isTransposed = false;
   Slot result;
   Rows rows;
+  std::optional<RowGroups> groups;
   std::int64_t columns = 0;
   int number = 0;
   std::shared_ptr<const Packed> ahead; ///< of a program that was loaded, packed

@@ -221,15 +221,16 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
   fields.batch(batch.offsets, batch.isOpen, batch.item);
   right.slices.fields(fields, batch.products());
   stride(fields, right.sliceStride);
+  fields.maybe(groups, [&](RowGroups& each) { each.fields(fields); });
+  const auto matrices = static_cast<std::int64_t>(fields.bytes({right.slices.count(), ofSlice()}));
   fields.right(number);
   const std::int64_t width = plainType == kernels::PlainType::F32    ? kF32
                              : plainType == kernels::PlainType::Bf16 ? 2
                                                                      : 1;
   const std::int64_t rightWidth = bytesOfRight();
   const Extent ofLeft[] = {{rows.count, left.stride}, {depth, 1}};
-  const Extent ofRight[] = {{columns, right.stride},
-                            {depth, right.depthStride},
-                            {right.slices.count(), right.sliceStride}};
+  const Extent ofRight[] = {
+      {columns, right.stride}, {depth, right.depthStride}, {matrices, right.sliceStride}};
   const Extent ofC[] = {{rows.count, columns}, {columns, 1}};
   checkBatch(fields, rows, left.stride, depth, columns, batch);
   if (fields.failed())
@@ -239,6 +240,8 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
   if (batch.isOne() ? first.left != 0 || first.right != 0 || first.c != 0
                     : !isOfChoice && (right.from != nullptr || !right.slices.axes.empty()))
     return fields.fail("a product of no batch");
+  if (groups && !batch.isOne())
+    return fields.fail("a batch of products of groups of rows");
   if (isOfChoice && !hasOneRight())
     return fields.fail("products that choose among slices which begin elsewhere for each");
   fields.number(left.slot);
@@ -265,7 +268,7 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
       return;
     if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
       ahead = std::static_pointer_cast<const Packed>(frame->right(number).form);
-    packedAll(fields, ahead, right.slices.count(), "a product with other packed slices",
+    packedAll(fields, ahead, matrices, "a product with other packed slices",
               [&](std::shared_ptr<const kernels::PackedMatrix>& matrix) {
                 fields.matrix(matrix, plainType, depth, columns);
               });
@@ -297,6 +300,17 @@ void ComplexProductStep::productFields(ProgramFields& fields) {
                  Access::Write);
 }
 
+/// Of products, the matrices whose rows a step goes over: one, where groups have its rows.
+static Matrices groupsOf(ProgramFields& fields, std::optional<RowGroups>& groups,
+                         const Matrices& matrices) {
+  fields.maybe(groups, [&](RowGroups& each) { each.fields(fields); });
+  if (!groups)
+    return matrices;
+  if (matrices.count.isOpen || matrices.count.count != groups->count)
+    fields.fail("products of other groups");
+  return {};
+}
+
 void PackStep::fields(ProgramFields& fields) {
   fields.plan(plan);
   fields.maybe(options, [&](numerics::QuantizeOptions& given) { fields.options(given); });
@@ -304,8 +318,9 @@ void PackStep::fields(ProgramFields& fields) {
     fields.fail("activations of a format that they are not packed in");
   matricesOf(fields, matrices);
   fields.rows(rows);
+  const Matrices whole = groupsOf(fields, groups, matrices);
   fields.number(from);
-  requireRows(fields, from, matrices, rows,
+  requireRows(fields, from, whole, rows,
               static_cast<std::int64_t>(fields.bytes({plan.depth, kF32})), Access::Read);
   fields.packed(packed);
   fields.packs(packed, plan, matrices.count, rows);
@@ -377,6 +392,13 @@ void SliceChoice::fields(ProgramFields& fields, const Rows& products) {
     axes.clear();
 }
 
+void RowGroups::fields(ProgramFields& fields) {
+  fields.number(count, 1);
+  fields.number(bytes, 1, 8);
+  fields.truth(isUnsigned);
+  fields.slot(sizes, fields.bytes({count, bytes}), Access::Read);
+}
+
 MovedWeight::Reach MovedWeight::fields(ProgramFields& fields, const Reach& ofMatrix,
                                        const Reach& ofBatch, const Rows& products) {
   slices.fields(fields, products);
@@ -403,14 +425,15 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
   fields.plan(plan);
   matricesOf(fields, matrices);
   fields.rows(rows);
+  const Matrices whole = groupsOf(fields, groups, matrices);
   fields.number(columns);
   fields.truth(isTransposed);
   fields.packed(packed);
   fields.needsPacked(packed, plan, matrices.count, rows);
   fields.right(number);
   fields.number(result);
-  requireRows(fields, result, matrices, rows,
-              static_cast<std::int64_t>(fields.bytes({columns, kF32})), Access::Write);
+  requireRows(fields, result, whole, rows, static_cast<std::int64_t>(fields.bytes({columns, kF32})),
+              Access::Write);
   bool isParts = std::holds_alternative<PartSlots>(weight);
   fields.truth(isParts);
   if (fields.isReading() && isParts)
@@ -569,26 +592,28 @@ void PackPartsStep::fields(ProgramFields& fields) {
   fields.plan(plan);
   matricesOf(fields, matrices);
   fields.rows(rows);
+  const Matrices whole = groupsOf(fields, groups, matrices);
   fields.packed(packed);
   if (fields.failed())
     return;
   if (plan.left.scale == nullptr)
     return fields.fail("a product of a scaled tensor of another form");
+  if (groups && plan.left.across != 1 && plan.left.across != format::kWholeAxis)
+    return fields.fail("groups of rows that share blocks");
   fields.number(from.elements);
-  requireRows(fields, from.elements, matrices, rows, plan.depth, Access::Read);
+  requireRows(fields, from.elements, whole, rows, plan.depth, Access::Read);
   fields.number(from.scales);
   const auto grid = gridOf(plan.left, rows.count, plan.depth);
   const std::int64_t bytesOfScale = plan.left.scale->bytes();
-  const bool isByRow =
-      matrices.isOne() ? plan.left.across == 1 : !matrices.shareScales && !rows.isOpen;
+  const bool isByRow = whole.isOne() ? plan.left.across == 1 : !whole.shareScales && !rows.isOpen;
   if (isByRow && fields.isRange(from.scales))
-    fields.requireInEach(from.scales, matrices.isOne() ? rows : matrices.count,
-                         static_cast<std::int64_t>(fields.bytes(
-                             {matrices.isOne() ? 1 : grid[0], grid[1], bytesOfScale})));
+    fields.requireInEach(from.scales, whole.isOne() ? rows : whole.count,
+                         static_cast<std::int64_t>(
+                             fields.bytes({whole.isOne() ? 1 : grid[0], grid[1], bytesOfScale})));
   else
     fields.require(
         from.scales,
-        fields.times(sizesOf(fields, plan.left, matrices, rows, plan.depth).scales, bytesOfScale),
+        fields.times(sizesOf(fields, plan.left, whole, rows, plan.depth).scales, bytesOfScale),
         Access::Read);
   fields.maybe(from.outer, [&](Slot& outer) { fields.slot(outer, sizeof(float), Access::Read); });
   fields.packs(packed, plan, matrices.count, rows);

@@ -131,12 +131,12 @@ Bytes chainOfProducts() {
   const Slot hidden = made.range(kHidden * sizeof(float));
   made.program.rightCount = 2;
   std::vector<std::unique_ptr<RowStep>> links;
-  links.push_back(std::make_unique<MatrixProductStep>(op(), kernels::PlainType::F32,
-                                                      rowsOf(x, kDepth), rowsOf(w, kDepth), hidden,
-                                                      Rows{kRows}, kDepth, kHidden, one(), 0));
-  links.push_back(std::make_unique<MatrixProductStep>(op(), kernels::PlainType::F32,
-                                                      rowsOf(hidden, kHidden), rowsOf(v, kHidden),
-                                                      y, Rows{kRows}, kHidden, kColumns, one(), 1));
+  links.push_back(std::make_unique<MatrixProductStep>(
+      op(), kernels::PlainType::F32, rowsOf(x, kDepth), rowsOf(w, kDepth), hidden, Rows{kRows},
+      std::nullopt, kDepth, kHidden, one(), 0));
+  links.push_back(std::make_unique<MatrixProductStep>(
+      op(), kernels::PlainType::F32, rowsOf(hidden, kHidden), rowsOf(v, kHidden), y, Rows{kRows},
+      std::nullopt, kHidden, kColumns, one(), 1));
   made.step<ChainStep>(std::move(links),
                        std::vector<ChainStep::RangeSlot>{{hidden, 0, kHidden * sizeof(float)}},
                        kSlotAlignment, Rows{kRows}, false);
@@ -189,7 +189,8 @@ TEST(ProgramFile, productsOfABatchStayInTheRowsOfTheirChain) {
   std::vector<std::unique_ptr<RowStep>> links;
   links.push_back(std::make_unique<MatrixProductStep>(
       op(), kernels::PlainType::F32, MatrixProductStep::Side{x, 0, 0, 1}, rowsOf(w, 4), all,
-      Rows{3}, 4, 5, MatrixProductStep::Batch{.offsets = {{0, 0, 0}, {0, 20, 15}}}, 0));
+      Rows{3}, std::nullopt, 4, 5, MatrixProductStep::Batch{.offsets = {{0, 0, 0}, {0, 20, 15}}},
+      0));
   made.step<ChainStep>(std::move(links),
                        std::vector<ChainStep::RangeSlot>{{all, 0, 3 * 5 * sizeof(float)}},
                        kSlotAlignment, Rows{2}, true);
@@ -207,8 +208,8 @@ TEST(ProgramFile, aPrologueMakesTheRowsOfItsProduct) {
   made.program.rightCount = 1;
   made.program.functions.push_back(nullptr);
   auto product = std::make_unique<MatrixProductStep>(
-      op(), kernels::PlainType::F32, rowsOf(q, 4), rowsOf(keys, 4), scores, Rows{1}, 4, 3,
-      MatrixProductStep::Batch{.offsets = {{0, 0, 0}, {4, 12, 3}}}, 0);
+      op(), kernels::PlainType::F32, rowsOf(q, 4), rowsOf(keys, 4), scores, Rows{1}, std::nullopt,
+      4, 3, MatrixProductStep::Batch{.offsets = {{0, 0, 0}, {4, 12, 3}}}, 0);
   product->beginWith(std::make_unique<KernelStep>(op(), made.program.functions.front(),
                                                   std::vector{codes, keys}, Rows{24}, 7,
                                                   StepFacts{.kind = StepFacts::Kind::Kernel}));
@@ -249,11 +250,11 @@ public:
                                               ScaledProductStep::Weight weight,
                                               std::optional<MovedWeight> moved) {
     std::vector<std::unique_ptr<RowStep>> links;
-    links.push_back(
-        std::make_unique<PackStep>(op(), plan, std::nullopt, x, Matrices(), Rows{rows}, number));
-    links.push_back(std::make_unique<ScaledProductStep>(op(), plan, number, weight,
-                                                        std::move(moved), Matrices(), false, y,
-                                                        Rows{rows}, kColumns, number));
+    links.push_back(std::make_unique<PackStep>(op(), plan, std::nullopt, x, Matrices(), Rows{rows},
+                                               std::nullopt, number));
+    links.push_back(std::make_unique<ScaledProductStep>(
+        op(), plan, number, weight, std::move(moved), Matrices(), false, y, Rows{rows},
+        std::nullopt, kColumns, number));
     program.packedCount = program.rightCount = number + 1;
     return links;
   }
@@ -316,8 +317,8 @@ TEST(ProgramFile, numbersOfSidesAreOfOneThing) {
   made.alone(1, ScaledPrograms::kRows / 2);
   const Bytes file = made.written();
   const auto x = static_cast<std::uint64_t>(made.x.number);
-  EXPECT_EQ(refusal(with(file, {ScaledPrograms::kRows / 2, 0, x, 1},
-                         {ScaledPrograms::kRows / 2, 0, x, 0})),
+  EXPECT_EQ(refusal(with(file, {ScaledPrograms::kRows / 2, 0, 0, x, 1},
+                         {ScaledPrograms::kRows / 2, 0, 0, x, 0})),
             "a left side that is packed for products of two forms");
   EXPECT_EQ(refusal(ScaledPrograms::product(file, {1, 1}, {1, 0})), "a right side of two products");
 }
@@ -350,6 +351,28 @@ TEST(ProgramFile, weightsAreGatheredFromWhatTheyAre) {
             otherForm);
 }
 
+TEST(ProgramFile, groupsOfRowsHaveMatricesAndSizes) {
+  constexpr std::int64_t kGroups = 3, kFar = kHidden * kDepth;
+  Programs made;
+  const Slot x = made.argument({5, kDepth}), sizes = made.argument({kGroups}, "f32"),
+             stack = made.argument({kGroups, kHidden, kDepth}), y = made.result({5, kHidden});
+  MatrixProductStep::Side right = rowsOf(stack, kDepth);
+  right.sliceStride = kFar;
+  made.program.rightCount = 1;
+  made.step<MatrixProductStep>(kernels::PlainType::F32, rowsOf(x, kDepth), right, y, Rows{5},
+                               RowGroups{sizes, 4, false, kGroups}, kDepth, kHidden, one(), 0);
+  const Bytes file = made.written();
+  EXPECT_EQ(refusal(file), "");
+  const auto groups = [&](std::uint64_t far, std::uint64_t count, std::uint64_t bytes) {
+    const auto slot = static_cast<std::uint64_t>(sizes.number);
+    return refusal(
+        with(file, {0, kFar, 1, kGroups, 4, 0, slot}, {0, far, 1, count, bytes, 0, slot}));
+  };
+  EXPECT_EQ(groups(kFar, kGroups + 1, 4), "slot 1 has 12 bytes, 16 are used");
+  EXPECT_EQ(groups(kFar, kGroups, 8), "slot 1 has 12 bytes, 24 are used");
+  EXPECT_NE(groups(kFar + 1, kGroups, 4).find("slot 2 has"), std::string::npos);
+}
+
 TEST(ProgramFile, slicesLieInTheirStack) {
   // Three matrices one after the other, of which an index chooses one.
   constexpr std::int64_t kSlices = 3, kFar = kHidden * kDepth;
@@ -361,7 +384,7 @@ TEST(ProgramFile, slicesLieInTheirStack) {
   right.sliceStride = kFar;
   made.program.rightCount = 1;
   made.step<MatrixProductStep>(kernels::PlainType::F32, rowsOf(x, kDepth), right, y, Rows{2},
-                               kDepth, kHidden, one(), 0);
+                               std::nullopt, kDepth, kHidden, one(), 0);
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
   const auto slices = [&](std::uint64_t count, std::uint64_t bytes, std::uint64_t far) {
@@ -414,7 +437,7 @@ TEST(ProgramFile, productsHaveAnIndexEach) {
   right.sliceStride = kFar;
   made.program.rightCount = 1;
   made.step<MatrixProductStep>(
-      kernels::PlainType::F32, rowsOf(x, kDepth), right, y, Rows{1}, kDepth, kHidden,
+      kernels::PlainType::F32, rowsOf(x, kDepth), right, y, Rows{1}, std::nullopt, kDepth, kHidden,
       MatrixProductStep::Batch{.offsets = {{0, 0, 0}, {kDepth, 0, kHidden}}}, 0);
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
@@ -540,7 +563,8 @@ TEST(ProgramFile, whatIsPackedIsNoLargerThanMemory) {
   const MatrixProductStep::Side nowhere{product.argument({1}), 0, 0, 0};
   product.program.rightCount = 1;
   product.step<MatrixProductStep>(kernels::PlainType::F32, nowhere, nowhere, product.arena(64),
-                                  Rows{0}, std::int64_t{7}, std::int64_t{9}, one(), 0);
+                                  Rows{0}, std::nullopt, std::int64_t{7}, std::int64_t{9}, one(),
+                                  0);
   EXPECT_EQ(refusal(with(product.written(), {0, 0, 7, 9}, {0, 0, kHuge, kHuge})), tooLarge);
 
   Programs patches;

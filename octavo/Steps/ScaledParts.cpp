@@ -1,5 +1,6 @@
 #include "octavo/Steps/ScaledParts.h"
 
+#include "octavo/Kernels/Bf16Dots.h"
 #include "octavo/Kernels/BlockLayout.h"
 #include "octavo/Steps/Product.h"
 
@@ -80,6 +81,14 @@ static kernels::ScaledView farther(kernels::ScaledView matrix, std::int64_t elem
   return matrix;
 }
 
+RowRange rowsForGroup(const kernels::ProductPlan& plan, const RowRange& ofGroup,
+                      const RowRange& range) {
+  constexpr std::int64_t kFewOfTiles = 4;
+  const bool areTiles =
+      plan.floats && plan.floatDot == kernels::FloatDot::Bf16Pairs && kernels::usesTiles(plan.isa);
+  return atLeast((areTiles ? kFewOfTiles : plan.mostFewRows) + 1, ofGroup, range);
+}
+
 Matrices::Range Matrices::of(const Frame& frame, RowRange range, Rows rows) const {
   const std::int64_t all = rows.of(frame);
   if (isOne()) {
@@ -96,19 +105,32 @@ kernels::ScaledView Matrices::at(kernels::ScaledView first, std::int64_t i) cons
 
 Outcome PackPartsStep::compute(const Frame& frame, Worker& worker, RowRange range,
                                const kernels::Execution& execution) const {
-  const Matrices::Range own = matrices.of(frame, range, rows);
   const kernels::ScaledView first =
       firstMatrix(worker, from, plan.left, rows.of(frame), plan.depth);
-  const std::span<kernels::PackedOperand> target = worker.lefts(packed, own.count);
-  for (std::int64_t i = 0; i < own.count; ++i) {
-    // Ranges are whole blocks: of rows, or of all of them under one scale.
-    kernels::ScaledView part = farther(matrices.at(first, own.first + i), own.begin * plan.depth,
-                                       own.begin / first.across);
-    part.rows = own.rows;
-    part.across = extent(first.across, own.rows);
-    kernels::PackedOperand& each = target[static_cast<std::size_t>(i)];
-    each = kernels::pack(part, kernels::Side::Left, plan, execution, std::move(each));
+  // Rows are whole blocks: of a row, or of all of them under one scale.
+  const auto pack = [&](const kernels::ScaledView& matrix, std::int64_t begin, std::int64_t count,
+                        kernels::PackedOperand& target) {
+    kernels::ScaledView part = farther(matrix, begin * plan.depth, begin / first.across);
+    part.rows = count;
+    part.across = extent(first.across, count);
+    target = kernels::pack(part, kernels::Side::Left, plan, execution, std::move(target));
+  };
+  if (groups) {
+    const std::span<kernels::PackedOperand> target = worker.lefts(packed, groups->count);
+    const RowRange own = range.of(first.rows);
+    groups->forEach(frame, own, [&](std::int64_t group, std::int64_t begin, std::int64_t end) {
+      if (group == groups->count)
+        return;
+      const RowRange all = rowsForGroup(plan, {begin, end, own.count}, own);
+      pack(first, all.begin, all.size(), target[static_cast<std::size_t>(group)]);
+    });
+    return {};
   }
+  const Matrices::Range own = matrices.of(frame, range, rows);
+  const std::span<kernels::PackedOperand> target = worker.lefts(packed, own.count);
+  for (std::int64_t i = 0; i < own.count; ++i)
+    pack(matrices.at(first, own.first + i), own.begin, own.rows,
+         target[static_cast<std::size_t>(i)]);
   return {};
 }
 
@@ -116,7 +138,8 @@ StepFacts PackPartsStep::facts() const {
   return {.kind = StepFacts::Kind::Pack,
           .detail = formatName(plan.left, plan.depth),
           .operations = 0,
-          .bytes = 2 * bytesOf(plan.left, matrices.count.count * rows.count, plan.depth)};
+          .bytes =
+              2 * bytesOf(plan.left, (groups ? 1 : matrices.count.count) * rows.count, plan.depth)};
 }
 
 } // namespace octavo::steps

@@ -4,6 +4,7 @@
 #include "octavo/Kernels/Product/Product.h"
 #include "octavo/Numerics/Scaled.h"
 #include "octavo/Steps/Chain.h"
+#include "octavo/Steps/RowGroups.h"
 
 #include <array>
 #include <optional>
@@ -41,6 +42,12 @@ kernels::ScaledView firstMatrix(const numerics::ScaledTensor& tensor,
                                 const kernels::OperandFormat& format, std::int64_t rows,
                                 std::int64_t depth);
 
+/// The rows that are packed and multiplied for those of a group. Sums of few rows may have another
+/// order than those of many: all groups have that of all rows of the product together, of which a
+/// range has many where there are many.
+RowRange rowsForGroup(const kernels::ProductPlan& plan, const RowRange& ofGroup,
+                      const RowRange& range);
+
 /// The matrix of a product's side, or those of a batch of products, one after the other.
 struct Matrices {
   Rows count = {1};
@@ -61,11 +68,12 @@ struct Matrices {
 class PackPartsStep : public RowStep {
 public:
   explicit PackPartsStep(OperationTextPtr op) : RowStep(std::move(op)) {}
-  /// `packed` is of Worker::packed.
+  /// `packed` is of Worker::packed. With groups, the matrices are theirs, and have the rows
+  /// together.
   PackPartsStep(OperationTextPtr op, kernels::ProductPlan plan, PartSlots from, Matrices matrices,
-                Rows rows, int packed)
+                Rows rows, std::optional<RowGroups> groups, int packed)
       : RowStep(std::move(op)), plan(std::move(plan)), from(from), matrices(matrices), rows(rows),
-        packed(packed) {}
+        groups(groups), packed(packed) {}
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution) const override;
   StepFacts facts() const override;
@@ -77,6 +85,7 @@ private:
   PartSlots from = {};
   Matrices matrices;
   Rows rows;
+  std::optional<RowGroups> groups;
   int packed = 0;
 };
 

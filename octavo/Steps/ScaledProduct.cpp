@@ -53,20 +53,29 @@ template <typename F> auto withTransposed(const kernels::ScaledView& matrix, con
 
 Outcome PackStep::compute(const Frame& frame, Worker& worker, RowRange range,
                           const kernels::Execution& execution) const {
+  const float* const values = worker.at<const float>(from);
+  if (groups) {
+    // What is in no group is quantized, too: it may be refused.
+    const std::span<kernels::PackedOperand> target =
+        worker.lefts(packed, groups->count + (options ? 1 : 0));
+    const RowRange own = range.of(rows.of(frame));
+    Outcome outcome;
+    groups->forEach(frame, own, [&](std::int64_t group, std::int64_t begin, std::int64_t end) {
+      if (!outcome || static_cast<std::size_t>(group) >= target.size())
+        return;
+      const RowRange all = rowsForGroup(plan, {begin, end, own.count}, own);
+      outcome = packRows(values + all.begin * plan.depth, all.size(),
+                         target[static_cast<std::size_t>(group)], execution);
+    });
+    return outcome;
+  }
   const Matrices::Range own = matrices.of(frame, range, rows);
-  const float* values =
-      worker.at<const float>(from) + (own.first * own.rows + own.begin) * plan.depth;
+  std::int64_t begin = own.first * own.rows + own.begin;
   for (kernels::PackedOperand& each : worker.lefts(packed, own.count)) {
-    const std::span matrix(values, static_cast<std::size_t>(own.rows * plan.depth));
-    values += matrix.size();
-    if (!options) {
-      each = kernels::pack(matrix, plan, execution, std::move(each));
-      continue;
-    }
-    auto quantized = kernels::quantizeAndPack(matrix, plan, *options, execution, std::move(each));
-    if (!quantized)
-      return refusal(*this, quantized.error().value);
-    each = std::move(*quantized);
+    if (Outcome outcome = packRows(values + begin * plan.depth, own.rows, each, execution);
+        !outcome)
+      return outcome;
+    begin += own.rows;
   }
   return {};
 }
@@ -77,6 +86,20 @@ Outcome PackStoredStep::run(Frame& frame) const {
   for (kernels::PackedOperand& each : frame.whole.lefts(packed, matrices.count.of(frame)))
     each =
         kernels::pack(matrices.at(first, number++), kernels::Side::Left, plan, {}, std::move(each));
+  return {};
+}
+
+Outcome PackStep::packRows(const float* values, std::int64_t count, kernels::PackedOperand& target,
+                           const kernels::Execution& execution) const {
+  const std::span matrix(values, static_cast<std::size_t>(count * plan.depth));
+  if (!options) {
+    target = kernels::pack(matrix, plan, execution, std::move(target));
+    return {};
+  }
+  auto quantized = kernels::quantizeAndPack(matrix, plan, *options, execution, std::move(target));
+  if (!quantized)
+    return refusal(*this, quantized.error().value);
+  target = std::move(*quantized);
   return {};
 }
 
@@ -256,31 +279,66 @@ Outcome ScaledProductStep::prepare(Frame& frame) const {
   return share(std::span(&value, 1), isMany, [&] { return formOf(*value, products, count); });
 }
 
+const kernels::PackedOperand& ScaledProductStep::rightOf(const Frame& frame, std::int64_t product,
+                                                         const kernels::Execution& execution,
+                                                         OwnOperand& made) const {
+  const RightOperand& right = frame.right(number);
+  const std::int64_t products = matrices.count.of(frame);
+  if (const auto* const form = static_cast<const Packed*>(right.form.get()))
+    return (*form)[static_cast<std::size_t>(matrixOf(frame, product, products))];
+  if (matrices.isOne())
+    return right.ownScaled.packed;
+  packOwn(*inPlace(frame, product, products), rows.of(frame), execution, made);
+  return made.packed;
+}
+
+/// The rows of each group with its matrix; those of none are 0.
+Outcome ScaledProductStep::multiplyGroups(const Frame& frame, Worker& worker, RowRange range,
+                                          const kernels::Execution& execution) const {
+  if (Outcome outcome = checkGroups(*this, *groups, frame); !outcome)
+    return outcome;
+  const std::span<const kernels::PackedOperand> left = worker.lefts(packed, groups->count);
+  float* const c = worker.at<float>(result);
+  const kernels::ThreadKept<OwnOperand> made;
+  const RowRange whole = range.of(rows.of(frame));
+  Outcome outcome;
+  groups->forEach(frame, whole, [&](std::int64_t group, std::int64_t begin, std::int64_t end) {
+    float* const to = c + begin * columns;
+    const auto size = static_cast<std::size_t>((end - begin) * columns);
+    if (group == groups->count) {
+      std::fill_n(to, size, 0.0f);
+      return;
+    }
+    const RowRange all = rowsForGroup(plan, {begin, end, whole.count}, whole);
+    const kernels::PackedOperand& own = left[static_cast<std::size_t>(group)];
+    if (own.rows != all.size()) {
+      outcome = failure(*this, "its left side is packed for other groups");
+      return;
+    }
+    const kernels::PackedOperand& matrix = rightOf(frame, group, execution, *made);
+    if (all.size() == end - begin)
+      return kernels::multiply(plan, own, matrix, std::span(to, size), execution);
+    kernels::ThreadVector<float> others(static_cast<std::size_t>(all.size() * columns));
+    kernels::multiply(plan, own, matrix, others, execution);
+    std::copy_n(others.data() + (begin - all.begin) * columns, size, to);
+  });
+  return outcome;
+}
+
 Outcome ScaledProductStep::multiply(const Frame& frame, Worker& worker, RowRange range,
                                     const kernels::Execution& execution,
                                     Finishing /*finishing*/) const {
+  if (groups)
+    return multiplyGroups(frame, worker, range, execution);
   const Matrices::Range own = matrices.of(frame, range, rows);
-  const RightOperand& right = frame.right(number);
-  const auto* const form = static_cast<const Packed*>(right.form.get());
   const std::span<const kernels::PackedOperand> left = worker.lefts(packed, own.count);
-  const std::int64_t count = rows.of(frame);
-  const std::int64_t products = matrices.count.of(frame);
   const auto size = static_cast<std::size_t>(own.rows * columns);
-  float* const c = worker.at<float>(result) + (own.first * count + own.begin) * columns;
-  const auto rightOfProduct = [&](std::int64_t product,
-                                  OwnOperand& made) -> const kernels::PackedOperand& {
-    if (form != nullptr)
-      return (*form)[static_cast<std::size_t>(matrixOf(frame, product, products))];
-    if (matrices.isOne())
-      return right.ownScaled.packed;
-    packOwn(*inPlace(frame, product, products), count, execution, made);
-    return made.packed;
-  };
+  float* const c = worker.at<float>(result) + (own.first * rows.of(frame) + own.begin) * columns;
   kernels::forRanges(left.size(), 1, execution, [&](std::size_t begin, std::size_t end) {
     const kernels::ThreadKept<OwnOperand> made;
     for (std::size_t i = begin; i != end; ++i)
       kernels::multiply(plan, left[i],
-                        rightOfProduct(own.first + static_cast<std::int64_t>(i), *made),
+                        rightOf(frame, own.first + static_cast<std::int64_t>(i), execution, *made),
                         std::span(c + i * size, size), execution);
   });
   return {};
@@ -323,7 +381,7 @@ static std::string_view arithmeticName(execution::Multiplied multiplied) {
 }
 
 StepFacts PackStep::facts() const {
-  const std::int64_t all = matrices.count.count * rows.count;
+  const std::int64_t all = (groups ? 1 : matrices.count.count) * rows.count;
   return {.kind = StepFacts::Kind::Pack,
           .detail = formatName(plan.left, plan.depth),
           .operations = options ? 1 : 0,
@@ -343,18 +401,19 @@ StepFacts ScaledProductStep::productFacts() const {
   const double weightBytes = bytesOf(plan.right, products * columns, plan.depth);
   const double packedBytes =
       static_cast<double>(slices()) * bytesOf(plan.right, ofSlice(products) * columns, plan.depth);
-  const double results = static_cast<double>(products * rows.count) * static_cast<double>(columns);
+  const std::int64_t allRows = (groups ? 1 : products) * rows.count;
+  const double results = static_cast<double>(allRows) * static_cast<double>(columns);
   const execution::Multiplied multiplied = multipliedOf(plan, rows.count);
   return {
       .kind = StepFacts::Kind::Product,
       .detail = fmt::format("{} x {}{}, in {}", formatName(plan.left, plan.depth),
                             formatName(plan.right, plan.depth),
-                            matrices.isOne()                       ? ""
+                            groups                                 ? ", one for each group of rows"
+                            : matrices.isOne()                     ? ""
                             : moved && moved->slices.isOfProduct() ? ", each with one of several"
                                                                    : ", in batches",
                             arithmeticName(multiplied)),
-      .bytes = bytesOf(plan.left, products * rows.count, plan.depth) + weightBytes +
-               sizeof(float) * results,
+      .bytes = bytesOf(plan.left, allRows, plan.depth) + weightBytes + sizeof(float) * results,
       .arithmetic = 2 * results * static_cast<double>(plan.depth),
       .multiplied = multiplied,
       .weight = parts ? StepFacts::Weight{.slot = parts->elements.number, .bytes = packedBytes}

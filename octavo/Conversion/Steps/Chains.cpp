@@ -172,7 +172,8 @@ bool ChainBuilder::fits(const Node& node, const Chain& chain, const Values& made
   const bool rightFits =
       isOutside(product.right) || (product.right.batch.size() > 1 &&
                                    isLocal(product.right, product.columns, product.depth, rows));
-  return leftFits && rightFits;
+  const bool areGroupsKnown = !product.groups || !made.contains(inMemory(product.groups->sizes));
+  return leftFits && rightFits && areGroupsKnown;
 }
 
 void ChainBuilder::begin(std::size_t first) {

@@ -107,6 +107,7 @@ private:
   llvm::Expected<ProductStepPtr> convolution(mlir::Operation* op, const PatchProduct& product);
   llvm::Expected<RowStepPtr> quantization(ir::QuantizeOp op);
   llvm::Expected<steps::PartSlots> partSlots(mlir::ValueRange parts);
+  llvm::Expected<std::optional<steps::RowGroups>> rowGroups(const std::optional<RowGroups>& groups);
   llvm::Expected<RowStepPtr> pack(mlir::Operation* op, const ScaledProduct& product, int number);
   llvm::Expected<ProductStepPtr> scaled(mlir::Operation* op, const ScaledProduct& product,
                                         std::vector<RowStepPtr>& steps);

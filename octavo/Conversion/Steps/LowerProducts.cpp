@@ -88,12 +88,14 @@ llvm::Error FunctionLowering::toParts(ir::UnpackOp op, Sequence& sequence) {
   return llvm::Error::success();
 }
 
-static steps::Matrices leftOf(const ScaledBatch& batch) {
-  return {{batch.count}, batch.sharesLeftScales};
+static steps::Matrices leftOf(const ScaledBatch& batch,
+                              const std::optional<RowGroups>& groups = {}) {
+  return {{groups ? groups->count : batch.count}, batch.sharesLeftScales};
 }
 
-static steps::Matrices rightOf(const ScaledBatch& batch) {
-  return {{batch.count}, batch.sharesRightScales};
+static steps::Matrices rightOf(const ScaledBatch& batch,
+                               const std::optional<RowGroups>& groups = {}) {
+  return {{groups ? groups->count : batch.count}, batch.sharesRightScales};
 }
 
 /// A product of two scaled tensors that lie among the values.
@@ -112,11 +114,22 @@ llvm::Error FunctionLowering::stored(ir::DotGeneralOp op, Sequence& sequence) {
   add(sequence,
       std::make_unique<steps::PackStoredStep>(text(op), product->plan, (*sides)[0].number,
                                               leftOf(product->batch), product->rows, left));
-  add(sequence, std::make_unique<steps::ScaledProductStep>(
-                    text(op), product->plan, left, (*sides)[1].number, std::nullopt,
-                    rightOf(product->batch), product->isTransposed, *result,
-                    steps::Rows{product->rows}, product->columns, program.rightCount++));
+  add(sequence,
+      std::make_unique<steps::ScaledProductStep>(
+          text(op), product->plan, left, (*sides)[1].number, std::nullopt, rightOf(product->batch),
+          product->isTransposed, *result, steps::Rows{product->rows}, std::nullopt,
+          product->columns, program.rightCount++));
   return llvm::Error::success();
+}
+
+llvm::Expected<std::optional<steps::RowGroups>>
+FunctionLowering::rowGroups(const std::optional<RowGroups>& groups) {
+  if (!groups)
+    return std::nullopt;
+  llvm::Expected<steps::StartIndex> sizes = startIndex(groups->sizes);
+  if (!sizes)
+    return sizes.takeError();
+  return steps::RowGroups{sizes->slot, sizes->bytes, sizes->isUnsigned, groups->count};
 }
 
 llvm::Expected<FunctionLowering::ProductStepPtr> FunctionLowering::matrices(const Node& node) {
@@ -161,12 +174,15 @@ llvm::Expected<FunctionLowering::ProductStepPtr> FunctionLowering::matrices(cons
     return steps::MatrixProductStep::Side{slot, layout.offset, layout.stride, layout.depthStride,
                                           layout.from};
   };
+  auto groups = rowGroups(product.groups);
+  if (!groups)
+    return groups.takeError();
   steps::MatrixProductStep::Side rightSide = side(right, product.right);
   rightSide.slices = *slices;
   rightSide.sliceStride = product.right.sliceStride;
   auto step = std::make_unique<steps::MatrixProductStep>(
       text(op), *product.type, side(left, product.left), rightSide, result,
-      steps::Rows{product.rows}, product.depth, product.columns,
+      steps::Rows{product.rows}, *groups, product.depth, product.columns,
       steps::MatrixProductStep::Batch{std::move(batch)}, program.rightCount++);
   if (node.prologue) {
     auto prologue = kernel(*node.prologue);
@@ -200,12 +216,16 @@ llvm::Expected<steps::PartSlots> FunctionLowering::partSlots(mlir::ValueRange pa
 /// The step that packs the left operand of products, quantized where `quantize` says so.
 llvm::Expected<FunctionLowering::RowStepPtr>
 FunctionLowering::pack(mlir::Operation* op, const ScaledProduct& product, int number) {
+  auto groups = rowGroups(product.groups);
+  if (!groups)
+    return groups.takeError();
   if (product.leftParts) {
     llvm::Expected<steps::PartSlots> from = partSlots(product.leftParts->getOperands());
     if (!from)
       return from.takeError();
-    return std::make_unique<steps::PackPartsStep>(
-        text(op), product.plan, *from, leftOf(product.batch), steps::Rows{product.rows}, number);
+    return std::make_unique<steps::PackPartsStep>(text(op), product.plan, *from,
+                                                  leftOf(product.batch, product.groups),
+                                                  steps::Rows{product.rows}, *groups, number);
   }
   llvm::Expected<Slot> from = usedSlot(product.activations);
   if (!from)
@@ -214,8 +234,8 @@ FunctionLowering::pack(mlir::Operation* op, const ScaledProduct& product, int nu
   if (ir::QuantizeOp quantize = product.quantize)
     options = optionsOf(quantize);
   return std::make_unique<steps::PackStep>(text(op), product.plan, std::move(options), *from,
-                                           leftOf(product.batch), steps::Rows{product.rows},
-                                           number);
+                                           leftOf(product.batch, product.groups),
+                                           steps::Rows{product.rows}, *groups, number);
 }
 
 /// Packs and multiplies; a quantization has been packed before.
@@ -253,13 +273,16 @@ FunctionLowering::scaled(mlir::Operation* op, const ScaledProduct& product,
       return packing.takeError();
     steps.push_back(std::move(*packing));
   }
+  auto groups = rowGroups(product.groups);
+  if (!groups)
+    return groups.takeError();
   llvm::Expected<Slot> result = usedSlot(op->getResult(0));
   if (!result)
     return result.takeError();
   return std::make_unique<steps::ScaledProductStep>(
-      text(op), product.plan, left, weight, std::move(moved), rightOf(product.batch),
-      product.isTransposed, *result, steps::Rows{product.rows}, product.columns,
-      program.rightCount++);
+      text(op), product.plan, left, weight, std::move(moved),
+      rightOf(product.batch, product.groups), product.isTransposed, *result,
+      steps::Rows{product.rows}, *groups, product.columns, program.rightCount++);
 }
 
 /// The quantization that one of its products packs.

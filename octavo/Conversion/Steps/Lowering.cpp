@@ -268,6 +268,10 @@ llvm::Error FunctionLowering::block(mlir::Block& block, Sequence& sequence) {
     turnProduct(transpose);
   for (auto dot : llvm::make_early_inc_range(block.getOps<stablehlo::DotGeneralOp>()))
     layOutOperands(dot);
+  for (auto dot : llvm::make_early_inc_range(block.getOps<chlo::RaggedDotOp>()))
+    layOutOperands(dot);
+  for (auto dot : llvm::make_early_inc_range(block.getOps<ir::DotGeneralOp>()))
+    takeApart(dot);
   layOutSides(block);
   for (auto pack : block.getOps<ir::PackOp>())
     layOutParts(pack);

@@ -185,7 +185,7 @@ static bool isMovedElsewhere(mlir::Operation* reader, mlir::Value value) {
 void bringMovement(mlir::func::FuncOp function) {
   llvm::SetVector<mlir::Operation*> left;
   function.walk([&](mlir::Operation* op) {
-    if (!llvm::isa<stablehlo::DotGeneralOp, ir::QuantizeOp>(op))
+    if (!llvm::isa<stablehlo::DotGeneralOp, chlo::RaggedDotOp, ir::QuantizeOp>(op))
       return;
     mlir::OpOperand& read = op->getOpOperand(llvm::isa<ir::QuantizeOp>(op) ? 0 : 1);
     if (!isMovedElsewhere(op, read.get()))

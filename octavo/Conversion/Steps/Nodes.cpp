@@ -205,6 +205,8 @@ void Builder::place(mlir::Operation* op) {
   Node node;
   if (auto dot = llvm::dyn_cast<stablehlo::DotGeneralOp>(op); dot && sizeOf(dot.getResult()) != 0)
     node.matrices = matrixProduct(dot);
+  if (auto dot = llvm::dyn_cast<chlo::RaggedDotOp>(op); dot && sizeOf(dot.getResult()) != 0)
+    node.matrices = matrixProduct(dot);
   const bool isMember = !node.matrices && isKernelMember(op);
   if (!isMember) {
     node.op = op;
@@ -212,6 +214,10 @@ void Builder::place(mlir::Operation* op) {
       node.patches = patchProduct(convolution);
     if (auto scaledDot = llvm::dyn_cast<ir::DotGeneralOp>(op))
       node.scaled = scaledProduct(scaledDot);
+    if (auto rows = llvm::dyn_cast<ir::RowsOfGroupsOp>(op))
+      if (auto scaledDot = rows.getAll().getDefiningOp<ir::DotGeneralOp>();
+          scaledDot && takenWith(scaledDot))
+        node.scaled = scaledProduct(scaledDot);
     if (auto quantize = llvm::dyn_cast<ir::QuantizeOp>(op))
       node.isPacked = isPackedForProducts(quantize);
   }
@@ -381,7 +387,9 @@ void Builder::connect() {
 llvm::Expected<std::vector<Node>> Builder::build() {
   for (mlir::Operation& op : block.without_terminator()) {
     auto pack = llvm::dyn_cast<ir::PackOp>(op);
-    if (!isInlined(&op) && !isConstant(&op) && !(pack && isTakenInParts(pack)) && !isOnlyMoved(&op))
+    auto dot = llvm::dyn_cast<ir::DotGeneralOp>(op);
+    if (!isInlined(&op) && !isConstant(&op) && !(pack && isTakenInParts(pack)) &&
+        !isOnlyMoved(&op) && !(dot && takenWith(dot)))
       place(&op);
   }
   connect();
@@ -453,6 +461,8 @@ llvm::SmallVector<mlir::Value> readsOf(const Node& node) {
                                             node.matrices->right.memory};
     for (const Choice& choice : node.matrices->right.choices)
       reads.push_back(choice.index);
+    if (node.matrices->groups)
+      reads.push_back(node.matrices->groups->sizes);
     return reads;
   }
   if (node.patches)
@@ -473,8 +483,14 @@ llvm::SmallVector<mlir::Value> readsOf(const Node& node) {
         reads.push_back(choice.index);
       return reads;
     }
-    return source.randomBits ? llvm::SmallVector<mlir::Value>{source.values, source.randomBits}
-                             : llvm::SmallVector<mlir::Value>{source.values};
+    llvm::SmallVector<mlir::Value> reads{source.values};
+    if (source.randomBits)
+      reads.push_back(source.randomBits);
+    if (node.isPacked && !quantize->use_empty())
+      if (const auto groups =
+              scaledProduct(llvm::cast<ir::DotGeneralOp>(*quantize->user_begin()))->groups)
+        reads.push_back(groups->sizes); // its rows are packed for each group
+    return reads;
   }
   llvm::SmallVector<mlir::Value> reads(node.op->getOperands());
   if (node.op->getNumRegions() != 0) {

@@ -72,15 +72,23 @@ using Axes = llvm::SmallVector<std::int64_t>;
 /// Which axes of an operand are which, in the order in which the product counts them.
 struct Roles {
   Axes batch, free, contracted;
+  Axes groups; ///< of a right side with a matrix for each group of rows: their axis
 
   Roles(std::int64_t rank, llvm::ArrayRef<std::int64_t> batching,
-        llvm::ArrayRef<std::int64_t> contracting)
-      : batch(batching), contracted(contracting) {
+        llvm::ArrayRef<std::int64_t> contracting, llvm::ArrayRef<std::int64_t> grouped = {})
+      : batch(batching), contracted(contracting), groups(grouped) {
     for (std::int64_t axis = 0; axis < rank; ++axis)
-      if (!llvm::is_contained(batch, axis) && !llvm::is_contained(contracted, axis))
+      if (!llvm::is_contained(batch, axis) && !llvm::is_contained(contracted, axis) &&
+          !llvm::is_contained(groups, axis))
         free.push_back(axis);
   }
 };
+
+/// How many axes a side of a dot has, scaled or not.
+std::size_t axesOf(mlir::Value side) {
+  const auto scaled = mlir::dyn_cast<ir::ScaledType>(side.getType());
+  return scaled ? scaled.getShape().size() : shapeOf(side).size();
+}
 
 std::int64_t product(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> axes) {
   std::int64_t size = 1;
@@ -112,11 +120,12 @@ std::optional<std::int64_t> jointStride(llvm::ArrayRef<std::int64_t> shape,
 std::optional<MatrixLayout> layoutFrom(const Element& source, mlir::Value operand,
                                        const Roles& roles, Choices choices = {}) {
   llvm::SmallVector<std::int64_t> shape(shapeOf(operand));
-  Axes ofChoices;
+  Axes ofMatrices;
   for (const Choice& choice : choices) {
-    ofChoices.push_back(static_cast<std::int64_t>(shape.size()));
+    ofMatrices.push_back(static_cast<std::int64_t>(shape.size()));
     shape.push_back(choice.slices);
   }
+  ofMatrices.append(roles.groups);
   llvm::SmallVector<std::int64_t> strides(shape.size(), 0);
   for (const Index::Digit& digit : source.linear.digits()) {
     const auto axis = static_cast<std::size_t>(digit.variable);
@@ -130,7 +139,7 @@ std::optional<MatrixLayout> layoutFrom(const Element& source, mlir::Value operan
   layout.offset = source.linear.constant();
   const auto stride = jointStride(shape, roles.free, strides);
   const auto depthStride = jointStride(shape, roles.contracted, strides);
-  const auto sliceStride = jointStride(shape, ofChoices, strides);
+  const auto sliceStride = jointStride(shape, ofMatrices, strides);
   if (!stride || !depthStride || !sliceStride)
     return std::nullopt;
   layout.choices = std::move(choices);
@@ -227,9 +236,8 @@ bool isBf16(mlir::Value value) {
 
 } // namespace
 
-std::optional<kernels::PlainType> plainType(stablehlo::DotGeneralOp dot) {
-  if (dot.getAlgorithm())
-    return std::nullopt;
+/// Of a dot of any kind.
+static std::optional<kernels::PlainType> plainTypeOf(auto dot) {
   const auto are = [&](auto isOne) { return isOne(dot.getLhs()) && isOne(dot.getRhs()); };
   const auto isInteger = [&](unsigned width) {
     return [type = mlir::IntegerType::get(dot.getContext(), width)](mlir::Value value) {
@@ -243,6 +251,10 @@ std::optional<kernels::PlainType> plainType(stablehlo::DotGeneralOp dot) {
   if (isF32(dot.getResult()) && are(isBf16))
     return kernels::PlainType::Bf16;
   return std::nullopt;
+}
+
+std::optional<kernels::PlainType> plainType(stablehlo::DotGeneralOp dot) {
+  return dot.getAlgorithm() ? std::nullopt : plainTypeOf(dot);
 }
 
 namespace {
@@ -314,6 +326,62 @@ std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot) {
                        std::move(*rightLayout)};
   joinRows(result);
   return result;
+}
+
+/// Whether the ragged axis is the one free axis of the left side.
+static bool hasRaggedRows(chlo::RaggedDotOp dot) {
+  const auto numbers = dot.getRaggedDotDimensionNumbers();
+  return dot.mode() == chlo::RaggedDotOp::Mode::Free &&
+         numbers.getLhsContractingDimensions().size() + 1 ==
+             static_cast<std::size_t>(dot.getLhs().getType().getRank());
+}
+
+void layOutOperands(chlo::RaggedDotOp dot) {
+  if (!hasRaggedRows(dot))
+    return;
+  mlir::OpBuilder builder(dot);
+  const auto numbers = dot.getRaggedDotDimensionNumbers();
+  const auto layOut = [&](mlir::OpOperand& side, llvm::ArrayRef<std::int64_t> first,
+                          llvm::ArrayRef<std::int64_t> contracted) {
+    const Roles roles(static_cast<std::int64_t>(shapeOf(side.get()).size()), {}, contracted, first);
+    Axes order(first);
+    order.append(roles.free);
+    order.append(roles.contracted);
+    if (!llvm::is_sorted(order))
+      side.set(transposed(builder, dot.getLoc(), side.get(), order));
+    Axes last(contracted.size());
+    std::iota(last.begin(), last.end(), static_cast<std::int64_t>(order.size() - last.size()));
+    return last;
+  };
+  const Axes left = layOut(dot->getOpOperand(0), numbers.getLhsRaggedDimensions(),
+                           numbers.getLhsContractingDimensions());
+  const Axes right = layOut(dot->getOpOperand(1), numbers.getRhsGroupDimensions(),
+                            numbers.getRhsContractingDimensions());
+  dot.setRaggedDotDimensionNumbersAttr(
+      chlo::RaggedDotDimensionNumbersAttr::get(dot.getContext(), {}, {}, left, right, {0}, {0}));
+}
+
+std::optional<MatrixProduct> matrixProduct(chlo::RaggedDotOp dot) {
+  const auto type = plainTypeOf(dot);
+  const auto sizes = dot.getGroupSizes().getType();
+  if (!type || !hasRaggedRows(dot) || !sizes.hasStaticShape() || sizes.getRank() != 1 ||
+      sizes.getElementType().getIntOrFloatBitWidth() < 8 || sizeOf(dot.getRhs()) == 0)
+    return std::nullopt;
+  const auto numbers = dot.getRaggedDotDimensionNumbers();
+  const Roles left = rolesOf(dot.getLhs(), {}, numbers.getLhsContractingDimensions());
+  const Roles right(static_cast<std::int64_t>(shapeOf(dot.getRhs()).size()), {},
+                    numbers.getRhsContractingDimensions(), numbers.getRhsGroupDimensions());
+  auto leftLayout = layoutOf(dot.getLhs(), left, true);
+  auto rightLayout = layoutOf(dot.getRhs(), right, false, true);
+  if (!leftLayout || !rightLayout)
+    return std::nullopt;
+  return MatrixProduct{type,
+                       product(shapeOf(dot.getLhs()), left.free),
+                       product(shapeOf(dot.getLhs()), left.contracted),
+                       product(shapeOf(dot.getRhs()), right.free),
+                       std::move(*leftLayout),
+                       std::move(*rightLayout),
+                       RowGroups{dot.getGroupSizes(), sizes.getDimSize(0)}};
 }
 
 /// Whether a loop over what is contracted goes over neighbours.
@@ -471,6 +539,43 @@ Form<ScaledSide> scaledSide(ir::ScaledType type, llvm::ArrayRef<std::int64_t> ba
   return side;
 }
 
+/// What takes of each row of a dot with the matrices of all groups what it has of its own; null of
+/// others, and where anything else reads the dot.
+ir::RowsOfGroupsOp rowsOfGroups(ir::DotGeneralOp dot) {
+  const auto numbers = dot.getDotDimensionNumbers();
+  auto rows = dot->hasOneUse() ? llvm::dyn_cast<ir::RowsOfGroupsOp>(*dot->user_begin())
+                               : ir::RowsOfGroupsOp();
+  const auto right = mlir::dyn_cast<ir::ScaledType>(dot.getRhs().getType());
+  const auto freeAxes = [](std::int64_t rank, llvm::ArrayRef<std::int64_t> contracting) {
+    return Roles(rank, {}, contracting).free;
+  };
+  if (!rows || rows->getBlock() != dot->getBlock() || !right ||
+      !numbers.getLhsBatchingDimensions().empty() ||
+      freeAxes(static_cast<std::int64_t>(axesOf(dot.getLhs())),
+               numbers.getLhsContractingDimensions())
+              .size() != 1)
+    return {};
+  const Axes columns = freeAxes(right.getRank(), numbers.getRhsContractingDimensions());
+  const auto sizes = rows.getGroupSizes().getType();
+  return !columns.empty() && columns.front() == 0 && right.getShape().front() > 0 &&
+                 sizes.getElementType().getIntOrFloatBitWidth() >= 8
+             ? rows
+             : ir::RowsOfGroupsOp();
+}
+
+/// The axes of a right side that count its matrices.
+Axes axesOfMatrices(ir::DotGeneralOp dot) {
+  return rowsOfGroups(dot) ? Axes{0}
+                           : Axes(dot.getDotDimensionNumbers().getRhsBatchingDimensions());
+}
+
+/// Whether each row of a quantized tensor has scales that depend on it alone.
+bool isQuantizedByRow(ir::QuantizeOp quantize) {
+  const auto type = mlir::cast<ir::ScaledType>(quantize.getResult().getType());
+  return type.getBlock().front() == 1 &&
+         !(type.getHasOuterScale() && numerics::needsWholeTensor(optionsOf(quantize), true));
+}
+
 /// The right side, and what a product of scaled tensors must be besides.
 Form<ScaledSide> rightSide(ir::DotGeneralOp dot) {
   const auto numbers = dot.getDotDimensionNumbers();
@@ -479,8 +584,7 @@ Form<ScaledSide> rightSide(ir::DotGeneralOp dot) {
     return none("the kernels multiply by a scaled tensor on the right");
   if (!isF32(dot.getResult()))
     return none("the kernels' products of scaled tensors are f32");
-  return scaledSide(type, numbers.getRhsBatchingDimensions(),
-                    numbers.getRhsContractingDimensions());
+  return scaledSide(type, axesOfMatrices(dot), numbers.getRhsContractingDimensions());
 }
 
 /// A left side that is a scaled tensor.
@@ -512,20 +616,26 @@ Form<ScaledProduct> scaledForm(ir::DotGeneralOp dot) {
   const Form<ScaledSide> right = rightSide(dot);
   if (!right)
     return tl::make_unexpected(right.error());
-  ScaledProduct product{.plan = {},
-                        .batch = {.count = right->count, .sharesRightScales = right->sharesScales},
-                        .quantize = {},
-                        .leftParts = {},
-                        .rightParts = packedBeside(dot, dot.getRhs()),
-                        .moved = std::nullopt,
-                        .activations = dot.getLhs(),
-                        .weight = dot.getRhs(),
-                        .isTransposed = right->isTransposed,
-                        .rows = 0,
-                        .columns = right->rows};
+  ir::RowsOfGroupsOp rowsOf = rowsOfGroups(dot);
+  ScaledProduct product{
+      .plan = {},
+      .batch = {.count = rowsOf ? 1 : right->count, .sharesRightScales = right->sharesScales},
+      .quantize = {},
+      .leftParts = {},
+      .rightParts = packedBeside(dot, dot.getRhs()),
+      .moved = std::nullopt,
+      .activations = dot.getLhs(),
+      .weight = dot.getRhs(),
+      .isTransposed = right->isTransposed,
+      .rows = 0,
+      .columns = right->rows};
   if (product.rightParts)
-    product.moved = movedSide(product.rightParts,
-                              dot.getDotDimensionNumbers().getRhsBatchingDimensions().size());
+    product.moved = movedSide(product.rightParts, matrixAxes(dot));
+  if (rowsOf) {
+    product.groups = {rowsOf.getGroupSizes(), right->count};
+    if (product.moved && isOfProduct(product.moved->choices))
+      return none("its groups have matrices that indices choose");
+  }
   kernels::OperandFormat format = kernels::floatOperand();
   if (mlir::isa<ir::ScaledType>(dot.getLhs().getType())) {
     product.leftParts = packedBeside(dot, dot.getLhs());
@@ -539,6 +649,11 @@ Form<ScaledProduct> scaledForm(ir::DotGeneralOp dot) {
       return tl::make_unexpected(left.error());
     if (product.quantize && !isQuantizedByMatrix(product.quantize, *left))
       return none("its left side is quantized under scales of the whole batch");
+    const bool isByRow =
+        product.quantize ? isQuantizedByRow(product.quantize)
+                         : left->format.across == 1 || left->format.across == format::kWholeAxis;
+    if (product.groups && !isByRow)
+      return none("its left side has scales of some rows, which may be of several groups");
     format = left->format;
     const auto type = mlir::cast<ir::ScaledType>(dot.getLhs().getType());
     if (product.quantize && type.getHasOuterScale() != (format.scale->name == "e4m3fn"))
@@ -568,6 +683,8 @@ Form<StoredProduct> storedForm(ir::DotGeneralOp dot) {
   const Form<ScaledSide> right = rightSide(dot);
   if (!right)
     return tl::make_unexpected(right.error());
+  if (rowsOfGroups(dot))
+    return none("it has groups of rows");
   if (!mlir::isa<ir::ScaledType>(dot.getLhs().getType())) {
     const Form<ScaledProduct> product = scaledForm(dot);
     return product ? none("its left side is no scaled tensor")
@@ -602,16 +719,40 @@ llvm::SmallVector<mlir::Value> ScaledProduct::leftReads() const {
 }
 
 llvm::SmallVector<mlir::Value> ScaledProduct::rightReads() const {
+  llvm::SmallVector<mlir::Value> reads;
   if (moved) {
-    llvm::SmallVector<mlir::Value> reads(moved->parts);
+    reads = moved->parts;
     if (moved->whole)
       reads.push_back(moved->whole);
     for (const Choice& choice : moved->choices)
       reads.push_back(choice.index);
-    return reads;
+  } else if (rightParts) {
+    reads.append(rightParts->operand_begin(), rightParts->operand_end());
+  } else {
+    reads.push_back(weight);
   }
-  return rightParts ? llvm::SmallVector<mlir::Value>(rightParts->getOperands())
-                    : llvm::SmallVector<mlir::Value>{weight};
+  if (groups)
+    reads.push_back(groups->sizes);
+  return reads;
+}
+
+std::size_t matrixAxes(ir::DotGeneralOp dot) { return axesOfMatrices(dot).size(); }
+
+ir::RowsOfGroupsOp takenWith(ir::DotGeneralOp dot) {
+  return scaledProduct(dot) ? rowsOfGroups(dot) : ir::RowsOfGroupsOp();
+}
+
+void takeApart(ir::DotGeneralOp dot) {
+  auto quantize = dot.getLhs().getDefiningOp<ir::QuantizeOp>();
+  if (!quantize || !rowsOfGroups(dot) || isQuantizedByRow(quantize))
+    return;
+  mlir::OpBuilder builder(dot);
+  builder.setInsertionPointAfter(quantize);
+  auto parts = ir::UnpackOp::create(builder, dot.getLoc(), quantize.getResult());
+  builder.setInsertionPoint(dot);
+  dot.getLhsMutable().assign(ir::PackOp::create(builder, dot.getLoc(),
+                                                quantize.getResult().getType(), parts.getElements(),
+                                                parts.getScales(), parts.getOuter()));
 }
 
 void layOutParts(ir::PackOp op) {
@@ -649,7 +790,8 @@ bool isPackedForProducts(ir::QuantizeOp op) {
         !first ||
         (first->plan.right.element == right.element && first->plan.right.scale == right.scale &&
          first->plan.right.across == right.across && first->plan.right.along == right.along &&
-         first->plan.depth == product->plan.depth && first->batch.count == product->batch.count);
+         first->plan.depth == product->plan.depth && first->batch.count == product->batch.count &&
+         first->groups == product->groups);
     first = product;
     return isSame;
   });

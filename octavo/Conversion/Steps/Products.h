@@ -2,7 +2,8 @@
 #pragma once
 
 #include "octavo/Conversion/Steps/MovedSides.h"
-#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/CHLO/CHLO.h"
+#include "octavo/Dialect/Octavo/RowsOfGroups.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Kernels/Product/PlainProduct.h"
@@ -26,7 +27,8 @@ struct MatrixLayout {
   /// Of a right side whose memory are floats of another type, not yet converted to the product's,
   /// which holds them: their format.
   const format::ElementFormat* from = nullptr;
-  /// Of a right side that is one of several slices of memory that comes again, so far apart: which.
+  /// Of a right side that is one of several slices of memory that comes again: which. So far apart
+  /// are they, or the matrices of groups.
   Choices choices = {};
   std::int64_t sliceStride = 0;
 
@@ -34,12 +36,23 @@ struct MatrixLayout {
   bool isPacked() const { return batch.size() == 1 || !choices.empty(); }
 };
 
+/// Rows in runs, of sizes that the program computes, each of which is multiplied by a matrix of its
+/// own; rows beyond them give 0.
+struct RowGroups {
+  mlir::Value sizes;
+  std::int64_t count;
+
+  friend bool operator==(const RowGroups&, const RowGroups&) = default;
+};
+
 /// C[b] = left[b] * right[b]^T, [rows, depth] and [columns, depth] of one type; C is row-major,
-/// f32, of int8 int32, of complex numbers their type.
+/// f32, of int8 int32, of complex numbers their type. With groups of rows, the right side is a
+/// matrix for each, which lie, in each of its slices, one behind the other.
 struct MatrixProduct {
   std::optional<kernels::PlainType> type; ///< nothing: complex numbers
   std::int64_t rows, depth, columns;
   MatrixLayout left, right;
+  std::optional<RowGroups> groups = {};
 };
 
 /// The tensor with its axes in this order.
@@ -52,6 +65,13 @@ std::optional<kernels::PlainType> plainType(stablehlo::DotGeneralOp dot);
 /// A dot of f32 or bf16 to f32, of i8 to i32, or of complex numbers of one type, as products of
 /// matrices; nothing for other types, and where an operand lies so that a side is no matrix.
 std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot);
+
+/// The same of a dot whose ragged axis is the one free axis of its left side.
+std::optional<MatrixProduct> matrixProduct(chlo::RaggedDotOp dot);
+
+/// Has such a dot be of sides with their contracted axes last, the ragged one and that of the
+/// groups first.
+void layOutOperands(chlo::RaggedDotOp dot);
 
 /// Has a transpose that turns the rows of a dot of the kernels' types into columns be a dot of
 /// the same bits whose sides have changed places (rule P10), where less is laid out in memory then.
@@ -96,14 +116,27 @@ struct ScaledProduct {
   mlir::Value weight;               ///< [columns, depth] each, scaled
   bool isTransposed;                ///< the weight is [depth, columns] each
   std::int64_t rows, columns;
+  std::optional<RowGroups> groups = {}; ///< the weight is [columns, depth] for each
 
-  /// What lies in memory, or among the values.
+  /// What lies in memory, or among the values; the sizes of groups are of the right side.
   llvm::SmallVector<mlir::Value> leftReads() const;
   llvm::SmallVector<mlir::Value> rightReads() const;
 };
 
-/// Nothing where the kernels have no form for it; `why` then says so.
+/// Nothing where the kernels have no form for it; `why` then says so. Of a dot with the matrices of
+/// all groups, of which each row takes what it has of its own and nothing else is read, that.
 std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot, std::string* why = nullptr);
+
+/// How many axes of the right side, its first ones, count its matrices.
+std::size_t matrixAxes(ir::DotGeneralOp dot);
+
+/// What takes of each row of such a dot what it has of its own group, and is computed with it; null
+/// of others.
+ir::RowsOfGroupsOp takenWith(ir::DotGeneralOp dot);
+
+/// Has a left side of such a dot that is quantized under scales of more than a row be quantized as
+/// a whole, and taken apart.
+void takeApart(ir::DotGeneralOp dot);
 
 /// A dot whose two sides are scaled tensors that the program has, and not only values.
 struct StoredProduct {

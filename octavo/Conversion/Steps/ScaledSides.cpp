@@ -11,6 +11,7 @@
 
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -143,10 +144,10 @@ void orderAxes(mlir::Block& block) {
     mlir::OpBuilder builder(dot);
     Axes contracting[2];
     const auto layOut = [&](mlir::OpOperand& side, llvm::ArrayRef<std::int64_t> batching,
-                            llvm::ArrayRef<std::int64_t> contracted, bool mayBeginWithIt) -> Axes {
+                            llvm::ArrayRef<std::int64_t> contracted,
+                            std::optional<std::int64_t> beginning) -> Axes {
       const std::int64_t rank = rankOf(side.get());
-      const bool isAtEnd =
-          contracted.front() == rank - 1 || (mayBeginWithIt && contracted.front() == batch);
+      const bool isAtEnd = contracted.front() == rank - 1 || contracted.front() == beginning;
       if (areFirst(batching) && isAtEnd)
         return Axes(contracted);
       Axes order = orderOf(rank, batching, contracted);
@@ -158,11 +159,13 @@ void orderAxes(mlir::Block& block) {
       side.set(value);
       return {rank - 1};
     };
+    const bool mayBeTurned = batch == 0 && isMadeBeside(dot, dot.getLhs());
     contracting[0] = layOut(dot->getOpOperand(0), numbers.getLhsBatchingDimensions(),
                             numbers.getLhsContractingDimensions(),
-                            batch == 0 && isMadeBeside(dot, dot.getLhs()));
-    contracting[1] = layOut(dot->getOpOperand(1), numbers.getRhsBatchingDimensions(),
-                            numbers.getRhsContractingDimensions(), true);
+                            mayBeTurned ? std::optional(batch) : std::nullopt);
+    contracting[1] =
+        layOut(dot->getOpOperand(1), numbers.getRhsBatchingDimensions(),
+               numbers.getRhsContractingDimensions(), static_cast<std::int64_t>(matrixAxes(dot)));
     Axes first(static_cast<std::size_t>(batch));
     std::iota(first.begin(), first.end(), 0);
     dot.setDotDimensionNumbersAttr(stablehlo::DotDimensionNumbersAttr::get(

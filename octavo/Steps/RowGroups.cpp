@@ -1,0 +1,13 @@
+#include "octavo/Steps/RowGroups.h"
+
+#include <fmt/format.h>
+
+namespace octavo::steps {
+
+Outcome checkGroups(const Step& step, const RowGroups& groups, const Frame& frame) {
+  if (const auto group = groups.negative(frame))
+    return failure(step, fmt::format("group sizes must not be negative; group {} is", *group));
+  return {};
+}
+
+} // namespace octavo::steps

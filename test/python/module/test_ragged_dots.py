@@ -1,0 +1,220 @@
+"""Compiled programs of jax.lax.ragged_dot: each row is multiplied by the matrix of its group alone (chlo.ragged_dot, which
+JAX prints for a TPU; rule I12), beside the interpreter and beside NumPy."""
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import octavo
+import pytest
+from program_commands import octavo as command
+from safetensors.numpy import save_file
+
+pytestmark = pytest.mark.mlir
+
+GROUPS, DEPTH, COLUMNS = 4, 96, 40
+SIZES = {  # of so many rows
+    "like": lambda m: [m // 4, m // 4, m // 4, m - 3 * (m // 4)], "empty ones": lambda m: [0, m // 3, 0, m - m // 3],
+    "all in the first": lambda m: [m, 0, 0, 0], "all in the last": lambda m: [0, 0, 0, m],
+    "rows left over": lambda m: [m // 5, 0, m // 2, m // 9], "none": lambda m: [0, 0, 0, 0],
+    "beyond the rows": lambda m: [m // 2, m, 7, 2**31 - 1],
+}
+ragged_dot = lambda x, w, sizes: jax.lax.ragged_dot(x, w, sizes, preferred_element_type=jnp.float32)
+
+
+def lowered(function, *arguments):
+    return jax.jit(function).trace(*arguments).lower(lowering_platforms=("tpu",)).as_text(debug_info=True)
+
+
+def runs(sizes, rows):
+    """Of each group, and of what is in none."""
+    ends = np.minimum(np.cumsum(np.concatenate([[0], np.asarray(sizes, np.int64)])), rows)
+    return [*zip(ends, ends[1:]), (ends[-1], rows)]
+
+
+def summed(x, w, sizes):
+    """In f64, and how far f32 may be off (rule P10)."""
+    x, w = x.astype(np.float64), w.astype(np.float64)
+    y, bound = (np.zeros((len(x), w.shape[2])) for _ in range(2))
+    for group, (begin, end) in enumerate(runs(sizes, len(x))[:-1]):
+        y[begin:end] = x[begin:end] @ w[group]
+        bound[begin:end] = np.abs(x[begin:end]) @ np.abs(w[group])
+    return y, ((1 + 2.0**-24) ** (w.shape[1] + 1) - 1) * bound + 2.0**-125 * w.shape[1]
+
+
+def drawn(rows, dtype=np.float32, seed=5):
+    numbers = np.random.default_rng(seed)
+    normal = lambda *shape: numbers.standard_normal(shape).astype(np.float32).astype(dtype)
+    return normal(rows, DEPTH), normal(GROUPS, DEPTH, COLUMNS)
+
+
+def is_grouped(program):
+    """Whether all of it is code, and has one such product."""
+    facts = program.explain()
+    return not facts["interpreted"] and ["for each group of rows" in what for what, _ in facts["products"]] == [True]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16, np.float16, ml_dtypes.float8_e4m3fn])
+@pytest.mark.parametrize("rows", [1, 17, 130])
+def test_each_row_is_multiplied_by_the_matrix_of_its_group(rows, dtype):
+    x, w = drawn(rows, dtype)
+    program = octavo.compile(lowered(ragged_dot, x, w, np.zeros(GROUPS, np.int32)))
+    alone = [program(x, w, rows * np.eye(GROUPS, dtype=np.int32)[group]) for group in range(GROUPS)]
+    for name, of in SIZES.items():
+        sizes = np.array(of(rows), np.int32)
+        found = program(x, w, sizes)
+        expected, bound = summed(x, w, sizes)
+        assert (np.abs(found - expected) <= bound).all(), name
+        groups = runs(sizes, rows)
+        assert not found[slice(*groups[-1])].tobytes().strip(b"\0"), name  # +0
+        for whole, (begin, end) in zip(alone, groups):  # however rows are cut
+            assert found[begin:end].tobytes() == whole[begin:end].tobytes(), name
+    assert is_grouped(program)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int8, np.uint8, np.int64, np.uint64])
+def test_sizes_of_any_type(dtype):
+    """Sums of integers, which are the interpreter's in any order."""
+    numbers = np.random.default_rng(1)
+    x, w = (numbers.integers(-8, 9, shape).astype(np.float32) for shape in ((50, DEPTH), (GROUPS, DEPTH, COLUMNS)))
+    text = lowered(ragged_dot, x, w, np.zeros(GROUPS, np.int32))
+    element = np.dtype(dtype).name.replace("uint", "ui").replace("int", "i")
+    text = text.replace("tensor<4xi32>", f"tensor<4x{element}>")
+    programs = [octavo.compile(text, backend=backend) for backend in ("compiled", "reference")]
+    largest = np.iinfo(dtype).max
+    for sizes in ([3, 0, 40, 2], [0, largest, largest, 1], [largest, 1, 2, 3]):
+        results = [program(x, w, np.array(sizes, dtype)) for program in programs]
+        np.testing.assert_array_equal(*results)
+    if np.issubdtype(dtype, np.signedinteger):
+        for program in programs:
+            with pytest.raises(octavo.ProgramError, match="'chlo.ragged_dot'.*group sizes must not be negative; group 2 is"):
+                program(x, w, np.array([1, 2, -3, 4], dtype))
+
+
+def by_columns(x, w, sizes):
+    return ragged_dot(x, jnp.swapaxes(w, 1, 2), sizes)
+
+
+def groups_last(x, w, sizes):
+    return ragged_dot(x, jnp.moveaxis(w, 2, 0), sizes)
+
+
+def turned(x, w, sizes):
+    return ragged_dot(x.T, w, sizes)
+
+
+def of_two_axes(x, w, sizes):
+    numbers = jax.lax.RaggedDotDimensionNumbers((((1, 2), (1, 3)), ((), ())), [0], [0])
+    return jax.lax.ragged_dot_general(x.reshape(-1, 8, DEPTH // 8), w.reshape(GROUPS, 8, COLUMNS, DEPTH // 8), sizes, numbers)
+
+
+def widened(x, w, sizes):
+    return ragged_dot(x, w.astype(jnp.float32), sizes)
+
+
+LAYOUTS = {
+    by_columns: lambda x, w: (x, np.swapaxes(w, 1, 2)), groups_last: lambda x, w: (x, np.moveaxis(w, 0, 2)),
+    turned: lambda x, w: (x.T, w), widened: lambda x, w: (x, w.astype(ml_dtypes.bfloat16)),
+    of_two_axes: lambda x, w: (x, np.transpose(w.reshape(GROUPS, 8, DEPTH // 8, COLUMNS), (0, 1, 3, 2))),
+}
+
+
+@pytest.mark.parametrize("function", LAYOUTS)
+def test_wherever_sides_lie(function):
+    x, w = drawn(60)
+    w = w.astype(ml_dtypes.bfloat16).astype(np.float32)
+    given = [np.ascontiguousarray(each) for each in LAYOUTS[function](x, w)]
+    sizes = np.array([20, 0, 31, 4], np.int32)
+    program = octavo.compile(lowered(function, *given, sizes))
+    plain = octavo.compile(lowered(ragged_dot, x, w, sizes))
+    assert program(*given, sizes).tobytes() == plain(x, w, sizes).tobytes()
+    assert is_grouped(program)
+
+
+def test_matrices_that_the_program_makes():
+    """And sizes: nothing comes again, and each run packs the matrices of groups that have rows."""
+    x, w = drawn(60)
+
+    def function(x, w, experts):
+        return jax.lax.ragged_dot(x, w * w, jax.nn.one_hot(experts, GROUPS, dtype=jnp.int32).sum(0))
+
+    experts = np.sort(np.random.default_rng(0).choice([0, 2, 3], 60)).astype(np.int32)
+    program = octavo.compile(lowered(function, x, w, experts))
+    for turn in (experts, np.full(60, 1, np.int32), experts):
+        sizes = np.bincount(turn, minlength=GROUPS)
+        expected, bound = summed(x, w * w, sizes)
+        assert (np.abs(program(x, w, turn) - expected) <= bound).all()
+    assert not program.explain()["interpreted"]
+
+
+def experts_of(x, up, down, bias, sizes):
+    h = jnp.tanh(ragged_dot(x, up, sizes) + bias)
+    return ragged_dot(h, down, sizes) * 2
+
+
+@pytest.mark.parametrize("rows", [1, 30, 700])
+def test_what_follows_is_computed_with_it(rows):
+    """Of rows of no group, too; in chains of ranges of rows."""
+    x, up = drawn(rows)
+    down = np.ascontiguousarray(np.swapaxes(drawn(1, seed=6)[1], 1, 2))
+    bias = np.linspace(-1, 1, COLUMNS, dtype=np.float32)
+    program = octavo.compile(lowered(experts_of, x, up, down, bias, np.zeros(GROUPS, np.int32)))
+    assert not program.explain()["interpreted"]
+    for of in SIZES.values():
+        sizes = np.array(of(rows), np.int32)
+        h = np.tanh(summed(x, up, sizes)[0] + bias)
+        np.testing.assert_allclose(program(x, up, down, bias, sizes), 2 * summed(h, down, sizes)[0], rtol=1e-5, atol=1e-4)
+
+
+def test_layers_of_experts():
+    """A loop takes a stack of them from a stack of layers, which is packed once."""
+    numbers = np.random.default_rng(3)
+    stack = (numbers.standard_normal((3, GROUPS, DEPTH, DEPTH)) / 8).astype(np.float32)
+    x = numbers.standard_normal((50, DEPTH)).astype(np.float32)
+    sizes = np.array([9, 0, 30, 6], np.int32)
+    one = lambda h, w, sizes: jnp.tanh(ragged_dot(h, w, sizes))
+
+    def scanned(stack, x, sizes):
+        return jax.lax.scan(lambda h, w: (one(h, w, sizes), None), x, stack)[0]
+
+    def each(stack, x, sizes):
+        for w in stack:
+            x = one(x, w, sizes)
+        return x
+
+    program, apart = (octavo.compile(lowered(f, stack, x, sizes)) for f in (scanned, each))
+    assert program(stack, x, sizes).tobytes() == apart(stack, x, sizes).tobytes()
+    assert is_grouped(program)
+
+
+def exported(rows):
+    shape = jax.export.symbolic_shape(f"{rows}, {DEPTH}")
+    arguments = [jax.ShapeDtypeStruct(shape, np.float32), jax.ShapeDtypeStruct((GROUPS, DEPTH, COLUMNS), np.float32),
+                 jax.ShapeDtypeStruct((GROUPS,), np.int32)]
+    return jax.export.export(jax.jit(ragged_dot), platforms=["tpu"])(*arguments)
+
+
+def test_any_number_of_rows():
+    _, w = drawn(1)
+    program = octavo.compile(exported("b"))
+    for rows in (5, 1, 40, 600, 3):
+        x = drawn(rows)[0]
+        for of in SIZES.values():
+            sizes = np.array(of(rows), np.int32)
+            found = program(x, w, sizes)
+            assert found.tobytes() == octavo.compile(exported(rows))(x, w, sizes).tobytes()
+    assert program.explain()["open_extents"] == "any number of items" and is_grouped(program)
+
+
+@pytest.mark.parametrize("rows", ["b", 60])
+def test_a_folder_has_its_matrices_packed(rows, tmp_path):
+    x, w = drawn(60)
+    sizes = np.array([20, 0, 31, 4], np.int32)
+    (tmp_path / "program.mlir").write_text(exported(rows).mlir_module())
+    save_file({"w": w}, tmp_path / "weights.safetensors")
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "sizes.npy", sizes)
+    text = (tmp_path / "program.mlir").read_text()
+    command("compile", tmp_path / "program.mlir", "--weights", tmp_path / "weights.safetensors", "-o", tmp_path / "folder")
+    command("run", tmp_path / "folder", "--input", f"x={tmp_path / 'x.npy'}", "--input", f"sizes={tmp_path / 'sizes.npy'}",
+            "--output", tmp_path / "y.npy")
+    assert np.load(tmp_path / "y.npy").tobytes() == octavo.compile(exported(60))(x, w, sizes).tobytes()
