@@ -11,6 +11,7 @@
 #include "octavo/Transforms/DotNumbers.h"
 #include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/ProbeDots.h"
+#include "octavo/Transforms/RaggedDots.h"
 
 #include <fmt/format.h>
 
@@ -198,6 +199,8 @@ public:
     // As quantizeDots does: the dots are counted in its order.
     transforms::openWrappers(*module);
     for (transforms::ConvolutionDot& each : transforms::writeConvolutionDots(*module).written)
+      each.finish();
+    for (transforms::DotOfGroups& each : transforms::writeRaggedDots(*module))
       each.finish();
     transforms::numberDots(*module);
   }

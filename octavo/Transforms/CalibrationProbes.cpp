@@ -4,6 +4,7 @@
 #include "octavo/Transforms/ConvolutionDots.h"
 #include "octavo/Transforms/DotChoice.h"
 #include "octavo/Transforms/ProbeDots.h"
+#include "octavo/Transforms/RaggedDots.h"
 #include "octavo/Transforms/StaticScales.h"
 
 #include "mlir/IR/Builders.h"
@@ -20,6 +21,8 @@ addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& optio
   if (!choice)
     return choice.takeError();
   for (ConvolutionDot& each : writeConvolutionDots(module).written)
+    each.finish();
+  for (DotOfGroups& each : writeRaggedDots(module))
     each.finish();
   std::vector<Dot> dots;
   module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });

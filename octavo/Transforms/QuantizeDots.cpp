@@ -11,6 +11,7 @@
 #include "octavo/Transforms/DotChoice.h"
 #include "octavo/Transforms/DotRewriting.h"
 #include "octavo/Transforms/OpenedCalls.h"
+#include "octavo/Transforms/RaggedDots.h"
 #include "octavo/Transforms/RecoverScaled.h"
 #include "octavo/Transforms/SourceNames.h"
 #include "octavo/Transforms/WeightPlan.h"
@@ -199,17 +200,23 @@ static std::string reasonToLeave(mlir::Operation* product) {
     return "it multiplies scaled tensors already";
   if (llvm::isa<stablehlo::DynamicConvOp>(product))
     return "it is a convolution whose padding is an operand (" + name + ")";
+  if (llvm::isa<chlo::RaggedDotOp>(product))
+    return "it is " + name + ", and those of floats are quantized whose ragged axis is the one " +
+           "free axis of lhs, and whose groups are the first axis of rhs";
   return "it is " + name + ", and stablehlo.dot_general is quantized";
 }
 
 static std::vector<OtherProduct>
-otherProducts(mlir::ModuleOp module, const llvm::DenseMap<mlir::Operation*, std::string>& left) {
+otherProducts(mlir::ModuleOp module, const llvm::DenseMap<mlir::Operation*, std::string>& left,
+              llvm::ArrayRef<DotOfGroups> ragged) {
   std::vector<OtherProduct> others;
   module.walk([&](mlir::Operation* op) {
     const auto convolution = left.find(op);
     if (convolution == left.end() &&
         !llvm::isa<ir::DotGeneralOp, ir::FusedDotOp, stablehlo::DynamicConvOp, stablehlo::DotOp,
                    stablehlo::EinsumOp, chlo::RaggedDotOp>(op))
+      return;
+    if (llvm::is_contained(llvm::map_range(ragged, std::mem_fn(&DotOfGroups::operation)), op))
       return;
     auto function = op->getParentOfType<mlir::func::FuncOp>();
     others.push_back(
@@ -232,6 +239,7 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
     report.caches = std::move(*caches);
   }
   ConvolutionDots convolutions = writeConvolutionDots(module);
+  std::vector<DotOfGroups> ragged = writeRaggedDots(module);
   llvm::DenseMap<mlir::Operation*, std::int64_t> features;
   for (const ConvolutionDot& each : convolutions.written)
     features[each.dot()] = each.features();
@@ -257,7 +265,7 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
   if (llvm::Error error = setColumnExponents(dots))
     return std::move(error);
 
-  report.others = otherProducts(module, convolutions.left);
+  report.others = otherProducts(module, convolutions.left, ragged);
   llvm::DenseSet<mlir::Operation*> quantized;
   for (const Dot& dot : dots)
     if (dot.record.isQuantized)
@@ -270,6 +278,10 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
              left = llvm::make_range(putBack, convolutions.written.end());
   for (ConvolutionDot& each : taken)
     each.finish();
+  for (DotOfGroups& each : ragged)
+    if (quantized.contains(each.dot()))
+      each.finish();
+  llvm::erase_if(ragged, [&](const DotOfGroups& each) { return quantized.contains(each.dot()); });
   takeFromBeforeLoops(*choice, dots);
   llvm::Expected<WeightPlan> plan = WeightPlan::make(*choice, dots);
   if (!plan)
@@ -298,6 +310,10 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
     inConvolutions.insert(each.dot());
     each.putBack();
   }
+  for (DotOfGroups& each : ragged) {
+    inConvolutions.insert(each.dot());
+    each.putBack();
+  }
   if (!report.caches.empty())
     readCodes(dots, inConvolutions, report);
   return report;
@@ -306,18 +322,18 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
 llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& options) {
   openWrappers(module);
   openMovement(module);
-  const bool changesBefore =
-      module
-          .walk([](mlir::Operation* op) {
-            return llvm::isa<stablehlo::WhileOp, stablehlo::ConvolutionOp>(op)
-                       ? mlir::WalkResult::interrupt()
-                       : mlir::WalkResult::advance();
-          })
-          .wasInterrupted();
+  const bool changesBefore = module
+                                 .walk([](mlir::Operation* op) {
+                                   return llvm::isa<stablehlo::WhileOp, stablehlo::ConvolutionOp,
+                                                    chlo::RaggedDotOp, stablehlo::CompositeOp>(op)
+                                              ? mlir::WalkResult::interrupt()
+                                              : mlir::WalkResult::advance();
+                                 })
+                                 .wasInterrupted();
   if (options.caches.empty() && !changesBefore)
     return quantizeWithin(module, options);
-  // Caches, loops and convolutions change before all is decided, and an error must leave the
-  // program as it was.
+  // Caches, loops, convolutions and ragged dots change before all is decided, and an error must
+  // leave the program as it was.
   mlir::OwningOpRef<mlir::ModuleOp> changed(module.clone());
   llvm::Expected<DotReport> report = quantizeWithin(*changed, options);
   if (report) {

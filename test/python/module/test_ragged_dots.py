@@ -218,3 +218,156 @@ def test_a_folder_has_its_matrices_packed(rows, tmp_path):
     command("run", tmp_path / "folder", "--input", f"x={tmp_path / 'x.npy'}", "--input", f"sizes={tmp_path / 'sizes.npy'}",
             "--output", tmp_path / "y.npy")
     assert np.load(tmp_path / "y.npy").tobytes() == octavo.compile(exported(60))(x, w, sizes).tobytes()
+
+
+# Quantized: the dot of all rows and the matrices of all groups, of which each row takes what its group has.
+
+FORMATS = ["mxfp8_e4m3", "mxfp8_e5m2", "mxfp4", "mxint8", "nvfp4", "fp8_tensor", "fp8_row", "fp8_block"]
+INTEGERS = {"mxfp4", "mxint8", "nvfp4"}  # sums that are the interpreter's
+quantized = lambda format, **options: {"quantize": format, "parameters": "w", **options}
+
+
+@pytest.mark.parametrize("activations", [None, "none"])
+@pytest.mark.parametrize("format", FORMATS)
+def test_matrices_of_groups_are_quantized_once(format, activations):
+    x, w = drawn(1)
+    options = quantized(format) | ({"activations": activations} if activations else {})
+    for rows in (1, 16, 17, 90):
+        x = drawn(rows)[0]
+        text = lowered(ragged_dot, x, w, np.zeros(GROUPS, np.int32))
+        program, reference = (octavo.compile(text, **options, backend=each) for each in ("compiled", "reference"))
+        assert [dot.reason for dot in program.dots] == ["weight quantized when it is bound"]
+        for name, of in SIZES.items():
+            sizes = np.array(of(rows), np.int32)
+            found, wanted = program(x, w, sizes), reference(x, w, sizes)
+            if format in INTEGERS and not activations:
+                assert found.tobytes() == wanted.tobytes(), (rows, name)
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4 * DEPTH, err_msg=f"{rows}, {name}")
+            assert not found[slice(*runs(sizes, rows)[-1])].any()
+    assert is_grouped(program)
+
+
+@pytest.mark.parametrize("rows", [13, 70, 500])
+@pytest.mark.parametrize("format, activations", [("mxfp4", None), ("mxfp8_e4m3", None), ("fp8_row", None), ("mxfp4", "none"),
+                                                 ("mxfp6_e2m3", "none"), ("mxfp8_e4m3", "none"), ("fp8_row", "none")])
+def test_a_row_has_the_bits_of_a_product_of_all_rows_with_its_matrix(format, activations, rows):
+    """Of the same quantized matrix: scales are of a row, or of blocks in it. However few rows its group has."""
+    x, w = drawn(rows)
+    sizes = np.array([rows // 3, 0, rows // 2, 2], np.int32)
+    options = quantized(format) | ({"activations": activations} if activations else {})
+    found = octavo.compile(lowered(ragged_dot, x, w, sizes), **options)(x, w, sizes)
+    for group, (begin, end) in enumerate(runs(sizes, rows)[:-1]):
+        alone = octavo.compile(lowered(lambda x, w: x @ w, x, w[group]), **options)(x, w[group])
+        assert found[begin:end].tobytes() == alone[begin:end].tobytes()
+
+
+def test_rows_of_no_group_are_quantized_too():
+    """So that what cannot be is refused, as the interpreter does."""
+    x, w = drawn(40)
+    x[39, 3] = np.nan
+    text = lowered(ragged_dot, x, w, np.zeros(GROUPS, np.int32))
+    for backend in ("compiled", "reference"):
+        with pytest.raises(octavo.ProgramError, match="[Nn]a[Nn]"):
+            octavo.compile(text, **quantized("mxfp4"), backend=backend)(x, w, np.array([9, 9, 9, 9], np.int32))
+
+
+def test_quantized_experts_with_what_is_between_them():
+    """One quantization for gate and up; chains of ranges of rows."""
+    x, gate = drawn(700)
+    up, down = drawn(1, seed=6)[1], np.ascontiguousarray(np.swapaxes(drawn(1, seed=7)[1], 1, 2))
+
+    def experts(x, w1, w2, w3, sizes):
+        return ragged_dot(ragged_dot(x, w1, sizes) * ragged_dot(x, w2, sizes), w3, sizes)
+
+    sizes = np.array([300, 0, 180, 150], np.int32)
+    text = lowered(experts, x, gate, up, down, sizes)
+    program, reference = (octavo.compile(text, **quantized("mxfp4"), backend=each) for each in ("compiled", "reference"))
+    found, wanted = (each(x, gate, up, down, sizes) for each in (program, reference))
+    assert found.tobytes() == wanted.tobytes() and found.any()
+    assert not program.explain()["interpreted"]
+
+
+@pytest.mark.parametrize("format", ["mxfp4", "fp8_row"])
+def test_quantized_layers_of_experts(format):
+    numbers = np.random.default_rng(3)
+    stack = (numbers.standard_normal((3, GROUPS, DEPTH, DEPTH)) / 8).astype(np.float32)
+    x = numbers.standard_normal((50, DEPTH)).astype(np.float32)
+    sizes = np.array([9, 0, 30, 6], np.int32)
+    one = lambda h, w, sizes: jnp.tanh(ragged_dot(h, w, sizes))
+
+    def scanned(w, x, sizes):
+        return jax.lax.scan(lambda h, w: (one(h, w, sizes), None), x, w)[0]
+
+    def each(w, x, sizes):
+        for layer in w:
+            x = one(x, layer, sizes)
+        return x
+
+    program, apart = (octavo.compile(lowered(f, given, x, sizes), **quantized(format)) for f, given in
+                      ((scanned, stack), (each, list(stack))))
+    assert program(stack, x, sizes).tobytes() == apart(list(stack), x, sizes).tobytes()
+    assert not program.explain()["interpreted"]
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.bfloat16, np.float16])
+def test_quantized_results_are_rounded_once(dtype):
+    x, w = drawn(40, dtype)
+    sizes = np.array([20, 0, 11, 4], np.int32)
+    text = lowered(lambda x, w, sizes: jax.lax.ragged_dot(x, w, sizes), x, w, sizes)
+    program, reference = (octavo.compile(text, **quantized("mxfp4"), backend=each) for each in ("compiled", "reference"))
+    found, wanted = (each(x, w, sizes) for each in (program, reference))
+    assert found.dtype == dtype and found.tobytes() == wanted.tobytes()
+    assert is_grouped(program)
+
+
+@pytest.mark.parametrize("format", ["mxfp4", "fp8_row"])
+def test_any_number_of_quantized_rows(format):
+    w = drawn(1)[1]
+    program = octavo.compile(exported("b"), **quantized(format))
+    for rows in (5, 1, 40, 300, 3):
+        x = drawn(rows)[0]
+        sizes = np.array(SIZES["rows left over"](rows), np.int32)
+        assert program(x, w, sizes).tobytes() == octavo.compile(exported(rows), **quantized(format))(x, w, sizes).tobytes()
+    assert program.explain()["open_extents"] == "any number of items" and is_grouped(program)
+    assert [dot.reason for dot in program.dots] == ["weight quantized when it is bound"]
+
+
+def test_negative_sizes_of_quantized_groups_are_refused():
+    x, w = drawn(40)
+    text = lowered(ragged_dot, x, w, np.zeros(GROUPS, np.int32))
+    for backend in ("compiled", "reference"):
+        with pytest.raises(octavo.ProgramError, match="group sizes must not be negative; group 3 is"):
+            octavo.compile(text, **quantized("mxfp4"), backend=backend)(x, w, np.array([1, 2, 3, -1], np.int32))
+
+
+def test_a_quantized_folder_has_its_matrices_packed(tmp_path):
+    x, w = drawn(60)
+    sizes = np.array([20, 0, 31, 4], np.int32)
+    text = lowered(ragged_dot, x, w, sizes)
+    (tmp_path / "program.mlir").write_text(text)
+    save_file({"w": w}, tmp_path / "weights.safetensors")
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "sizes.npy", sizes)
+    command("compile", tmp_path / "program.mlir", "--quantize", "mxfp4", "--parameters", "w", "--weights", tmp_path / "weights.safetensors",
+            "-o", tmp_path / "folder")
+    command("run", tmp_path / "folder", "--input", f"x={tmp_path / 'x.npy'}", "--input", f"sizes={tmp_path / 'sizes.npy'}",
+            "--output", tmp_path / "y.npy")
+    assert np.load(tmp_path / "y.npy").tobytes() == octavo.compile(text, **quantized("mxfp4"))(x, w, sizes).tobytes()
+
+
+def test_gradients_of_groups_are_left():
+    """And told: what contracts the rows of groups is no product of rows."""
+    x, w = drawn(40)
+    sizes = np.array([20, 0, 11, 4], np.int32)
+    gradient = lambda x, w, sizes: jax.grad(lambda w: ragged_dot(x, w, sizes).sum())(w)
+    with pytest.warns(UserWarning, match="whose ragged axis is the one free axis of lhs"):
+        octavo.compile(lowered(gradient, x, w, sizes), **quantized("mxfp4"))
+
+
+def test_where_the_error_of_groups_comes_from():
+    """The dot of all rows and all matrices is looked at, too, so that it is more than what rows take of it."""
+    x, w = drawn(40)
+    sizes = np.array([20, 0, 11, 4], np.int32)
+    program = octavo.compile(lowered(ragged_dot, x, w, sizes))
+    found = program.dot_errors(x, w, sizes, **quantized("mxfp4"))
+    assert [dot["share"] for dot in found["dots"]] == [1.0]
