@@ -341,15 +341,13 @@ static void partsOf(ProgramFields& fields, PartSlots& slots, const SideSizes& si
 }
 
 static void partsOf(ProgramFields& fields, ScaledParts& parts, Access access) {
-  fields.shape(parts.shape);
-  fields.scaledType(parts.type);
-  if (parts.type.block.size() != parts.shape.size())
-    fields.fail("a scaled type of other axes than its tensor's");
+  fields.scaled(parts.shape, parts.isOpen, parts.type);
   if (fields.failed())
     return;
+  const Rows items{.count = 1, .isOpen = parts.isOpen};
   partsOf(fields, parts.slots,
-          {bytesOf(fields, parts.shape, 1),
-           bytesOf(fields, format::scaleShape(parts.shape, parts.type.block), 1)},
+          {Bytes::of(items, bytesOf(fields, parts.shape, 1)),
+           Bytes::of(items, bytesOf(fields, format::scaleShape(parts.shape, parts.type.block), 1))},
           *parts.type.scale, access);
 }
 
@@ -482,7 +480,7 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
   const ProgramFields::Scaled* made = fields.made(std::get<int>(weight));
   if (made == nullptr)
     return fields.fail("a product with a weight that nothing makes");
-  if (!isSideOf(plan.right, sizes, moved.has_value(), *made))
+  if (made->isOpen || !isSideOf(plan.right, sizes, moved.has_value(), *made))
     fields.fail("a product with a weight of another form");
 }
 
@@ -581,7 +579,7 @@ void PackStoredStep::fields(ProgramFields& fields) {
     return fields.fail("a product of a scaled tensor that nothing makes");
   if (fields.failed())
     return;
-  if (plan.left.scale == nullptr ||
+  if (plan.left.scale == nullptr || made->isOpen ||
       !isSideOf(plan.left, sizesOf(fields, plan.left, matrices, {.count = rows}, plan.depth), false,
                 *made))
     return fields.fail("a product of a scaled tensor of another form");
@@ -621,19 +619,24 @@ void PackPartsStep::fields(ProgramFields& fields) {
 
 void FromPartsStep::fields(ProgramFields& fields) {
   partsOf(fields, from, Access::Read);
+  if (from.isOpen)
+    fields.fail("a scaled tensor of items whose parts are copied");
   fields.value(result);
   fields.makes(result, from.type, from.shape);
 }
 
 void QuantizeStep::fields(ProgramFields& fields) {
-  fields.shape(shape);
-  fields.scaledType(scaledType);
+  fields.scaled(shape, isOpen, scaledType);
   fields.options(options);
   fields.truth(isTransposed);
-  if (scaledType.block.size() != shape.size() || (isTransposed && shape.size() < 2))
-    fields.fail("a scaled type of other axes than its tensor's");
+  if (isTransposed && shape.size() < 2)
+    fields.fail("a matrix of fewer than two axes");
   const std::uint64_t size = bytesOf(fields, shape, kF32);
   std::uint64_t read = size;
+  // What is of items is not the same in the next run, and is quantized where it lies.
+  if (isOpen && slices && slices->choice.count() == 1 && slices->format->name == "f32" &&
+      slices->values.runOf(0, 1) == 0)
+    slices.reset();
   fields.maybe(slices, [&](Slices& slices) {
     slices.choice.fields(fields, {1});
     fields.format(slices.format);
@@ -646,12 +649,14 @@ void QuantizeStep::fields(ProgramFields& fields) {
   });
   if (slices && randomBits)
     fields.fail("slices of a tensor that is rounded at random");
-  fields.slot(from, read, Access::Read);
+  if (isOpen && (slices || randomBits || isTransposed))
+    fields.fail("a quantization of items that are not quantized where they lie");
+  fields.slot(from, Bytes::of({.count = 1, .isOpen = isOpen}, read), Access::Read);
   fields.maybe(randomBits, [&](Slot& slot) { fields.slot(slot, size, Access::Read); });
   if (randomBits.has_value() != (options.rounding == numerics::Rounding::Stochastic))
     fields.fail("random bits without a rounding that takes them, or the other way round");
   fields.value(result);
-  fields.makes(result, scaledType, shape);
+  fields.makes(result, scaledType, shape, isOpen);
 }
 
 void DequantizeStep::fields(ProgramFields& fields) {
@@ -665,7 +670,7 @@ void DequantizeStep::fields(ProgramFields& fields) {
 void UnpackStep::fields(ProgramFields& fields) {
   partsOf(fields, to, Access::Write);
   fields.value(from);
-  fields.made(from, to.type, to.shape);
+  fields.made(from, to.type, to.shape, to.isOpen);
 }
 
 } // namespace octavo::steps

@@ -447,27 +447,43 @@ void ProgramFields::needsPacked(int number, const kernels::ProductPlan& plan, Ro
     fail("a product whose left side is packed for another");
 }
 
+void ProgramFields::scaled(std::vector<std::int64_t>& extents, bool& isOpen,
+                           numerics::ScaledType& type) {
+  shape(extents);
+  scaledType(type);
+  truth(isOpen);
+  if (type.block.size() != extents.size())
+    return fail("a scaled type of other axes than its tensor's");
+  if (!isOpen)
+    return;
+  if (extents.empty() || type.block.front() != 1)
+    return fail("a scaled tensor of items that share scales");
+  ofItem(numerics::elementCount(extents));
+}
+
 void ProgramFields::makes(int value, const numerics::ScaledType& type,
-                          const std::vector<std::int64_t>& shape) {
-  const auto [found, isNew] = scaled.try_emplace(value, Scaled{type, shape});
+                          const std::vector<std::int64_t>& shape, bool isOpen) {
+  const auto [found, isNew] = scaledValues.try_emplace(value, Scaled{type, shape, isOpen});
   if (unscaled.contains(value))
     fail(fmt::format("value {} is a scaled tensor, and takes the place of none", value));
-  if (!isNew && (found->second.type != type || found->second.shape != shape))
+  if (!isNew && (found->second.type != type || found->second.shape != shape ||
+                 found->second.isOpen != isOpen))
     fail(fmt::format("value {} is of two types", value));
 }
 
 const ProgramFields::Scaled* ProgramFields::made(int value) {
-  const auto found = scaled.find(value);
-  if (found == scaled.end())
+  const auto found = scaledValues.find(value);
+  if (found == scaledValues.end())
     return nullptr;
   useValue(value);
   return &found->second;
 }
 
 const ProgramFields::Scaled* ProgramFields::made(int value, const numerics::ScaledType& type,
-                                                 const std::vector<std::int64_t>& shape) {
+                                                 const std::vector<std::int64_t>& shape,
+                                                 bool isOpen) {
   const Scaled* found = made(value);
-  if (found != nullptr && found->type == type && found->shape == shape)
+  if (found != nullptr && found->type == type && found->shape == shape && found->isOpen == isOpen)
     return found;
   fail(fmt::format("value {} is not the scaled tensor that is read", value));
   return nullptr;
@@ -475,8 +491,8 @@ const ProgramFields::Scaled* ProgramFields::made(int value, const numerics::Scal
 
 void ProgramFields::becomes(int value, int from) {
   if (const Scaled* given = made(from))
-    return makes(value, given->type, given->shape);
-  if (scaled.contains(value))
+    return makes(value, given->type, given->shape, given->isOpen);
+  if (scaledValues.contains(value))
     fail(fmt::format("value {} is a scaled tensor, and takes the place of none", value));
   unscaled.insert({value, from});
 }

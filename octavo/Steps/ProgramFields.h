@@ -112,6 +112,8 @@ public:
   virtual bool isTrusted() const { return false; }
 
   void shape(std::vector<std::int64_t>& extents);
+  /// Of a scaled tensor among the values; `isOpen`: the first extent is that of one item.
+  virtual void scaled(std::vector<std::int64_t>& extents, bool& isOpen, numerics::ScaledType& type);
   /// A float format of the table; null is no format.
   void format(const format::ElementFormat*& format);
   void elementType(std::optional<numerics::ElementType>& type);
@@ -157,16 +159,18 @@ public:
   void packs(int number, const kernels::ProductPlan& plan, Rows count, Rows rows);
   void needsPacked(int number, const kernels::ProductPlan& plan, Rows count, Rows rows);
   /// Notes the scaled tensor that a step makes among the values: in one place, always of one type.
-  void makes(int value, const numerics::ScaledType& type, const std::vector<std::int64_t>& shape);
+  void makes(int value, const numerics::ScaledType& type, const std::vector<std::int64_t>& shape,
+             bool isOpen = false);
   struct Scaled {
     numerics::ScaledType type;
     std::vector<std::int64_t> shape;
+    bool isOpen;
   };
   /// What is noted of a value that is read: null for others than scaled tensors.
   const Scaled* made(int value);
   /// Requires it.
   const Scaled* made(int value, const numerics::ScaledType& type,
-                     const std::vector<std::int64_t>& shape);
+                     const std::vector<std::int64_t>& shape, bool isOpen = false);
   /// What lies at `from` among the values takes the place of another.
   void becomes(int value, int from);
   void kernel(const KernelFunction*& function, std::int64_t* number = nullptr);
@@ -247,7 +251,7 @@ private:
   /// What the sequences that are read have packed, and the chain in which it was before.
   std::vector<std::pair<Packed*, int>> packedNow;
   std::set<int> rights;
-  std::map<int, Scaled> scaled;
+  std::map<int, Scaled> scaledValues;
   std::set<int> unscaled; ///< values that are no scaled tensors
 };
 

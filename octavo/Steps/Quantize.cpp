@@ -19,10 +19,10 @@ Outcome refusal(const Step& step, float value) {
 }
 
 tl::expected<numerics::ScaledTensor, numerics::NonFiniteInput>
-QuantizeStep::quantized(const float* values, std::span<const std::uint32_t> bits,
-                        numerics::ScaledTensor&& old) const {
+QuantizeStep::quantized(const float* values, std::span<const std::int64_t> extents,
+                        std::span<const std::uint32_t> bits, numerics::ScaledTensor&& old) const {
   return kernels::quantizedTensor(
-      values, shape, scaledType, options, bits,
+      values, extents, scaledType, options, bits,
       isTransposed ? kernels::Layout::Transposed : kernels::Layout::RowMajor, {}, std::move(old));
 }
 
@@ -38,10 +38,10 @@ QuantizeStep::quantizedSlice(const std::byte* memory, std::int64_t slice,
     memory = gathered.data();
   }
   if (slices->format->name == "f32")
-    return quantized(reinterpret_cast<const float*>(memory), {}, std::move(old));
+    return quantized(reinterpret_cast<const float*>(memory), shape, {}, std::move(old));
   kernels::ThreadVector<float> wide(static_cast<std::size_t>(numerics::elementCount(shape)));
   kernels::widen(*slices->format, memory, kernels::WideType::F32, wide.data(), wide.size());
-  return quantized(wide.data(), {}, std::move(old));
+  return quantized(wide.data(), shape, {}, std::move(old));
 }
 
 std::shared_ptr<const std::vector<QuantizeStep::Kept>>
@@ -75,12 +75,15 @@ Outcome QuantizeStep::run(Frame& frame) const {
     frame.values[static_cast<std::size_t>(result)] = *one;
     return {};
   }
+  kernels::ThreadVector<std::int64_t> extents(shape.begin(), shape.end());
+  if (isOpen)
+    extents.front() *= frame.items;
   const auto count = static_cast<std::size_t>(numerics::elementCount(shape));
   const auto bits = randomBits ? std::span(frame.at<const std::uint32_t>(*randomBits), count)
                                : std::span<const std::uint32_t>();
   numerics::ScaledTensor& target = makeScaled(frame, result);
   auto made = slices ? quantizedSlice(frame.at(from), slice, std::move(target))
-                     : quantized(frame.at<const float>(from), bits, std::move(target));
+                     : quantized(frame.at<const float>(from), extents, bits, std::move(target));
   if (!made)
     return refusal(*this, made.error().value);
   target = std::move(*made);

@@ -44,8 +44,8 @@ public:
 
 private:
   tl::expected<numerics::ScaledTensor, numerics::NonFiniteInput>
-  quantized(const float* values, std::span<const std::uint32_t> bits,
-            numerics::ScaledTensor&& old) const;
+  quantized(const float* values, std::span<const std::int64_t> extents,
+            std::span<const std::uint32_t> bits, numerics::ScaledTensor&& old) const;
   tl::expected<numerics::ScaledTensor, numerics::NonFiniteInput>
   quantizedSlice(const std::byte* memory, std::int64_t slice, numerics::ScaledTensor&& old) const;
   using Kept = tl::expected<Value, numerics::NonFiniteInput>;
@@ -57,6 +57,7 @@ private:
   std::optional<Slot> randomBits;
   bool isTransposed = false;
   std::vector<std::int64_t> shape;
+  bool isOpen = false; ///< the first extent is that of one item
   numerics::ScaledType scaledType = {};
   numerics::QuantizeOptions options;
   int result = 0;

@@ -25,6 +25,7 @@ struct ScaledParts {
   PartSlots slots;
   std::vector<std::int64_t> shape;
   numerics::ScaledType type;
+  bool isOpen = false; ///< the first extent is that of one item
 };
 
 /// A copy of it, in the memory that `tensor` has.

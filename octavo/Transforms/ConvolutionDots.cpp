@@ -90,11 +90,9 @@ static bool haveSameBlocks(ir::ScaledType patches, ir::ScaledType input, std::in
 }
 
 mlir::Value ConvolutionDot::repeatedInput() const {
-  // Of any number of items, rows are quantized in a product's step alone.
   const mlir::Value input = firstOfPatches ? firstOfPatches->getOperand(0) : mlir::Value();
-  return input && typeOf(input) && windows.repeat(shapeOf(input).drop_front().drop_back())
-             ? input
-             : mlir::Value();
+  return input && windows.repeat(openShapeOf(input).drop_front().drop_back()) ? input
+                                                                              : mlir::Value();
 }
 
 mlir::Value ConvolutionDot::leftOf(mlir::OpBuilder& builder, mlir::Value input,
@@ -107,8 +105,9 @@ mlir::Value ConvolutionDot::quantizedLeft(llvm::ArrayRef<std::int64_t> shape,
   const mlir::Value input = repeatedInput();
   if (!input)
     return {};
-  const ir::ScaledType type = quantization.type(shape), own = quantization.type(shapeOf(input));
-  if (!haveSameBlocks(type, own, featuresOfGroup))
+  const ir::ScaledType type = quantization.type(shape), own = quantization.type(openShapeOf(input));
+  // One scale of any number of items is found in a product's step alone.
+  if (!haveSameBlocks(type, own, featuresOfGroup) || (hasOneBlock(own) && !typeOf(input)))
     return {};
   // What is padded is what zeros become, which is for the quantization to say.
   const QuantizedConstant zero = llvm::cantFail(

@@ -26,7 +26,7 @@ public:
   std::int64_t features() const { return featuresOfGroup; }
 
   /// What the left side has patches of, [batch, places.., features], where it has all of its
-  /// elements and some several times; null elsewhere, and where the number of images is open.
+  /// elements and some several times; null elsewhere.
   mlir::Value repeatedInput() const;
   /// The left side of what the input has become, its contracted axes as one; padded with the one
   /// number of `padding`.
@@ -42,7 +42,7 @@ public:
   /// The left side as patches of codes and scales of its
   /// input, which is quantized once and not once for each window that sees it. Null where that
   /// saves nothing or would be another tensor: where blocks go over places, or windows leave a part
-  /// of the input out.
+  /// of the input out; and where one scale is of an open number of images.
   mlir::Value quantizedLeft(llvm::ArrayRef<std::int64_t> shape,
                             const Quantization& quantization) const;
 

@@ -49,6 +49,14 @@ public:
     }
     ProgramFields::batch(offsets, isOpen, item);
   }
+  void scaled(std::vector<std::int64_t>& extents, bool& isOpen,
+              numerics::ScaledType& type) override {
+    if (!extents.empty() && extents.front() != 0 && extents.front() % items == 0) {
+      extents.front() /= items;
+      isOpen = true;
+    }
+    ProgramFields::scaled(extents, isOpen, type);
+  }
   void itemsOf(Place& place) override {
     if (!place.memory || !program().slots[static_cast<std::size_t>(place.number)].isOpen)
       return;

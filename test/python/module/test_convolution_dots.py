@@ -174,6 +174,25 @@ def test_the_number_of_images_may_be_open(windows, backend):
         assert made.explain()["open_extents"] == "any number of items"
 
 
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "nvfp4", "fp8_tensor"])
+def test_the_input_of_an_open_number_of_images_is_quantized_once(tmp_path, format):
+    """As that of a known one is, but for one scale of all images, which packing finds."""
+    convolve, w, x, _ = windowed("HWIO", 64, **WINDOWS["padded"])
+    options = {"quantize": format, "parameters": "^w"}
+    images = jax.ShapeDtypeStruct(jax.export.symbolic_shape("n, 7, 6, 64"), x.dtype)
+    exported = jax.export.export(jax.jit(convolve))(w, images)
+    made = octavo.compile(exported, **options)
+    for n in (1, 2, 5, 2):
+        given = np.resize(x, (n, *x.shape[1:])) * np.float32(2.0) ** np.arange(n, dtype=np.float32)[:, None, None, None]
+        known = octavo.compile(lowered(convolve, w, given), **options)
+        np.testing.assert_array_equal(made(w, given), known(w, given))
+    assert made.explain()["open_extents"] == "any number of items"
+    (tmp_path / "net.mlir").write_text(str(exported.mlir_module()))
+    command("quantize", tmp_path / "net.mlir", "--format", format, "--parameters", "^arg0|^w", "-o", tmp_path / "q.mlir")
+    of_input = "tensor<?x7x6x64xf32> -> !octavo.scaled" in (tmp_path / "q.mlir").read_text()
+    assert of_input == (format != "fp8_tensor")
+
+
 @BACKENDS
 @pytest.mark.parametrize("format", ["mxfp8_e4m3", "nvfp4", "fp8_row"])
 @pytest.mark.parametrize("features", [32, 48])
