@@ -11,6 +11,7 @@
 #include "octavo/Steps/Product.h"
 #include "octavo/Steps/Quantize.h"
 #include "octavo/Steps/RandomBits.h"
+#include "octavo/Steps/Running.h"
 #include "octavo/Steps/Sort.h"
 
 #include <fmt/format.h>
@@ -73,6 +74,8 @@ std::unique_ptr<Step> emptyStep(StepType type, OperationTextPtr op) {
     return std::make_unique<TriangularSolveStep>(std::move(op));
   case StepType::Fourier:
     return std::make_unique<FourierStep>(std::move(op));
+  case StepType::Running:
+    return std::make_unique<RunningStep>(std::move(op));
   }
   return nullptr;
 }
@@ -529,7 +532,7 @@ void ProgramFields::steps(Sequence& sequence) {
       op = *step->operation();
       type = step->type();
     }
-    choice(type, StepType::Fourier);
+    choice(type, StepType::Running);
     for (std::string* part : {&op.name, &op.location, &op.source, &op.function, &op.input})
       text(*part);
     if (isReading()) {

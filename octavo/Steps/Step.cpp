@@ -28,6 +28,8 @@ std::string_view name(StepFacts::Kind kind) {
     return "triangular solve";
   case StepFacts::Kind::Fourier:
     return "fourier transform";
+  case StepFacts::Kind::Running:
+    return "running";
   case StepFacts::Kind::Copy:
     return "copy";
   case StepFacts::Kind::Loop:

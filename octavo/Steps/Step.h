@@ -177,6 +177,7 @@ struct StepFacts {
     Cholesky,
     TriangularSolve,
     Fourier,
+    Running,
     Copy,
     Loop,
     Branch,
@@ -230,6 +231,7 @@ enum class StepType : std::uint8_t {
   Cholesky,
   TriangularSolve,
   Fourier,
+  Running,
 };
 
 class Step {

@@ -7,6 +7,7 @@
 #include "octavo/Steps/Kernel.h"
 #include "octavo/Steps/LinearAlgebra.h"
 #include "octavo/Steps/RandomBits.h"
+#include "octavo/Steps/Running.h"
 #include "octavo/Steps/Sort.h"
 
 #include <fmt/format.h>
@@ -202,6 +203,18 @@ void FourierStep::fields(ProgramFields& fields) {
     fields.slot(wide,
                 fields.bytes(count, {static_cast<std::int64_t>(wideBytes(kind, isF64, lengths))}),
                 Access::Write);
+}
+
+void RunningStep::fields(ProgramFields& fields) {
+  fields.choice(combining, Operation::Multiply);
+  fields.choice(element, Element::F64);
+  fields.rows(layout.outer);
+  fields.number(layout.extent);
+  fields.number(layout.inner);
+  fields.truth(layout.isReversed);
+  const Bytes bytes = fields.bytes(layout.outer, {layout.extent, layout.inner, bytesOf(element)});
+  fields.slot(from, bytes, Access::Read);
+  fields.slot(to, bytes, Access::Write);
 }
 
 void CopyStep::fields(ProgramFields& fields) {

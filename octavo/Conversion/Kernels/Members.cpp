@@ -2,6 +2,7 @@
 
 #include "octavo/Conversion/Kernels/Arithmetic.h"
 #include "octavo/Conversion/Kernels/Kernel.h"
+#include "octavo/Conversion/Kernels/Running.h"
 #include "octavo/Conversion/Kernels/Sums.h"
 #include "octavo/Conversion/Kernels/Views.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
@@ -109,7 +110,10 @@ std::string whyNoCode(mlir::Operation* op) {
       });
 }
 
-bool isKernelMember(mlir::Operation* op) { return !isInlined(op) && whyNoCode(op).empty(); }
+bool isKernelMember(mlir::Operation* op) {
+  const auto window = llvm::dyn_cast<stablehlo::ReduceWindowOp>(op);
+  return !isInlined(op) && whyNoCode(op).empty() && !(window && runningOf(window));
+}
 
 bool reducesRows(mlir::Operation* op) {
   auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op);

@@ -104,6 +104,7 @@ void Count::add(const steps::Sequence& sequence, int depth) {
     case StepFacts::Kind::Cholesky:
     case StepFacts::Kind::TriangularSolve:
     case StepFacts::Kind::Fourier:
+    case StepFacts::Kind::Running:
     case StepFacts::Kind::Copy:
     case StepFacts::Kind::Loop:
     case StepFacts::Kind::Branch:

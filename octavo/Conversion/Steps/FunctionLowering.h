@@ -125,6 +125,7 @@ private:
   llvm::Error cholesky(stablehlo::CholeskyOp op, Sequence& sequence);
   llvm::Error triangularSolve(stablehlo::TriangularSolveOp op, Sequence& sequence);
   llvm::Error fft(stablehlo::FftOp op, Sequence& sequence);
+  llvm::Error running(stablehlo::ReduceWindowOp op, Sequence& sequence);
   llvm::Error quantize(ir::QuantizeOp op, Sequence& sequence);
   llvm::Error fromParts(ir::PackOp op, Sequence& sequence);
   llvm::Error dequantize(ir::DequantizeOp op, Sequence& sequence);

@@ -1,9 +1,12 @@
 #include "octavo/Conversion/Steps/FunctionLowering.h"
 
+#include "octavo/Conversion/Kernels/Running.h"
 #include "octavo/Conversion/Kernels/Scalars.h"
 #include "octavo/Conversion/Kernels/Sort.h"
 #include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Numerics/Tensor.h"
 #include "octavo/Steps/RandomBits.h"
+#include "octavo/Steps/Running.h"
 #include "octavo/Steps/Sort.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -184,6 +187,34 @@ llvm::Error FunctionLowering::randomBits(stablehlo::RngBitGeneratorOp op, Sequen
                     steps::RandomBitsStep::State{states->front(), states->back(), words},
                     steps::RandomBitsStep::Output{Slot{output->number}, output->memory->shape,
                                                   element.width(), element.bytes()}));
+  return llvm::Error::success();
+}
+
+llvm::Error FunctionLowering::running(stablehlo::ReduceWindowOp op, Sequence& sequence) {
+  using Step = steps::RunningStep;
+  const std::optional<Running> found = runningOf(op);
+  if (!found)
+    return interpret(op, sequence, whyNoCode(op));
+  llvm::Expected<std::vector<Slot>> slots =
+      usedSlots({op.getInputs().front(), op.getResults().front()});
+  if (!slots)
+    return slots.takeError();
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getInputs().front());
+  const auto axis = static_cast<std::size_t>(found->axis);
+  const Step::Layout layout{.outer = {numerics::elementCount(shape.take_front(axis))},
+                            .extent = shape[axis],
+                            .inner = numerics::elementCount(shape.drop_front(axis + 1)),
+                            .isReversed = found->isReversed};
+  const mlir::Type element = elementOf(op.getInputs().front());
+  const auto type = [&] {
+    if (element.isF32() || element.isF64())
+      return element.isF32() ? Step::Element::F32 : Step::Element::F64;
+    const unsigned log = llvm::Log2_32(element.getIntOrFloatBitWidth() / 8);
+    return static_cast<Step::Element>(static_cast<unsigned>(Step::Element::I8) + log);
+  }();
+  add(sequence, std::make_unique<Step>(
+                    text(op), found->isProduct ? Step::Operation::Multiply : Step::Operation::Add,
+                    type, layout, slots->front(), slots->back()));
   return llvm::Error::success();
 }
 

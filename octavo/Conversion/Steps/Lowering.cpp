@@ -250,6 +250,7 @@ llvm::Error FunctionLowering::operation(mlir::Operation* op, Sequence& sequence)
       .Case([&](stablehlo::CholeskyOp factored) { return cholesky(factored, sequence); })
       .Case([&](stablehlo::TriangularSolveOp solved) { return triangularSolve(solved, sequence); })
       .Case([&](stablehlo::FftOp transformed) { return fft(transformed, sequence); })
+      .Case([&](stablehlo::ReduceWindowOp window) { return running(window, sequence); })
       .Case<stablehlo::ScatterOp, stablehlo::SelectAndScatterOp>(
           [&](auto scatterOp) { return scatter(scatterOp, sequence); })
       .Case([&](stablehlo::DynamicUpdateSliceOp updateOp) { return update(updateOp, sequence); })

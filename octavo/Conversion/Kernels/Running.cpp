@@ -1,0 +1,61 @@
+#include "octavo/Conversion/Kernels/Running.h"
+
+#include "octavo/Conversion/Kernels/Kernel.h"
+#include "octavo/Conversion/Kernels/Members.h"
+#include "octavo/Conversion/Kernels/Scalars.h"
+#include "octavo/Conversion/Kernels/Sums.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/StableHLO/WindowShape.h"
+
+#include "llvm/ADT/APFloat.h"
+
+namespace octavo::conversion {
+
+/// The numbers that are added on the way (steps::RunningStep).
+static bool isAdded(mlir::Type element) {
+  const auto integer = llvm::dyn_cast<mlir::IntegerType>(element);
+  return element.isF32() || element.isF64() ||
+         (integer && integer.getWidth() >= 8 && integer.getWidth() <= 64);
+}
+
+std::optional<Running> runningOf(stablehlo::ReduceWindowOp op) {
+  // Of a few places a kernel makes each by itself, with what else there is to be done.
+  constexpr std::int64_t kLeast = 16;
+  if (op.getInputs().size() != 1)
+    return std::nullopt;
+  mlir::Operation* const combined = singleOperation(op.getBody());
+  const mlir::Value input = op.getInputs().front();
+  const auto bits = splatBits(op.getInitValues().front());
+  if (combined == nullptr || !llvm::isa<stablehlo::AddOp, stablehlo::MulOp>(combined) || !bits ||
+      !isAdded(elementOf(input)) || !whyNoSum(op).empty())
+    return std::nullopt;
+  const bool isProduct = llvm::isa<stablehlo::MulOp>(combined);
+  const auto floats = llvm::dyn_cast<mlir::FloatType>(elementOf(input));
+  const llvm::APInt one = floats ? llvm::APFloat(floats.getFloatSemantics(), 1).bitcastToAPInt()
+                                 : llvm::APInt(bits->getBitWidth(), 1);
+  if (*bits != (isProduct ? one : llvm::APInt::getZero(bits->getBitWidth())))
+    return std::nullopt;
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(input);
+  const stablehlo::Window window = stablehlo::windowOf(static_cast<std::int64_t>(shape.size()),
+                                                       {.sizes = op.getWindowDimensions(),
+                                                        .strides = op.getWindowStrides(),
+                                                        .baseDilations = op.getBaseDilations(),
+                                                        .windowDilations = op.getWindowDilations(),
+                                                        .padding = op.getPadding()});
+  std::optional<Running> found;
+  for (const auto& [axis, each] : llvm::enumerate(window)) {
+    const std::int64_t n = shape[axis];
+    if (each.stride != 1 || each.baseDilation != 1 || each.windowDilation != 1)
+      return std::nullopt;
+    if (each.size == 1 && each.low == 0 && each.high == 0)
+      continue;
+    const bool isUpTo = each.low == n - 1 && each.high == 0;
+    const bool isFrom = each.low == 0 && each.high == n - 1;
+    if (found || n < kLeast || each.size != n || !(isUpTo || isFrom))
+      return std::nullopt;
+    found = Running{static_cast<std::int64_t>(axis), isFrom, isProduct};
+  }
+  return found;
+}
+
+} // namespace octavo::conversion
