@@ -11,7 +11,7 @@ namespace octavo::steps {
 namespace {
 
 /// Numbers that are worth a thread.
-constexpr std::int64_t kGrain = 32768;
+constexpr std::int64_t kNumbersWorthAThread = 32768;
 /// Neighbours that are added side by side: lines whose numbers lie in a row wait for one another's
 /// additions else.
 constexpr std::int64_t kTogether = 8;
@@ -89,15 +89,15 @@ template <typename Number> bool RunningStep::accumulate(Frame& frame) const {
   };
   Interruption interruption(frame);
   const std::int64_t numbers = extent * std::min(together, areRows ? all : inner);
-  parallel::forRanges(groups,
-                      std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, numbers)),
-                      [&](std::int64_t begin, std::int64_t end) {
-                        for (; begin != end && !interruption.isAsked(); ++begin)
-                          if (combining == Operation::Add)
-                            runGroup(begin, Number{0}, add);
-                          else
-                            runGroup(begin, Number{1}, multiply);
-                      });
+  parallel::forRanges(
+      groups, std::max<std::int64_t>(1, kNumbersWorthAThread / std::max<std::int64_t>(1, numbers)),
+      [&](std::int64_t begin, std::int64_t end) {
+        for (; begin != end && !interruption.isAsked(); ++begin)
+          if (combining == Operation::Add)
+            runGroup(begin, Number{0}, add);
+          else
+            runGroup(begin, Number{1}, multiply);
+      });
   return !interruption.wasAsked();
 }
 
