@@ -9,9 +9,9 @@ namespace octavo::steps {
 class RunningStep : public Step {
 public:
   explicit RunningStep(OperationTextPtr op) : Step(std::move(op)) {}
-  enum class Operation : std::uint8_t { Add, Multiply };
-  /// Integers wrap, with a sign or without.
-  enum class Element : std::uint8_t { I8, I16, I32, I64, F32, F64 };
+  enum class Operation : std::uint8_t { Add, Multiply, Maximum, Minimum };
+  /// Integers wrap; bf16 accumulates in f32 (rule I10).
+  enum class Element : std::uint8_t { I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, Bf16 };
   /// `outer` times an axis of `extent` numbers, `inner` apart.
   struct Layout {
     Rows outer;
@@ -29,7 +29,7 @@ public:
 
 private:
   static std::int64_t bytesOf(Element element);
-  template <typename Number> bool accumulate(Frame& frame) const;
+  template <typename Number, typename Combine> bool accumulate(Frame& frame) const;
 
   Operation combining = Operation::Add;
   Element element = Element::I8;

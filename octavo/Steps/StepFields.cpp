@@ -206,8 +206,8 @@ void FourierStep::fields(ProgramFields& fields) {
 }
 
 void RunningStep::fields(ProgramFields& fields) {
-  fields.choice(combining, Operation::Multiply);
-  fields.choice(element, Element::F64);
+  fields.choice(combining, Operation::Minimum);
+  fields.choice(element, Element::Bf16);
   fields.rows(layout.outer);
   fields.number(layout.extent);
   fields.number(layout.inner);

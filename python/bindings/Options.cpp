@@ -75,7 +75,7 @@ numerics::NanCode nanCode(const std::string& name) {
   return choice("nan", name, numerics::NanCode::Maximum, numerics::nanCodeName);
 }
 numerics::NonFinite nonFinite(const std::string& name) {
-  return choice("nan", name, numerics::NonFinite::SkipNan, numerics::nonFiniteName);
+  return choice("non_finite", name, numerics::NonFinite::SkipNan, numerics::nonFiniteName);
 }
 format::ScaleRule scaleRule(const std::string& name) {
   return choice("rule", name, format::ScaleRule::Nearest, format::scaleRuleName);

@@ -38,7 +38,7 @@ from ._core import (
     unpack,
     update_delayed_scale,
 )
-from . import _signatures
+from . import _signatures, recipes as recipes
 from .cfloat8 import cfloat8_bias, from_cfloat8
 from .errors import (DtypeError, Error, FileError, FormatError, NonFiniteError, ProgramError,
                      ShapeError)

@@ -8,14 +8,42 @@
 #include "octavo/Dialect/StableHLO/WindowShape.h"
 
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace octavo::conversion {
 
-/// The numbers that are added on the way (steps::RunningStep).
-static bool isAdded(mlir::Type element) {
+/// The numbers that steps::RunningStep has.
+static bool isCombined(mlir::Type element) {
   const auto integer = llvm::dyn_cast<mlir::IntegerType>(element);
-  return element.isF32() || element.isF64() ||
+  return element.isF32() || element.isF64() || element.isBF16() ||
          (integer && integer.getWidth() >= 8 && integer.getWidth() <= 64);
+}
+
+/// What the operation leaves every number as it is with; nothing of other operations.
+static std::optional<llvm::APInt> beginningOf(mlir::Operation* combined, mlir::Type element) {
+  const auto floats = llvm::dyn_cast<mlir::FloatType>(element);
+  const unsigned width = element.getIntOrFloatBitWidth();
+  const bool isUnsigned = element.isUnsignedInteger();
+  const auto infinity = [&](bool isNegative) {
+    return llvm::APFloat::getInf(floats.getFloatSemantics(), isNegative).bitcastToAPInt();
+  };
+  return llvm::TypeSwitch<mlir::Operation*, std::optional<llvm::APInt>>(combined)
+      .Case([&](stablehlo::AddOp) { return llvm::APInt::getZero(width); })
+      .Case([&](stablehlo::MulOp) {
+        return floats ? llvm::APFloat(floats.getFloatSemantics(), 1).bitcastToAPInt()
+                      : llvm::APInt(width, 1);
+      })
+      .Case([&](stablehlo::MaxOp) {
+        return floats       ? infinity(true)
+               : isUnsigned ? llvm::APInt::getMinValue(width)
+                            : llvm::APInt::getSignedMinValue(width);
+      })
+      .Case([&](stablehlo::MinOp) {
+        return floats       ? infinity(false)
+               : isUnsigned ? llvm::APInt::getMaxValue(width)
+                            : llvm::APInt::getSignedMaxValue(width);
+      })
+      .Default([](mlir::Operation*) { return std::nullopt; });
 }
 
 std::optional<Running> runningOf(stablehlo::ReduceWindowOp op) {
@@ -26,14 +54,8 @@ std::optional<Running> runningOf(stablehlo::ReduceWindowOp op) {
   mlir::Operation* const combined = singleOperation(op.getBody());
   const mlir::Value input = op.getInputs().front();
   const auto bits = splatBits(op.getInitValues().front());
-  if (combined == nullptr || !llvm::isa<stablehlo::AddOp, stablehlo::MulOp>(combined) || !bits ||
-      !isAdded(elementOf(input)) || !whyNoSum(op).empty())
-    return std::nullopt;
-  const bool isProduct = llvm::isa<stablehlo::MulOp>(combined);
-  const auto floats = llvm::dyn_cast<mlir::FloatType>(elementOf(input));
-  const llvm::APInt one = floats ? llvm::APFloat(floats.getFloatSemantics(), 1).bitcastToAPInt()
-                                 : llvm::APInt(bits->getBitWidth(), 1);
-  if (*bits != (isProduct ? one : llvm::APInt::getZero(bits->getBitWidth())))
+  if (combined == nullptr || !bits || !isCombined(elementOf(input)) || !whyNoSum(op).empty() ||
+      *bits != beginningOf(combined, elementOf(input)))
     return std::nullopt;
   const llvm::ArrayRef<std::int64_t> shape = shapeOf(input);
   const stablehlo::Window window = stablehlo::windowOf(static_cast<std::int64_t>(shape.size()),
@@ -53,7 +75,7 @@ std::optional<Running> runningOf(stablehlo::ReduceWindowOp op) {
     const bool isFrom = each.low == 0 && each.high == n - 1;
     if (found || n < kLeast || each.size != n || !(isUpTo || isFrom))
       return std::nullopt;
-    found = Running{static_cast<std::int64_t>(axis), isFrom, isProduct};
+    found = Running{static_cast<std::int64_t>(axis), isFrom, combined};
   }
   return found;
 }

@@ -4,12 +4,14 @@
 #include "octavo/Conversion/Kernels/Scalars.h"
 #include "octavo/Conversion/Kernels/Sort.h"
 #include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Numerics/Tensor.h"
 #include "octavo/Steps/RandomBits.h"
 #include "octavo/Steps/Running.h"
 #include "octavo/Steps/Sort.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace octavo::conversion {
 
@@ -207,14 +209,21 @@ llvm::Error FunctionLowering::running(stablehlo::ReduceWindowOp op, Sequence& se
                             .isReversed = found->isReversed};
   const mlir::Type element = elementOf(op.getInputs().front());
   const auto type = [&] {
-    if (element.isF32() || element.isF64())
+    if (element.isBF16())
+      return Step::Element::Bf16;
+    if (llvm::isa<mlir::FloatType>(element))
       return element.isF32() ? Step::Element::F32 : Step::Element::F64;
-    const unsigned log = llvm::Log2_32(element.getIntOrFloatBitWidth() / 8);
-    return static_cast<Step::Element>(static_cast<unsigned>(Step::Element::I8) + log);
+    const auto first = element.isUnsignedInteger() ? Step::Element::U8 : Step::Element::I8;
+    return static_cast<Step::Element>(static_cast<unsigned>(first) +
+                                      llvm::Log2_32(element.getIntOrFloatBitWidth() / 8));
   }();
-  add(sequence, std::make_unique<Step>(
-                    text(op), found->isProduct ? Step::Operation::Multiply : Step::Operation::Add,
-                    type, layout, slots->front(), slots->back()));
+  const auto combining = llvm::TypeSwitch<mlir::Operation*, Step::Operation>(found->combined)
+                             .Case([](stablehlo::AddOp) { return Step::Operation::Add; })
+                             .Case([](stablehlo::MulOp) { return Step::Operation::Multiply; })
+                             .Case([](stablehlo::MaxOp) { return Step::Operation::Maximum; })
+                             .Default([](mlir::Operation*) { return Step::Operation::Minimum; });
+  add(sequence,
+      std::make_unique<Step>(text(op), combining, type, layout, slots->front(), slots->back()));
   return llvm::Error::success();
 }
 

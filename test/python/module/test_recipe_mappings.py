@@ -7,7 +7,8 @@ import pytest
 
 pytest.importorskip("octavo._programs", reason="octavo was built without MLIR")
 import octavo
-import octavo.recipes as recipes
+
+recipes = octavo.recipes  # there without an import of its own
 
 PROGRAM = """
 func.func @main(%x: tensor<?x64xf32> {octavo.name = "x"}, %w: tensor<64x64xf32> {octavo.name = "w"})
@@ -144,3 +145,8 @@ def test_wrong_calibrations():
     found["tensors"][0]["dot"] = "net/onyl"
     with pytest.raises(octavo.ProgramError, match='nothing of the lhs of dot "net/only"; near it: net/onyl'):
         compiled(quantize="fp8_tensor", calibration=found)
+
+
+def test_a_policy_that_is_none_is_told_by_its_argument():
+    with pytest.raises(octavo.Error, match="^non_finite: .*ignore"):
+        octavo.compile(PROGRAM, quantize="mxfp4", non_finite="ignore")
