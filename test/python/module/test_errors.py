@@ -11,7 +11,7 @@ NV = N.elements, N.scales
 
 CASES = [
     # what, exception, words of the message
-    (lambda: octavo.quantize(X, "mxfp5"), octavo.FormatError, '"mxfp5"; near it: mxfp4; available: .*mxfp4'),
+    (lambda: octavo.quantize(X, "mxfp5"), octavo.FormatError, '"mxfp5"; near it: .*; available: .*mxfp4'),
     (lambda: octavo.quantize(X, "mxfp4:4"), octavo.FormatError, "blocks of mxfp4 are a power of two from 8 to 1024"),
     (lambda: octavo.quantize(X, "mxfp4", rule="best"), octavo.FormatError, "floor, ceil, even"),
     (lambda: octavo.quantize(X, "nvfp4", rule="floor"), octavo.FormatError, 'know "nearest" only'),
