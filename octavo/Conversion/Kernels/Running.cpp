@@ -4,8 +4,8 @@
 #include "octavo/Conversion/Kernels/Members.h"
 #include "octavo/Conversion/Kernels/Scalars.h"
 #include "octavo/Conversion/Kernels/Sums.h"
+#include "octavo/Conversion/Kernels/Windows.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
-#include "octavo/Dialect/StableHLO/WindowShape.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -58,12 +58,7 @@ std::optional<Running> runningOf(stablehlo::ReduceWindowOp op) {
       *bits != beginningOf(combined, elementOf(input)))
     return std::nullopt;
   const llvm::ArrayRef<std::int64_t> shape = shapeOf(input);
-  const stablehlo::Window window = stablehlo::windowOf(static_cast<std::int64_t>(shape.size()),
-                                                       {.sizes = op.getWindowDimensions(),
-                                                        .strides = op.getWindowStrides(),
-                                                        .baseDilations = op.getBaseDilations(),
-                                                        .windowDilations = op.getWindowDilations(),
-                                                        .padding = op.getPadding()});
+  const stablehlo::Window window = windowOf(op);
   std::optional<Running> found;
   for (const auto& [axis, each] : llvm::enumerate(window)) {
     const std::int64_t n = shape[axis];

@@ -117,12 +117,7 @@ std::string whyNoSum(stablehlo::ReduceWindowOp op) {
 Elements::Values emitSums(Elements& elements, stablehlo::ReduceWindowOp op, const Index& linear) {
   const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getInputs()[0]);
   const bool isEmpty = sizeOf(op.getInputs()[0]) == 0;
-  const stablehlo::Window window = stablehlo::windowOf(static_cast<std::int64_t>(shape.size()),
-                                                       {.sizes = op.getWindowDimensions(),
-                                                        .strides = op.getWindowStrides(),
-                                                        .baseDilations = op.getBaseDilations(),
-                                                        .windowDilations = op.getWindowDilations(),
-                                                        .padding = op.getPadding()});
+  const stablehlo::Window window = windowOf(op);
   const Combination combination(op.getBody(), op.getInputs().getTypes(), op->getResultTypes(),
                                 true);
   const auto at = indicesOf(linear, shapeOf(op.getResult(0)), elements);

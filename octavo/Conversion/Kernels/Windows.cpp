@@ -73,4 +73,13 @@ stablehlo::Window windowOf(stablehlo::ConvolutionOp op) {
                               .padding = op.getPadding()});
 }
 
+stablehlo::Window windowOf(stablehlo::ReduceWindowOp op) {
+  return stablehlo::windowOf(static_cast<std::int64_t>(op.getWindowDimensions().size()),
+                             {.sizes = op.getWindowDimensions(),
+                              .strides = op.getWindowStrides(),
+                              .baseDilations = op.getBaseDilations(),
+                              .windowDilations = op.getWindowDilations(),
+                              .padding = op.getPadding()});
+}
+
 } // namespace octavo::conversion

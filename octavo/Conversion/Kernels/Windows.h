@@ -27,4 +27,7 @@ Elements::Values overPlaces(Elements& elements, llvm::ArrayRef<std::int64_t> siz
 /// The convolution's window on each spatial axis.
 stablehlo::Window windowOf(stablehlo::ConvolutionOp op);
 
+/// The window on each axis of the inputs.
+stablehlo::Window windowOf(stablehlo::ReduceWindowOp op);
+
 } // namespace octavo::conversion
