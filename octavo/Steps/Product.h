@@ -18,7 +18,7 @@ namespace octavo::steps {
 
 /// Products of more rows than this sum in one order, and those of bf16 have their weight decoded
 /// ahead; of so many or fewer some read the codes where they lie and sum in another (rules D6 and
-/// D7).
+/// D8).
 inline constexpr std::int64_t kFewRows = 16;
 
 /// Something that is made of values, kept until others take their place.

@@ -1,4 +1,5 @@
 """Dots and convolutions, compiled, beside the interpreter: rule C1's bits, or within the bound of products."""
+import ml_dtypes
 import numpy as np
 import pytest
 from compiled_function import Function, drawn_values, roundings, value
@@ -167,3 +168,34 @@ def test_a_left_side_has_the_outer_scale_that_its_type_has(scale, outer, tmp_pat
     function.give(function.emit(f"octavo.dot_general {a}, {b}, contracting_dims = [1] x [1] : ({left}, {right}) -> "
                                 f"{tensor([3, 5], 'f32')}"), [3, 5], "f32")
     function.assert_bits(tmp_path)
+
+
+@pytest.mark.parametrize("exponents", [(80, 84), (126, 126), (-70, -60), (-120, 110)])
+@pytest.mark.parametrize("block", [64, 256])
+def test_f32_scales_far_from_one(exponents, block, tmp_path):
+    """D3: a piece is scaled in f64, whatever the product of its scales is in f32."""
+    drawn = np.random.default_rng(5)
+    function = Function()
+    exact, sides = [], []
+    for rows, exponent in zip((20, 6), exponents):
+        numbers = np.ldexp(drawn.uniform(-1, 1, (rows, 256)), exponent).astype(np.float32)
+        numbers[:: 1 + len(sides), 1 - len(sides)::2] = 0  # so that every second column of the result is sums of zeros
+        scales = np.abs(numbers).reshape(rows, -1, block).max(2) / np.float32(448)
+        scales[scales == 0] = 1
+        wide = np.repeat(scales, block, 1)
+        exact.append((numbers / wide).astype(ml_dtypes.float8_e4m3fn).astype(np.float64) * wide)
+        kind = f"!octavo.scaled<{rows}x256xf8E4M3FN, scale f32, block [1, {block}]>"
+        name = function.argument(numbers, "f32")
+        sides.append((function.emit(f"octavo.quantize {name}, rule = nearest : {tensor([rows, 256], 'f32')} -> {kind}"), kind))
+    (a, left), (b, right) = sides
+    function.give(function.emit(f"octavo.dot_general {a}, {b}, contracting_dims = [1] x [1] : ({left}, {right}) -> "
+                                f"{tensor([20, 6], 'f32')}"), [20, 6], "f32")
+    value, magnitudes = exact[0] @ exact[1].T, np.abs(exact[0]) @ np.abs(exact[1].T)
+    bound = ((1 + 2.0 ** -24) ** 264 - 1) * magnitudes + 8 * 2.0 ** -149
+    for backend in ("compiled", "reference"):
+        found, = function.run(tmp_path, backend)
+        assert (found[:, ::2] == 0).all()
+        beyond = np.abs(value) > 2.0 ** 129
+        assert np.isinf(found[beyond]).all() or block < 256
+        assert (np.abs(found - value) <= bound)[magnitudes < 2.0 ** 127].all()
+    function.assert_all_is_compiled(tmp_path)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace octavo::kernels {
@@ -55,6 +56,9 @@ private:
 
   void expand(std::int64_t panel, std::int64_t firstGroup, std::int64_t groups, float* to) const;
   void multiplyFactors(const SumsBlock& block) const;
+  bool isFiniteRow(std::int64_t row) const;
+  void multiplyInDouble(std::int64_t row, std::int64_t column, std::int64_t width,
+                        float* sums) const;
 };
 
 /// The values of some groups of K of a panel, 16 of each k.
@@ -91,11 +95,53 @@ void ExpandedProduct::multiplyFactors(const SumsBlock& block) const {
   if (right.factors.empty())
     return;
   const float* factors = right.factors.data() + block.columnBegin;
+  const std::int64_t width = block.columnEnd - block.columnBegin;
   for (std::int64_t row = block.rowBegin; row < block.rowEnd; ++row) {
     float* sums = block.at(row, block.columnBegin);
-    for (std::int64_t n = 0; n < block.columnEnd - block.columnBegin; ++n)
+    bool areFinite = true;
+    for (std::int64_t n = 0; n < width; ++n)
+      areFinite &= std::fabs(sums[n]) <= std::numeric_limits<float>::max();
+    if (!areFinite && isFiniteRow(row)) {
+      for (std::int64_t n = 0; n < width; n += kPanelColumns)
+        multiplyInDouble(row, block.columnBegin + n,
+                         std::min<std::int64_t>(kPanelColumns, width - n), sums + n);
+      continue;
+    }
+    for (std::int64_t n = 0; n < width; ++n)
       sums[n] *= factors[n];
   }
+}
+
+bool ExpandedProduct::isFiniteRow(std::int64_t row) const {
+  const float* values = left.activations + row * left.activationStride;
+  return std::all_of(values, values + plan.depth, [](float value) { return std::isfinite(value); });
+}
+
+/// The factors of up to a panel of a row's sums, of which those that are not finite are formed
+/// anew: the factor may bring them back into f32's range.
+void ExpandedProduct::multiplyInDouble(std::int64_t row, std::int64_t column, std::int64_t width,
+                                       float* sums) const {
+  const float* factors = right.factors.data() + column;
+  double wide[kPanelColumns] = {};
+  if (!std::all_of(sums, sums + width, [](float sum) { return std::isfinite(sum); })) {
+    const float* values = left.activations + row * left.activationStride;
+    const std::int64_t panel = column / kPanelColumns;
+    float group[kGroup * kPanelColumns];
+    for (std::int64_t first = 0; first < plan.depth; first += kGroup) {
+      const float* weights = group;
+      if (right.storage == Storage::Values)
+        weights = reinterpret_cast<const float*>(right.elements.data()) +
+                  (panel * plan.groups * kGroup + first) * kPanelColumns;
+      else
+        expand(panel, first / kGroup, 1, group);
+      for (std::int64_t k = first; k < std::min(first + kGroup, plan.depth); ++k)
+        for (int n = 0; n < kPanelColumns; ++n)
+          wide[n] += double{values[k]} * weights[(k - first) * kPanelColumns + n];
+    }
+  }
+  for (std::int64_t n = 0; n < width; ++n)
+    sums[n] =
+        std::isfinite(sums[n]) ? sums[n] * factors[n] : static_cast<float>(wide[n] * factors[n]);
 }
 
 void ExpandedProduct::run(std::int64_t task) const {

@@ -147,6 +147,17 @@ void keepShifts(std::span<const std::int16_t> shifts, PackedOperand& packed) {
     packed.shifts.assign(shifts.begin(), shifts.end());
 }
 
+/// The exponents of its factors; 0, those of 1, where it has none that is a number but 0.
+void keepFactorRange(PackedOperand& packed) {
+  Exponents exponents;
+  for (const float factor : packed.factors)
+    exponents.add(factor);
+  if (exponents.least <= exponents.greatest) {
+    packed.leastExponent = exponents.least;
+    packed.greatestExponent = exponents.greatest;
+  }
+}
+
 class FloatPacking {
 public:
   FloatPacking(const ScaledView& matrix, Side side, const ProductPlan& plan)
@@ -192,6 +203,7 @@ public:
           }
         });
     keepShifts(shifts, packed);
+    keepFactorRange(packed);
     return packed;
   }
 

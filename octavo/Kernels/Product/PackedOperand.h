@@ -106,7 +106,8 @@ struct PackedOperand {
   /// Rows: the first one, and f32 between two.
   const float* activations = nullptr;
   std::ptrdiff_t activationStride = 0;
-  /// Integers: the exponents (floor of log2) of the scales of blocks that are not zero.
+  /// Integers: the exponents (floor of log2) of the scales of blocks that are not zero. Codes and
+  /// values: of `factors` that are numbers and not 0; both 0 where there are none.
   int leastExponent = 0;
   int greatestExponent = 0;
   /// A scale that is NaN, infinite, zero or a subnormal f32, over a block that is not zero.

@@ -27,8 +27,9 @@
 //
 // More rows of f32 activations, against those and, from 17 on, against floats whose f32 scales do
 // not cut K: the right operand's values in f32, element * scale rounded once (of floats under f32
-// scales the scale multiplies the sum), are multiplied as plain matrices are (PlainProduct.h, with
-// its bound), then the outer scale multiplies. Where scales of integers leave [2^-100, 2^100], or a
+// scales the scale multiplies the sum; a sum of finite values that is not finite is formed in f64),
+// are multiplied as plain matrices are (PlainProduct.h, with its bound), then the outer scale
+// multiplies. Where scales of integers leave [2^-100, 2^100], or a
 // row of floats leaves [2^-60, 2^60], as few rows and as all other floats.
 //
 // Floats (all other pairs, f32 activations against 8-bit floats among them): scales that are powers
@@ -37,7 +38,8 @@
 // ProductKernels.h states for a group of 32, groups in order; with AMX_BF16 a group's products of
 // even k in that order, and of odd k, from +0 each, then both added, then the sum. f32 scales: each
 // of their blocks along K has a sum from +0, which is multiplied by the rounded product of both
-// scales, and such terms are added in order of K. For every number of threads the same bits;
+// scales, or, where that is not a normal number of f32, by both in f64 and rounded once, and such
+// terms are added in order of K. For every number of threads the same bits;
 // between sets they differ. With u = 2^-24, S = sum |a_k b_k| (scales included), B blocks along K,
 // and R = K, or 2 K where the left operand is f32, the error is at most
 //   ((1 + u)^(R + B + 3) - 1) * S + 2^-125 * K * s,
@@ -47,8 +49,10 @@
 // With up to 16 rows in A (AMX_BF16: 4) the order is another, within the same bound: in each
 // group of 32 along K the products of even k have a sum and those of odd k (AVX512_BF16: of k
 // modulo 4 below 2, and of the others, in pairs); their sum, times the group's scale, is added to
-// the sum of C. A row whose values leave [2^-60, 2^60] (of f32: whose greatest does) is taken
-// relative to its greatest scale; values below 2^-126 of that count as 0.
+// the sum of C. A row whose values leave [2^-60, 2^60] (of f32: whose greatest does; of floats
+// under f32 scales none, for these multiply sums) is taken relative to its greatest scale; values
+// below 2^-126 of that count as 0. The sum, or each that f32 scales multiply, gets that power of
+// two back, with the scales, in f64, and is rounded once.
 #pragma once
 
 #include "octavo/Kernels/Execution.h"

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <limits>
 #include <unistd.h>
+#include <utility>
 
 namespace octavo::kernels {
 
@@ -162,6 +163,7 @@ private:
   /// take smaller tasks, so that none is left waiting for the last.
   std::int64_t blockRows, blockPanels;
   bool hasFactors = !left.factors.empty() || !right.factors.empty();
+  bool hasFarFactors = hasFactors && areFar();
   ThreadVector<float> ones = ThreadVector<float>(
       static_cast<std::size_t>(std::max(left.paddedRows, right.paddedRows)), 1.0f);
   /// Decoded ahead, it has no layout for few rows.
@@ -188,6 +190,8 @@ private:
     return operand.factors.empty() ? ones.data() + row
                                    : operand.factors.data() + block * operand.paddedRows + row;
   }
+  bool areFar() const;
+  float scaled(float sum, std::int64_t block, std::int64_t row, std::int64_t column) const;
   void tiles(const SumsBlock& block) const;
   void column(FloatTileArguments tile, std::int64_t firstGroup, const SumsBlock& block,
               std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t panel, int count,
@@ -197,6 +201,29 @@ private:
   void undoShifts(const SumsBlock& block) const;
 };
 
+/// Whether the product of two factors may leave f32's normal range, or rows are shifted beside it:
+/// tiles then sum without factors, a block of f32 scales at a time, and `scaled` multiplies.
+bool FloatProduct::areFar() const {
+  constexpr int kLeast = -126, kGreatest = 126; // of products below 4 times 2^it
+  return !left.shifts.empty() || !right.shifts.empty() ||
+         left.leastExponent + right.leastExponent < kLeast ||
+         left.greatestExponent + right.greatestExponent > kGreatest;
+}
+
+/// A sum with its factors and shifts. An element's bits are its own, whatever else made the product
+/// far: an ordinary product of factors multiplies as it does in a tile.
+float FloatProduct::scaled(float sum, std::int64_t block, std::int64_t row,
+                           std::int64_t column) const {
+  const float rowFactor = *factors(left, block, row);
+  const float columnFactor = *factors(right, block, column);
+  const int shift = (left.shifts.empty() ? 0 : left.shifts[row]) +
+                    (right.shifts.empty() ? 0 : right.shifts[column]);
+  const float both = rowFactor * columnFactor;
+  if (shift == 0 && std::isnormal(both))
+    return sum * both;
+  return static_cast<float>(std::ldexp(static_cast<double>(sum) * rowFactor * columnFactor, shift));
+}
+
 /// Groups of K that are multiplied at once: a tile's panels fill L1. It does
 /// not cut a block of f32 scales.
 std::int64_t FloatProduct::chunk() const {
@@ -204,7 +231,8 @@ std::int64_t FloatProduct::chunk() const {
   const std::int64_t fitting =
       std::max<std::int64_t>(1, level1 / (kernels.panels * kPanelColumns * laneBytes()));
   if (plan.groupsInBlock < plan.groups)
-    return std::max<std::int64_t>(1, fitting / plan.groupsInBlock) * plan.groupsInBlock;
+    return (hasFarFactors ? 1 : std::max<std::int64_t>(1, fitting / plan.groupsInBlock)) *
+           plan.groupsInBlock;
   const std::int64_t chunks = (plan.groups + fitting - 1) / fitting;
   return (plan.groups + chunks - 1) / chunks;
 }
@@ -270,13 +298,14 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
   alignas(64) float sums[kTileRows * kMaxPanels * kPanelColumns];
   tile.sums = sums;
   const bool cuts = plan.groupsInBlock < plan.groups;
-  const bool inPlace = width == count * kPanelColumns;
+  const bool inPlace = width == count * kPanelColumns && !hasFarFactors;
   const bool scaleNow = hasFactors && (cuts || firstGroup + tile.groups == plan.groups);
   const std::int64_t firstBlock = firstGroup / plan.groupsInBlock;
   tile.groupsInSum = cuts ? plan.groupsInBlock : tile.groups;
   tile.rowFactorStride = left.factors.empty() ? 0 : left.paddedRows;
   tile.columnFactorStride = right.factors.empty() ? 0 : right.paddedRows;
   tile.leftStride = tile.groups * laneBytes();
+  const bool addsScaled = hasFarFactors && std::exchange(tile.addToC, false);
   const auto runAt = [&](FloatTile* run, std::int64_t row, int height) {
     float* corner = block.at(row, panel * kPanelColumns);
     tile.left = leftAsValues() ? values(left, row, height, firstGroup)
@@ -291,11 +320,18 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
       for (std::int64_t n = 0; n < width; n += 16)
         __builtin_prefetch(corner + i * block.stride + n, 1);
     tile.next = tile.left + height * tile.groups * laneBytes();
-    if (scaleNow) {
+    if (scaleNow && !hasFarFactors) {
       tile.columnFactors = factors(right, firstBlock, panel * kPanelColumns);
       tile.rowFactors = factors(left, firstBlock, row);
     }
     run(tile);
+    for (int i = 0; i < height && scaleNow && hasFarFactors; ++i)
+      for (std::int64_t n = 0; n < width; ++n) {
+        float& sum = edge[i * tile.stride + n];
+        sum = scaled(sum, firstBlock, row + i, panel * kPanelColumns + n);
+        if (addsScaled)
+          sum += corner[i * block.stride + n];
+      }
     if (!inPlace)
       for (int i = 0; i < height; ++i)
         copyColumns(edge + i * tile.stride, width, corner + i * block.stride);
@@ -320,6 +356,7 @@ void FloatProduct::direct(const SumsBlock& block) const {
   const auto rows = static_cast<int>(left.rows);
   for (std::int64_t column = block.columnBegin; column < block.columnEnd; column += kPanelColumns) {
     const std::int64_t panel = column / kPanelColumns;
+    const std::int64_t width = std::min<std::int64_t>(kPanelColumns, columns - column);
     float sums[kMostDirectRows * kPanelColumns] = {}, terms[kMostDirectRows * kPanelColumns];
     for (std::int64_t first = 0, b = 0; first < plan.groups; first += plan.groupsInBlock, ++b) {
       const std::int64_t at = (panel * plan.groups + first) * kPanelColumns;
@@ -340,7 +377,10 @@ void FloatProduct::direct(const SumsBlock& block) const {
         kernels.direct(arguments);
       for (int row = 0; row < rows; ++row) {
         float* term = terms + row * kPanelColumns;
-        if (hasFactors) {
+        if (hasFarFactors) {
+          for (std::int64_t n = 0; n < width; ++n)
+            term[n] = scaled(term[n], b, row, column + n);
+        } else if (hasFactors) {
           const float rowFactor = *factors(left, b, row);
           const float* columnFactors = factors(right, b, panel * kPanelColumns);
           for (int n = 0; n < kPanelColumns; ++n)
@@ -351,8 +391,7 @@ void FloatProduct::direct(const SumsBlock& block) const {
       }
     }
     for (int row = 0; row < rows; ++row)
-      copyColumns(sums + row * kPanelColumns,
-                  std::min<std::int64_t>(kPanelColumns, columns - column), block.at(row, column));
+      copyColumns(sums + row * kPanelColumns, width, block.at(row, column));
   }
 }
 
@@ -385,8 +424,8 @@ void FloatProduct::expandFewRows() {
 
 /// Rows packed relative to a power of two: through f64, rounded once.
 void FloatProduct::undoShifts(const SumsBlock& block) const {
-  if (left.shifts.empty() && right.shifts.empty())
-    return;
+  if (hasFactors || (left.shifts.empty() && right.shifts.empty()))
+    return; // `scaled` has undone them
   for (std::int64_t m = block.rowBegin; m < block.rowEnd; ++m)
     for (std::int64_t n = block.columnBegin; n < block.columnEnd; ++n) {
       const int shift =

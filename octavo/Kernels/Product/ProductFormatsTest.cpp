@@ -1,5 +1,5 @@
-// D6, and every pair of formats of the table, and f32 activations: a product within its stated
-// bound, or a refusal that is listed here.
+// D6 to D8, and every pair of formats of the table, and f32 activations: a product within its
+// stated bound, or a refusal that is listed here.
 #include "octavo/Kernels/OnEachIsa.h"
 #include "octavo/Kernels/Product/ProductFloat.h"
 #include "octavo/Kernels/Product/ProductTestOperands.h"
@@ -281,6 +281,90 @@ TEST_P(ProductFormats, OfFloatActivationsKeepTheirAccuracyFarFromOne) {
           ASSERT_LE(std::fabs(c[at] - wanted.value), wanted.bound) << at << " 2^" << exponent;
         }
       }
+}
+
+/// A matrix under f32 scales that are `magnitude` times drawn ones, of every second block along K
+/// its reciprocal where `alternates`; row and column 1 are zeros.
+ScaledTensor drawFar(const OperandFormat& format, std::int64_t rows, std::int64_t depth,
+                     double magnitude, bool alternates, Random& random) {
+  ScaledTensor matrix = drawFinite(format, rows, depth, random);
+  const std::int64_t along = matrix.type.block[1], grid = (depth + along - 1) / along;
+  for (std::size_t i = 0; i < matrix.scales.size(); ++i) {
+    const bool isOdd = static_cast<std::int64_t>(i) % grid % 2 == 1;
+    const double factor = alternates && isOdd ? 1 / magnitude : magnitude;
+    matrix.scales[i] = std::bit_cast<std::uint32_t>(
+        static_cast<float>(std::bit_cast<float>(matrix.scales[i]) * factor));
+  }
+  if (rows > 1)
+    std::fill_n(matrix.elements.begin() + depth, depth, 0);
+  return matrix;
+}
+
+/// The greatest scale of the left side and of the right.
+constexpr std::pair<double, double> kFarMagnitudes[] = {
+    {1e22, 1e22},   {1e19, 1e20},  {7e35, 7e35},  {1e-20, 1e-18}, {1e-22, 1e-24},
+    {1e-41, 1e35},  {1e35, 1e-41}, {1e-38, 1e36}, {1e36, 1e-38},  {1e-42, 1},
+    {1e-20, 1e-19}, {1, 1e37},     {1e37, 1e-9}};
+
+/// Two f32 scales whose product is not a number of f32's normal range: neither are sums of zeros
+/// NaN nor are those of small numbers less exact.
+TEST_P(ProductFormats, OfF32ScalesFarFromOneAreAsNear) {
+  Random random(59);
+  const auto format = [](std::string_view name) {
+    return operandFormat(*format::findScaledFormat(name));
+  };
+  const std::pair<OperandFormat, OperandFormat> pairs[] = {
+      {format("fp8_tensor"), format("fp8_tensor")},   {format("fp8_row"), format("fp8_row")},
+      {format("fp8_tensor"), format("fp8_e5m2_row")}, {format("fp8_group"), format("fp8_block")},
+      {format("fp8_row"), format("fp8_group")},       {floatOperand(), format("fp8_row")},
+      {floatOperand(), format("fp8_block")}};
+  int compared = 0, infinite = 0;
+  for (const auto& [left, right] : pairs)
+    for (const auto& [magnitude, other] : kFarMagnitudes)
+      for (const bool alternates : {false, true})
+        for (const Shape& shape : {Shape{1, 37, 300}, Shape{5, 20, 384}, Shape{20, 50, 300}}) {
+          const bool isPlain = left.scale == nullptr;
+          const auto plan = productPlan(left, right, shape.k, GetParam()).value();
+          // D7: subnormal products are rounded before the scale.
+          const bool isExpanded =
+              isPlain && shape.m > plan.mostFewRows && plan.groupsInBlock == plan.groups;
+          Left a;
+          if (isPlain)
+            a.values = normals(static_cast<std::size_t>(shape.m * shape.k),
+                               static_cast<float>(magnitude), random);
+          else
+            a.matrix = drawFar(left, shape.m, shape.k, magnitude, alternates, random);
+          const ScaledTensor b = drawFar(right, shape.n, shape.k, other, alternates, random);
+          std::vector<float> c(static_cast<std::size_t>(shape.m * shape.n), -1.0f);
+          multiply(plan, a.packed(plan, execution()), pack(b, Side::Right, plan, execution()), c,
+                   execution());
+          const std::vector<Row> lefts = rowsOf(a, shape), rights = rowsOf(b);
+          for (std::int64_t at = 0; at < shape.m * shape.n; ++at) {
+            const Row &x = lefts[at / shape.n], &y = rights[at % shape.n];
+            double value = 0, magnitudes = 0;
+            for (std::int64_t k = 0; k < shape.k; ++k) {
+              value += x.values[k] * y.values[k];
+              magnitudes += std::fabs(x.values[k] * y.values[k]);
+            }
+            const auto where = ::testing::Message()
+                               << (isPlain ? "f32" : left.element->name) << " by " << left.along
+                               << ", " << right.element->name << " by " << right.along << ", "
+                               << magnitude << " times " << other << ", " << shape.m << " rows, at "
+                               << at << ": " << c[at] << " for " << value;
+            if (magnitudes < 0x1p127) {
+              const double rounded = std::expm1(static_cast<double>(2 * shape.k + 8) * 0x1p-24);
+              const double quanta = isExpanded ? static_cast<double>(shape.k) * y.unfolded : 4.0;
+              ASSERT_LE(std::fabs(c[at] - value), rounded * magnitudes + quanta * 0x1p-149)
+                  << where;
+              ++compared;
+            } else if (plan.groupsInBlock == plan.groups && std::fabs(value) > 0x1p129) {
+              ASSERT_EQ(c[at], std::copysign(HUGE_VALF, static_cast<float>(value))) << where;
+              ++infinite;
+            }
+          }
+        }
+  EXPECT_GT(compared, 100000);
+  EXPECT_GT(infinite, 10000);
 }
 
 /// Decoded to f32, such weights would be infinite, or lose digits as subnormals.

@@ -58,6 +58,39 @@ def test_two_scaled_sides(weight, m, k, n):
     assert (np.abs(found - in_double(a, b)) <= bound).all()
 
 
+@pytest.mark.parametrize("magnitudes", [(1e24, 1e25), (1e38, 1e38), (1e-20, 1e-18), (1e-38, 1e36), (1e37, 1e-9)])
+@pytest.mark.parametrize("weight", ["fp8_tensor", "fp8_row", "fp8_block"])
+@pytest.mark.parametrize("left", ["scaled", "array"])
+@pytest.mark.parametrize("rows", [1, 7, 40])
+def test_scales_far_from_one(magnitudes, weight, left, rows):
+    """Neither do zeros become NaN nor are results near the least normal number less exact."""
+    x, w = (np.float32(magnitude) * draw(count, 256, seed=count).clip(-3, 3) / 3 for magnitude, count in zip(magnitudes, (rows, 5)))
+    x[:, 1::2], w[::2, ::2] = 0, 0
+    w = octavo.quantize(w, weight)
+    x = octavo.quantize(x, "fp8_group" if weight == "fp8_block" else weight) if left == "scaled" else x
+
+    def exact(side):
+        if not isinstance(side, octavo.ScaledTensor):
+            return side.astype(np.float64)
+        scales = side.scales.astype(np.float64)
+        for axis, block in enumerate(side.block):
+            scales = np.repeat(scales, block, axis).take(np.arange(side.shape[axis]), axis)
+        return side.elements.astype(np.float64) * scales
+    a, b = exact(x), exact(w).T
+    with np.errstate(over="ignore"):
+        wanted, found = (a @ b).astype(np.float32), octavo.matmul(x, w.T)
+    assert (wanted[:, ::2] == 0).all() and (found[:, ::2] == 0).all()
+    beyond = np.abs(a @ b) > 2.0 ** 128
+    assert beyond.any() == (magnitudes[0] * magnitudes[1] > 1e40)
+    if weight == "fp8_block":  # infinite pieces of both signs add to NaN (D4)
+        assert not np.isfinite(found[beyond]).any()
+    else:
+        np.testing.assert_array_equal(found[beyond], wanted[beyond])
+    subnormal = 2.0 ** -149 * (256 * np.maximum(1, w.scales.max()) if left == "array" else 4)
+    bound = ((1 + 2.0 ** -24) ** 520 - 1) * (np.abs(a) @ np.abs(b)) + subnormal
+    assert (np.abs(found - a @ b) <= bound)[~beyond].all()
+
+
 @pytest.mark.parametrize("weight", ROWS)
 def test_an_array_on_either_side(weight):
     x, w = draw(7, 300), octavo.quantize(draw(20, 300, seed=1), weight)
