@@ -9,7 +9,7 @@
 // two block edges of either operand) is summed exactly, scaled and rounded to f32 once; pieces are
 // added in f32 in order of K from +0; the outer scales multiply last.
 //
-// Few rows of f32 activations against those (on AVX2 up to 8 where the first of the two below
+// Few rows of f32 activations against those (on AVX2 up to 4 where the first of the two below
 // holds, else up to 2; on other sets up to 16): a row's block of 16 or 32 becomes integers of 23
 // bits and a power of two, x = n * 2^e, |n| <= 2^22, n = x * 2^-e rounded to nearest, even on ties,
 // where 2^(e+21) <= amax < 2^(e+22) (e >= -126). n is 2^16 a + 2^8 b + c with a, b, c from -128 to

@@ -110,7 +110,7 @@ static bool takesDigits(const OperandFormat& right, std::int64_t depth) {
 static std::int64_t mostDigitRows(Isa isa, bool digits) {
   if (isa != Isa::Avx2)
     return kMostDirectRows;
-  return digits ? 8 : 2;
+  return digits ? 4 : 2;
 }
 
 tl::expected<ProductPlan, std::string>

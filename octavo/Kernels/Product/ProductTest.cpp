@@ -168,7 +168,7 @@ float fixedPointDot(std::span<const float> x, const numerics::ScaledVector& w) {
 TEST_P(Product, FloatActivationsAreTheStatedFixedPointWithinTheStatedError) {
   for (const OperandFormat& right : {mx("e2m1fn"), nvfp4()})
     for (const Shape& shape :
-         {Shape{1, 1, 1}, {1, 40, 1000}, {2, 20, 700}, {3, 17, 77}, {8, 100, 130}})
+         {Shape{1, 1, 1}, {1, 40, 1000}, {2, 20, 700}, {3, 17, 77}, {4, 100, 130}})
       for (Range range : {Range::Ordinary, Range::Extreme}) {
         Random random(static_cast<std::uint32_t>(shape.k));
         const ScaledTensor w = draw(right, shape.n, shape.k, range, random);

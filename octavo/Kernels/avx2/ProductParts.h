@@ -134,10 +134,42 @@ struct NibbleTable {
 OCTAVO_INLINE F32 pick(const float* from, U32 index) {
   return (F32)_mm256_permutevar8x32_ps(_mm256_loadu_ps(from), (__m256i)index);
 }
-/// from[index % 16] of each lane, where the upper eight of 16 are the lower ones negated.
-OCTAVO_INLINE F32 pickSigned(const float* from, U32 index) {
-  return floats(bits(pick(from, index)) ^ (index << 28 & 0x80000000));
-}
+/// Entries of 16, f32 whose lower halves are 0, that the eight nibbles of each lane name. Their
+/// upper halves are looked up byte by byte, 32 at a time: picking f32 takes two operations for
+/// eight.
+struct NibbleFloats {
+  __m256i low, high;
+  explicit OCTAVO_INLINE NibbleFloats(const float* entries) {
+    std::uint8_t bytes[2][16];
+    for (int i = 0; i < 16; ++i) {
+      const auto entry = __builtin_bit_cast(std::uint32_t, entries[i]);
+      bytes[0][i] = static_cast<std::uint8_t>(entry >> 16);
+      bytes[1][i] = static_cast<std::uint8_t>(entry >> 24);
+    }
+    low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i*)bytes[0]));
+    high = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i*)bytes[1]));
+  }
+  /// Of the lowest nibble first.
+  OCTAVO_INLINE void get(U32 nibbles, F32 (&values)[8]) const {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const auto index = (__m256i)(nibbles >> (4 * i) & 0x0F0F0F0F);
+      const __m256i lows = _mm256_shuffle_epi8(low, index),
+                    highs = _mm256_shuffle_epi8(high, index);
+      // The upper halves of two lanes' four, then of four lanes' two. In registers: the compiler
+      // would make of them more look-ups.
+      auto lower = (__m256)_mm256_unpacklo_epi8(lows, highs);
+      auto upper = (__m256)_mm256_unpackhi_epi8(lows, highs);
+      asm("" : "+x"(lower), "+x"(upper));
+      const auto first = (U32)_mm256_shuffle_ps(lower, upper, 0x88);
+      const auto second = (U32)_mm256_shuffle_ps(lower, upper, 0xDD);
+      values[i] = floats(first << 16);
+      values[i + 2] = floats(first & 0xFFFF0000);
+      values[i + 4] = floats(second << 16);
+      values[i + 6] = floats(second & 0xFFFF0000);
+    }
+  }
+};
 OCTAVO_INLINE F32 halvesToFloats(VectorOf<std::int16_t, kLanes> halves) {
   return (F32)_mm256_cvtph_ps((__m128i)halves);
 }

@@ -99,10 +99,17 @@ OCTAVO_INLINE F32 pick(const float* from, U32 index) {
   const __m512 eight = _mm512_castps256_ps512(_mm256_loadu_ps(from));
   return (F32)_mm512_permutexvar_ps((__m512i)index, eight);
 }
-/// from[index % 16] of each lane, where the upper eight of 16 are the lower ones negated.
-OCTAVO_INLINE F32 pickSigned(const float* from, U32 index) {
-  return (F32)_mm512_permutexvar_ps((__m512i)index, _mm512_loadu_ps(from));
-}
+/// Entries of 16 that the eight nibbles of each lane name.
+struct NibbleFloats {
+  __m512 entries;
+  explicit OCTAVO_INLINE NibbleFloats(const float* entries) : entries(_mm512_loadu_ps(entries)) {}
+  /// Of the lowest nibble first.
+  OCTAVO_INLINE void get(U32 nibbles, F32 (&values)[8]) const {
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      values[i] = (F32)_mm512_permutexvar_ps((__m512i)(nibbles >> (4 * i)), entries);
+  }
+};
 OCTAVO_INLINE F32 halvesToFloats(VectorOf<std::int16_t, kLanes> halves) {
   return (F32)_mm512_cvtph_ps((__m256i)halves);
 }

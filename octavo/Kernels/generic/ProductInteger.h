@@ -533,7 +533,10 @@ void nibblesToFloats(const std::uint8_t* elements, const std::uint8_t* scales, s
   alignas(64) static constexpr float kValues[] = {
       0,  .5f * kUnit,  kUnit,  1.5f * kUnit,  2 * kUnit,  3 * kUnit,  4 * kUnit,  6 * kUnit,
       -0, -.5f * kUnit, -kUnit, -1.5f * kUnit, -2 * kUnit, -3 * kUnit, -4 * kUnit, -6 * kUnit};
+  const NibbleFloats table(kValues);
   for (std::int64_t g = 0; g < groups; ++g) {
+    for (int line = 0; line < 4 * kStepBytes; line += 64)
+      __builtin_prefetch(elements + kPrefetchBytes + line);
 #pragma unroll
     for (int v = 0; v < kVectorsOfPanel; ++v) {
       F32 scale[kPieces];
@@ -542,11 +545,12 @@ void nibblesToFloats(const std::uint8_t* elements, const std::uint8_t* scales, s
         scale[piece] = floats(decodeScales<kCodes>(scales + piece * kPanelColumns + v * kLanes));
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const U32 codes = load<U32>(elements + j * kStepBytes + v * kVectorBytes);
+        F32 values[8];
+        table.get(load<U32>(elements + j * kStepBytes + v * kVectorBytes), values);
 #pragma unroll
         for (int i = 0; i < 8; ++i)
           store(out + (16 * (i % 2) + 4 * j + i / 2) * kPanelColumns + v * kLanes,
-                pickSigned(kValues, codes >> (4 * i)) * scale[i % 2 * (kPieces - 1)]);
+                values[i] * scale[i % 2 * (kPieces - 1)]);
       }
     }
     elements += 4 * kStepBytes;

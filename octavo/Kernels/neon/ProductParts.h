@@ -97,8 +97,17 @@ OCTAVO_INLINE F32 pick(const float* from, U32 index) {
     picked[i] = from[index[i]];
   return picked;
 }
-/// from[index % 16] of each lane, where the upper eight of 16 are the lower ones negated.
-OCTAVO_INLINE F32 pickSigned(const float* from, U32 index) { return pick(from, index & 15); }
+/// Entries of 16 that the eight nibbles of each lane name.
+struct NibbleFloats {
+  const float* entries;
+  explicit OCTAVO_INLINE NibbleFloats(const float* entries) : entries(entries) {}
+  /// Of the lowest nibble first.
+  OCTAVO_INLINE void get(U32 nibbles, F32 (&values)[8]) const {
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      values[i] = pick(entries, nibbles >> (4 * i) & 15);
+  }
+};
 OCTAVO_INLINE F32 halvesToFloats(VectorOf<std::int16_t, kLanes> halves) {
   return (F32)vcvt_f32_f16((float16x4_t)halves);
 }
