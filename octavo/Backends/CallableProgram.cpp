@@ -1,7 +1,6 @@
 #include "octavo/Backends/CallableProgram.h"
 
 #include "octavo/Backends/Backends.h"
-#include "octavo/Dialect/Donation.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Pipelines/Compiled.h"
@@ -119,10 +118,7 @@ CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, runtime::Progr
   made->given = std::move(*given);
   for (const runtime::Argument& argument : made->taken)
     made->bound.push_back(argument.given);
-  for (unsigned i = 0; i < made->taken.size(); ++i)
-    for (unsigned result = 0; result < made->given.size(); ++result)
-      if (isDonatedTo(*function, i, result))
-        made->donated.emplace(i, result);
+  made->donations = runtime::donationsOf(*function);
   made->isOpen = hasOpenExtents(*function);
   if (made->isOpen) {
     made->assertions = assertionsOf(module, made->functionName);
@@ -418,7 +414,8 @@ CallableProgram::executableToSave(execution::Signature& signature) {
 }
 
 llvm::Error CallableProgram::save(const std::filesystem::path& folder) {
-  execution::Signature signature{.function = functionName, .arguments = {}, .results = {}};
+  execution::Signature signature{
+      .function = functionName, .arguments = {}, .results = {}, .donations = donations};
   for (const runtime::Argument& argument : taken)
     signature.arguments.push_back(argument.name);
   for (const Result& result : given)

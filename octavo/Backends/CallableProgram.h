@@ -5,6 +5,7 @@
 #include "octavo/Backends/DotErrors.h"
 #include "octavo/Backends/DotWidths.h"
 #include "octavo/Backends/OpenExtents.h"
+#include "octavo/Execution/Donation.h"
 #include "octavo/Execution/Executable.h"
 #include "octavo/Execution/Savable.h"
 #include "octavo/Runtime/Binding.h"
@@ -18,16 +19,15 @@
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/Error.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace octavo::backends {
@@ -75,7 +75,7 @@ public:
 
   /// Whether the program gives an argument's memory away for a result.
   bool isDonated(std::size_t argument, std::size_t result) const {
-    return donated.contains({argument, result});
+    return std::ranges::find(donations, execution::Donation{argument, result}) != donations.end();
   }
 
   /// Gives arguments values for all calls. Each fits its argument. Before the first call.
@@ -158,7 +158,7 @@ private:
   std::string functionName;
   std::vector<runtime::Argument> taken;
   std::vector<Result> given;
-  std::set<std::pair<std::size_t, std::size_t>> donated; ///< arguments to results
+  std::vector<execution::Donation> donations;
   std::optional<transforms::DotReport> report;
   std::optional<transforms::DropReport> dropReport;
   std::vector<transforms::MissedDots> missedDots;

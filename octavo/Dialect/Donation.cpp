@@ -11,16 +11,4 @@ bool isDonatedTo(mlir::func::FuncOp function, unsigned argument, unsigned result
   return donor && donor.getValue();
 }
 
-std::vector<Donation> donations(mlir::func::FuncOp function) {
-  std::vector<Donation> list;
-  for (unsigned result = 0; result < function.getNumResults(); ++result)
-    for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
-      if (isDonatedTo(function, argument, result) &&
-          llvm::none_of(list, [&](const Donation& each) { return each.argument == argument; })) {
-        list.push_back({argument, result});
-        break;
-      }
-  return list;
-}
-
 } // namespace octavo

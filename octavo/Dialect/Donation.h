@@ -3,21 +3,11 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-#include <vector>
-
 namespace octavo {
 
 /// Whether an argument's memory may become that of a result, as JAX's donate_argnums writes it:
 /// `tf.aliasing_output` names the result, `jax.buffer_donor` leaves the choice. Both are of one
 /// type.
 bool isDonatedTo(mlir::func::FuncOp function, unsigned argument, unsigned result);
-
-struct Donation {
-  unsigned argument, result;
-};
-
-/// One result for each argument that is given away, as long as there are any: first come, first
-/// served.
-std::vector<Donation> donations(mlir::func::FuncOp function);
 
 } // namespace octavo

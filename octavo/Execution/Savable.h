@@ -1,6 +1,7 @@
 // Executables that can be written to a folder.
 #pragma once
 
+#include "octavo/Execution/Donation.h"
 #include "octavo/Execution/Value.h"
 
 #include "llvm/Support/Error.h"
@@ -14,11 +15,12 @@
 
 namespace octavo::execution {
 
-/// The names by which a function is called, and how many items it takes (one where nothing is
-/// open).
+/// The names by which a function is called, what it gives away, and how many items it takes (one
+/// where nothing is open).
 struct Signature {
   std::string function;
   std::vector<std::string> arguments, results;
+  std::vector<Donation> donations;
   std::int64_t leastItems = 1, mostItems = 1;
 };
 

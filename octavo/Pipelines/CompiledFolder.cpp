@@ -188,14 +188,23 @@ llvm::Error writeFolder(const std::filesystem::path& folder, steps::Program prog
   FolderFile file{.function = signature.function,
                   .arguments = {},
                   .results = signature.results,
+                  .donations = {},
                   .products = program.packedCount > 0 ? standalone::productsOfMachine() : "",
                   .features = {},
                   .functions = {},
                   .kernels = 0,
                   .program = std::move(*written)};
-  for (std::size_t i = 0; i < bound.size(); ++i)
+  std::vector<std::size_t> numbers(bound.size()); ///< of arguments that are not bound
+  for (std::size_t i = 0; i < bound.size(); ++i) {
+    numbers[i] = file.arguments.size();
     if (!bound[i])
       file.arguments.push_back(signature.arguments[i]);
+  }
+  // What the program leaves open may turn out to be of two extents.
+  for (const auto& [argument, result] : signature.donations)
+    if (!bound[argument] &&
+        program.arguments[numbers[argument]].memory == program.results[result].memory)
+      file.donations.push_back({numbers[argument], result});
   size += standalone::weightsEnd(0, 0).size();
   if (auto ended = weights->write(standalone::weightsEnd(file.id(), size)); !ended)
     return errorOf(ended.error());

@@ -1,5 +1,6 @@
 #include "octavo/Runtime/Program.h"
 
+#include "octavo/Dialect/Donation.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/ArgumentExponents.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
@@ -224,6 +225,15 @@ std::vector<std::string> resultNames(mlir::func::FuncOp function) {
           name && names[i].empty())
         names[i] = name.str();
   return uniqueNames(std::move(names), "output");
+}
+
+std::vector<execution::Donation> donationsOf(mlir::func::FuncOp function) {
+  std::vector<execution::Donation> list;
+  for (unsigned result = 0; result < function.getNumResults(); ++result)
+    for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
+      if (isDonatedTo(function, argument, result))
+        list.push_back({argument, result});
+  return list;
 }
 
 } // namespace octavo::runtime

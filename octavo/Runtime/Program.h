@@ -1,6 +1,7 @@
 // A program in memory: read from a file, verified, with its functions' arguments and results named.
 #pragma once
 
+#include "octavo/Execution/Donation.h"
 #include "octavo/Runtime/Argument.h"
 #include "octavo/Runtime/JaxExport.h"
 
@@ -47,5 +48,8 @@ void choosePlatform(std::vector<Argument>& arguments, const std::optional<JaxExp
 /// The results' names: the attribute `octavo.name`, else `jax.result_info` where no other result
 /// has the same, else `outputN`.
 std::vector<std::string> resultNames(mlir::func::FuncOp function);
+
+/// All that isDonatedTo allows, result by result.
+std::vector<execution::Donation> donationsOf(mlir::func::FuncOp function);
 
 } // namespace octavo::runtime

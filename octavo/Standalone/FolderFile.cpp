@@ -63,6 +63,14 @@ public:
       list.push_back(text());
     return list;
   }
+  std::vector<execution::Donation> donations() {
+    std::vector<execution::Donation> list;
+    for (std::uint64_t count = word(); count > 0 && !isShort; --count) {
+      const std::uint64_t argument = word();
+      list.push_back({argument, word()});
+    }
+    return list;
+  }
   bool isWhole() const { return !isShort && rest.empty(); }
 
 private:
@@ -109,6 +117,11 @@ std::vector<std::byte> bytesOf(const FolderFile& file) {
   body.run(charactersOf(file.function));
   for (const auto* list : {&file.arguments, &file.results})
     body.texts(*list);
+  body.word(file.donations.size());
+  for (const execution::Donation& each : file.donations) {
+    body.word(each.argument);
+    body.word(each.result);
+  }
   body.run(charactersOf(file.products));
   for (const auto* list : {&file.features, &file.functions})
     body.texts(*list);
@@ -140,6 +153,7 @@ tl::expected<FolderFile, std::string> readFolderFile(std::span<const std::byte> 
   file.function = in.text();
   file.arguments = in.texts();
   file.results = in.texts();
+  file.donations = in.donations();
   file.products = in.text();
   file.features = in.texts();
   file.functions = in.texts();

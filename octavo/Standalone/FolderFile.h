@@ -2,6 +2,8 @@
 // the machine, and its steps (Steps/ProgramFile.h).
 #pragma once
 
+#include "octavo/Execution/Donation.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,6 +25,7 @@ std::uint64_t digest(std::span<const std::byte> bytes);
 struct FolderFile {
   std::string function;
   std::vector<std::string> arguments, results; ///< names; of the arguments, of those not bound
+  std::vector<execution::Donation> donations;  ///< of these arguments
   /// Instruction set of the products that scaled weights are packed for; empty without any.
   std::string products;
   std::vector<std::string> features;  ///< of the processor, that the kernels use

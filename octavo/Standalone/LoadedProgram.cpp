@@ -146,10 +146,16 @@ LoadedProgram::load(const std::filesystem::path& folder) {
   auto results = tensorsOf(file->results, program->results);
   if (!arguments || !results)
     return wrong(programFile, arguments ? results.error() : arguments.error());
+  if (!std::ranges::all_of(file->donations, [&](const execution::Donation& each) {
+        return each.argument < program->arguments.size() && each.result < program->results.size() &&
+               program->arguments[each.argument].memory == program->results[each.result].memory;
+      }))
+    return wrong(programFile, "an argument is donated to another result than it fits");
   std::unique_ptr<LoadedProgram> loaded(new LoadedProgram(std::move(*code), std::move(*program)));
   loaded->name = file->function;
   loaded->taken = std::move(*arguments);
   loaded->given = std::move(*results);
+  loaded->givenAway = std::move(file->donations);
   return loaded;
 }
 
@@ -182,17 +188,6 @@ LoadedProgram::itemsOf(std::span<const execution::Value> arguments) const {
       first = i;
   }
   return checkItems(count).map([&] { return count; });
-}
-
-bool LoadedProgram::isDonated(std::size_t argument, std::size_t result) const {
-  const steps::Program& program = runner.program();
-  const steps::SlotUse& slot =
-      program.slots[static_cast<std::size_t>(program.arguments[argument].number)];
-  return (slot.kind == steps::SlotUse::Kind::Donated &&
-          static_cast<std::size_t>(slot.result) == result) ||
-         std::ranges::any_of(program.donations, [&](const auto& each) {
-           return each.argument == argument && each.result == result;
-         });
 }
 
 } // namespace octavo::standalone

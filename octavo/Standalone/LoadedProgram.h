@@ -1,6 +1,7 @@
 // A program that `octavo compile` wrote to a folder, ready to run: no compiler, no LLVM.
 #pragma once
 
+#include "octavo/Execution/Donation.h"
 #include "octavo/Steps/Place.h"
 #include "octavo/Steps/ProgramRunner.h"
 
@@ -39,8 +40,8 @@ public:
   /// The second of these errors.
   tl::expected<void, std::string> checkItems(std::int64_t items) const;
 
-  /// Whether the program gives an argument's memory away for a result.
-  bool isDonated(std::size_t argument, std::size_t result) const;
+  /// What the program gives away for its results.
+  const std::vector<execution::Donation>& donations() const { return givenAway; }
 
   /// steps::ProgramRunner::run, of arguments that itemsOf takes. So is runInto.
   tl::expected<std::vector<execution::Value>, std::string>
@@ -61,6 +62,7 @@ private:
   std::shared_ptr<const void> code; ///< of the kernels
   std::string name;
   std::vector<Tensor> taken, given;
+  std::vector<execution::Donation> givenAway;
   steps::ProgramRunner runner;
 };
 

@@ -18,6 +18,7 @@ struct Place {
     /// number of items. Only arguments, results, and what is copied or carried by a loop have one.
     int openAxis = -1;
 
+    bool operator==(const InMemory&) const = default;
     std::vector<std::int64_t> shapeOf(std::int64_t items) const {
       std::vector<std::int64_t> all = shape;
       if (openAxis >= 0)

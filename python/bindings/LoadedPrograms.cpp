@@ -11,6 +11,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include <algorithm>
+
 namespace octavo::python {
 
 namespace nb = nanobind;
@@ -35,7 +37,8 @@ public:
   const std::vector<runtime::Result>& results() const { return given; }
   const Value* bound(std::size_t /*argument*/) const override { return nullptr; }
   bool isDonated(std::size_t argument, std::size_t result) const override {
-    return program->isDonated(argument, result);
+    const auto& donations = program->donations();
+    return std::ranges::find(donations, execution::Donation{argument, result}) != donations.end();
   }
   tl::expected<std::vector<runtime::Result>, std::string>
   prepare(std::span<const Value> values) override {

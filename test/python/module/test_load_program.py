@@ -122,6 +122,34 @@ func.func @main(%a: tensor<64x40xf32> {octavo.name = "a", tf.aliasing_output = 0
         np.testing.assert_array_equal(found[1], expected[1])
 
 
+def test_arguments_that_are_donated_but_not_written_over(tmp_path):
+    """Nothing lies in their place while the program runs; where a call gives them for the result, they may be it."""
+    text = """
+func.func @main(%y: tensor<?x4xf32> {octavo.name = "y", tf.aliasing_output = 1 : i32}, %w: tensor<4x4xf32> {octavo.name = "w"},
+                %z: tensor<?x4xf32> {octavo.name = "z", jax.buffer_donor = true}) -> (tensor<?x4xf32>, tensor<?x4xf32>, tensor<4x4xf32>) {
+  %0 = stablehlo.dot_general %z, %w, contracting_dims = [1] x [0] : (tensor<?x4xf32>, tensor<4x4xf32>) -> tensor<?x4xf32>
+  %1 = stablehlo.dot_general %y, %w, contracting_dims = [1] x [0] : (tensor<?x4xf32>, tensor<4x4xf32>) -> tensor<?x4xf32>
+  %2 = stablehlo.reverse %w, dims = [0] : tensor<4x4xf32>
+  return %0, %1, %2 : tensor<?x4xf32>, tensor<?x4xf32>, tensor<4x4xf32>
+}"""
+    y, z, w = (DRAWN.integers(-9, 9, (rows, 4)).astype(np.float32) for rows in (3, 3, 4))
+    octavo.save(tmp_path / "w.safetensors", {"w": w})
+    octavo.save(tmp_path / "wy.safetensors", {"w": w, "y": y})
+    for program in (octavo.compile(text), octavo.load_program(compiled(tmp_path, text))):
+        given, own = [y.copy(), z.copy()], np.empty_like(w)
+        program(given[0], w, given[1], out=(given[1], given[0], own))
+        np.testing.assert_array_equal(given, [y @ w, z @ w])
+        np.testing.assert_array_equal(own, w[::-1])
+        with pytest.raises(octavo.ShapeError, match='"w", which the program does not donate'):
+            program(y, own, z, out=(np.empty_like(y), np.empty_like(y), own))
+        with pytest.raises(octavo.ShapeError, match='"y", which the program does not donate'):
+            program(given[0], w, z, out=(given[0], np.empty_like(y), own))
+    bound = octavo.load_program(compiled(tmp_path, text, "--weights", tmp_path / "w.safetensors"))
+    given = z.copy()
+    bound(y, given, out=(given, np.empty_like(y), own))
+    np.testing.assert_array_equal(given, z @ w)
+
+
 def test_what_does_not_fit_is_named(folder, tmp_path):
     program = octavo.load_program(folder)
     with pytest.raises(octavo.DtypeError, match='"x" of @main: expected float32, found float64'):

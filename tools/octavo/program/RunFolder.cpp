@@ -77,19 +77,6 @@ std::vector<Value> results(LoadedProgram& program, std::vector<Value> arguments,
   return std::move(*found);
 }
 
-/// What the program gives away for a result, it has of the run before.
-std::vector<Value> nextArguments(const LoadedProgram& program, const std::vector<Value>& arguments,
-                                 std::vector<Value>&& before) {
-  std::vector<Value> next = arguments;
-  for (std::size_t i = 0; i < next.size(); ++i)
-    for (std::size_t result = 0; result < before.size(); ++result)
-      if (program.isDonated(i, result)) {
-        next[i] = std::move(before[result]);
-        break;
-      }
-  return next;
-}
-
 } // namespace
 
 void refuseOptionsOfPrograms(const CLI::App& command, std::span<const CLI::Option* const> ofDots) {
@@ -127,9 +114,14 @@ void runFolder(const FolderRun& run) {
   const RunInterruption interruption(host);
   const std::vector<Value> first = results(program, arguments, host);
   times.evaluate = evaluating.seconds();
+  // What the program gives away for a result, it has of the run before.
+  const auto given = execution::oneForEach(program.donations());
   std::vector<Value> before = first;
   for (unsigned i = 0; i < run.repeat; ++i) {
-    std::vector<Value> next = nextArguments(program, arguments, std::move(before));
+    std::vector<Value> next = arguments;
+    for (const execution::Donation& each : given)
+      next[each.argument] = std::move(before[each.result]);
+    before.clear();
     const auto begin = std::chrono::steady_clock::now();
     before = results(program, std::move(next), host);
     times.repeated.push_back(

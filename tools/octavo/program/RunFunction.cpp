@@ -11,7 +11,6 @@
 
 #include "octavo/Backends/Backends.h"
 #include "octavo/Backends/OpenExtents.h"
-#include "octavo/Dialect/Donation.h"
 #include "octavo/Numerics/Scaled.h"
 #include "octavo/Runtime/Infeed.h"
 #include "octavo/Runtime/Outputs.h"
@@ -225,11 +224,12 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
     throw CommandError(llvm::toString(results.takeError()), evaluationFailed());
   run.times.evaluate = time.seconds();
   // What the program gives away for a result, it has of the run before.
-  const auto given = run.processes == 1 ? donations(function) : std::vector<Donation>();
+  const auto given = run.processes == 1 ? execution::oneForEach(runtime::donationsOf(function))
+                                        : std::vector<execution::Donation>();
   std::vector<Value> before = *results;
   for (unsigned i = 0; i < options.repeat; ++i) {
     std::vector<Value> next = again;
-    for (const Donation& each : given)
+    for (const execution::Donation& each : given)
       next[each.argument] = std::move(before[each.result]);
     before.clear();
     const auto begin = std::chrono::steady_clock::now();
