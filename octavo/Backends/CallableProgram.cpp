@@ -82,6 +82,10 @@ CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, runtime::Progr
   made->file = std::move(file);
   made->backend = options.backend;
   mlir::ModuleOp module = *made->file.program;
+  if (auto whole = runtime::findFunction(module, options.function); !whole)
+    return whole.takeError();
+  else if (llvm::Error error = runtime::markParameters(*whole, options.weights))
+    return std::move(error);
   if (options.recoversScaled)
     transforms::recoverScaled(module);
   if (options.dots) {

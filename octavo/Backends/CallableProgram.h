@@ -35,6 +35,8 @@ namespace octavo::backends {
 struct CallableOptions {
   std::string function = {};                   ///< empty: runtime::findFunction's
   const execution::Backend* backend = nullptr; ///< must be given
+  /// Names of arguments that are to be bound: they are weights, whatever the program says of them.
+  std::vector<std::string> weights = {};
   /// Whether dots of what the program dequantizes become products of scaled tensors first.
   bool recoversScaled = false;
   /// Whether tensors that are only dequantized again are not quantized (transforms::dropScales).

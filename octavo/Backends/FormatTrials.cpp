@@ -92,6 +92,8 @@ FormatTrials::make(std::shared_ptr<mlir::MLIRContext> context, runtime::ProgramF
   auto function = runtime::findFunction(*made->program, made->options.function);
   if (!function)
     return function.takeError();
+  if (llvm::Error error = runtime::markParameters(*function, made->options.weights))
+    return std::move(error);
   made->functionName = function->getName().str();
   made->names = runtime::resultNames(*function);
   auto taken = runtime::argumentsOf(*function);

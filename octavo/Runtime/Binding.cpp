@@ -28,6 +28,8 @@ using format::element;
 using numerics::ElementType;
 using numerics::Tensor;
 
+constexpr std::string_view kSafetensors = ".safetensors";
+
 /// Where the value of one argument comes from: an entry of a file of weights, or a .npy file.
 struct Origin {
   std::shared_ptr<const SafetensorsFile> file = nullptr;
@@ -85,7 +87,7 @@ private:
   enum class MissingValues : std::uint8_t { Refuse, Allow };
 
   llvm::Error addWeights(const std::filesystem::path& path) {
-    if (path.extension() != ".safetensors")
+    if (path.extension() != kSafetensors)
       return failure(fmt::format("{}: weights are read from .safetensors files; {}", path.string(),
                                  sources.options.array.empty()
                                      ? "write the array into one, under the name of its argument"
@@ -110,7 +112,7 @@ private:
   }
 
   llvm::Error addInput(const InputFile& input) {
-    if (input.path.extension() == ".safetensors") {
+    if (input.path.extension() == kSafetensors) {
       if (!input.argument.empty())
         return failure(fmt::format(
             "{}: a .safetensors file binds its tensors by their own names; give it without "
@@ -383,6 +385,20 @@ llvm::Error takeUnread(const execution::Executable& executable, std::span<Value>
 Sources weightsOf(std::span<const std::string> files, bool ignoresUnused) {
   return {.weights = {files.begin(), files.end()},
           .unused = ignoresUnused ? UnusedTensors::Ignore : UnusedTensors::Refuse};
+}
+
+llvm::Expected<std::vector<std::string>> tensorNames(std::span<const std::string> files) {
+  std::vector<std::string> names;
+  for (const std::filesystem::path path : files) {
+    if (path.extension() != kSafetensors)
+      continue;
+    const auto file = SafetensorsFile::open(path);
+    if (!file)
+      return failure(file.error().message());
+    for (const SafetensorsEntry& entry : file->entries())
+      names.push_back(entry.name);
+  }
+  return names;
 }
 
 llvm::Expected<std::vector<Value>> bindArguments(std::span<const Argument> arguments,

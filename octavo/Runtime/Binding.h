@@ -53,6 +53,10 @@ struct Sources {
 /// Tensors of .safetensors files alone, those that no argument asks for ignored or refused.
 Sources weightsOf(std::span<const std::string> files, bool ignoresUnused);
 
+/// The names of the tensors of .safetensors files. Files of other names are left out: what binds
+/// them refuses them.
+llvm::Expected<std::vector<std::string>> tensorNames(std::span<const std::string> files);
+
 /// Values for every argument, in their order. A file's tensors are copied once, straight to the
 /// value or through quantization; the files are closed again, but those that are read later.
 ///

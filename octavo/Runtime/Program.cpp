@@ -14,6 +14,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
@@ -199,6 +200,20 @@ llvm::Expected<std::vector<Argument>> argumentsOf(mlir::func::FuncOp function) {
     arguments.push_back(std::move(*argument));
   }
   return arguments;
+}
+
+llvm::Error markParameters(mlir::func::FuncOp function, std::span<const std::string> names) {
+  if (names.empty())
+    return llvm::Error::success();
+  auto arguments = argumentsOf(function);
+  if (!arguments)
+    return arguments.takeError();
+  const llvm::StringSet<> weights(llvm::from_range, names);
+  for (const auto& [i, argument] : llvm::enumerate(*arguments))
+    if (weights.contains(argument.name))
+      function.setArgAttr(static_cast<unsigned>(i), ir::OctavoDialect::kParameter,
+                          mlir::UnitAttr::get(function.getContext()));
+  return llvm::Error::success();
 }
 
 void choosePlatform(std::vector<Argument>& arguments, const std::optional<JaxExport>& container) {

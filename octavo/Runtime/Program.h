@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,10 @@ std::vector<mlir::func::FuncOp> selfChecks(mlir::ModuleOp program);
 /// argument has the same, else `argN`. Fails on two arguments with one `octavo.name`, and on types
 /// that are not ranked tensors.
 llvm::Expected<std::vector<Argument>> argumentsOf(mlir::func::FuncOp function);
+
+/// Marks the arguments of these names as weights (octavo.parameter); other names are nobody's.
+/// Fails as argumentsOf does.
+llvm::Error markParameters(mlir::func::FuncOp function, std::span<const std::string> names);
 
 /// Gives the argument that says which of the container's platforms the program runs on the number
 /// of this machine's, as JAX names it.

@@ -481,7 +481,8 @@ std::string DotChoice::chooseFormats(Dot& dot) const {
            (dot.record.arguments.empty()
                 ? ""
                 : " (a weight among the arguments " + llvm::join(dot.record.arguments, ", ") +
-                      " is named by --parameters, in Python parameters=)");
+                      " is one that --weights gives or --parameters names, in Python weights= or "
+                      "parameters=)");
   }
   for (DotSide& side : dot.sides) {
     side.format = side.isWeight()   ? formats->weights

@@ -6,14 +6,11 @@
 #include "python/bindings/ProgramCall.h"
 #include "python/bindings/ProgramValues.h"
 
-#include "octavo/Checkpoint/Files/Safetensors.h"
 #include "octavo/Text/NearNames.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nanobind/stl/string.h>
-
-#include <re2/re2.h>
 
 #include <utility>
 
@@ -21,19 +18,14 @@ namespace octavo::python {
 
 namespace nb = nanobind;
 
-std::string parametersOf(const std::string& also, const std::vector<std::string>& files,
-                         const nb::dict& arrays) {
-  std::vector<std::string> alternatives;
-  if (!also.empty())
-    alternatives.push_back("(?:" + also + ")");
+std::vector<std::string> weightNames(const std::vector<std::string>& files,
+                                     const nb::dict& arrays) {
+  auto names = runtime::tensorNames(files);
+  if (!names)
+    raise(ErrorClass::File, "{}", llvm::toString(names.takeError()));
   for (nb::handle key : arrays.keys())
-    alternatives.push_back("^" + RE2::QuoteMeta(nb::cast<std::string>(key)) + "$");
-  for (const std::string& path : files) {
-    const auto file = valueOf(checkpoint::SafetensorsFile::open(path));
-    for (const checkpoint::SafetensorsEntry& entry : file.entries())
-      alternatives.push_back("^" + RE2::QuoteMeta(entry.name) + "$");
-  }
-  return fmt::format("{}", fmt::join(alternatives, "|"));
+    names->push_back(nb::cast<std::string>(key));
+  return std::move(*names);
 }
 
 std::shared_ptr<const transforms::StaticScales> staticScales(const std::string& calibration,

@@ -16,10 +16,9 @@
 
 namespace octavo::python {
 
-/// A regular expression that finds `also`, if any, and exactly the arguments that are to be bound:
-/// these are weights, whatever the program says of them.
-std::string parametersOf(const std::string& also, const std::vector<std::string>& files,
-                         const nanobind::dict& arrays);
+/// The names of what files and arrays have. Throws File.
+std::vector<std::string> weightNames(const std::vector<std::string>& files,
+                                     const nanobind::dict& arrays);
 
 /// The calibration of a file, or the one that the text is; null where it is empty. Throws File.
 std::shared_ptr<const transforms::StaticScales> staticScales(const std::string& calibration,

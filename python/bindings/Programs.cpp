@@ -29,7 +29,6 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 #include <nlohmann/json.hpp>
-#include <re2/re2.h>
 
 #include <algorithm>
 #include <functional>
@@ -175,10 +174,7 @@ compileWith(const nb::bytes& source, bool isPath, const nb::list& paths, const n
   if (backend == nullptr)
     raise(ErrorClass::Format, "backend: there is no \"{}\"; there are: {}", backendName,
           fmt::join(backends::names(), ", "));
-  if (dots)
-    dots->parameters = parametersOf(dots->parameters, files, arrays);
-  if (probes)
-    probes->parameters = parametersOf(probes->parameters, files, arrays);
+  std::vector<std::string> weights = weightNames(files, arrays);
   auto made = withoutLock([&]() -> llvm::Expected<std::unique_ptr<CallableProgram>> {
     auto context = runtime::makeContext();
     auto file = isPath ? runtime::readProgramFile(program, *context)
@@ -188,6 +184,7 @@ compileWith(const nb::bytes& source, bool isPath, const nb::list& paths, const n
     return CallableProgram::make(std::move(context), std::move(*file),
                                  {.function = function,
                                   .backend = backend,
+                                  .weights = std::move(weights),
                                   .recoversScaled = recoversScaled,
                                   .dropsScales = dropsScales,
                                   .dots = std::move(dots),
@@ -278,7 +275,7 @@ nb::list othersOf(const CallableProgram& program) {
   return list;
 }
 
-/// What docs/commands/run.md has under per_op, as JSON. Arguments that are bound are weights.
+/// What docs/commands/run.md has under per_op, as JSON.
 std::string dotErrors(CallableProgram& program, const transforms::DotOptions& dots,
                       const nb::args& positional, const nb::kwargs& named) {
   nb::object out = nb::none();
@@ -286,13 +283,6 @@ std::string dotErrors(CallableProgram& program, const transforms::DotOptions& do
   if (!out.is_none())
     raise(ErrorClass::Program, "dot_errors gives figures and no results: leave out= out");
   backends::DotErrorOptions options{.dots = dots, .host = {}, .onRun = {}};
-  std::vector<std::string> weights;
-  if (!dots.parameters.empty())
-    weights.push_back("(?:" + dots.parameters + ")");
-  for (std::size_t i = 0; i < program.arguments().size(); ++i)
-    if (program.isBound(i))
-      weights.push_back("^" + RE2::QuoteMeta(program.arguments()[i].name) + "$");
-  options.dots.parameters = fmt::format("{}", fmt::join(weights, "|"));
   Signals signals;
   options.host.isInterrupted = [&] { return signals.areRaised(); };
   const int threads = threadLimit();

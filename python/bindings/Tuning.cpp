@@ -237,12 +237,13 @@ nb::dict tune(const nb::bytes& source, bool isPath, const nb::list& paths, const
   backends::TrialOptions trialOptions{
       .function = function,
       .backend = backend,
+      .weights = weightNames(files, arrays),
       .candidates = candidatesOf(formats, staticScales(calibration, calibrationIsText))};
   transforms::DotOptions& dots = trialOptions.dots;
   static_cast<transforms::DotFormats&>(dots) = trialOptions.candidates.front();
   dots.match = match;
   dots.exclude = exclude;
-  dots.parameters = parametersOf(parameters, files, arrays);
+  dots.parameters = parameters;
   dots.minSize = minSize;
   if (llvm::Error error = transforms::checkOptions(dots))
     raise(ErrorClass::Format, "{}", llvm::toString(std::move(error)));

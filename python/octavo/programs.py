@@ -326,8 +326,8 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
     interpreter. Files may have tensors that no argument is for with ``ignore_unused``.
 
     Raises ProgramError for a program that cannot be read or run and for weights that it does not take,
-    FormatError for a name that nothing has, FileError for a calibration that is none, DtypeError,
-    ShapeError and NonFiniteError for arrays that do not fit."""
+    FormatError for a name that nothing has, FileError for files of weights or a calibration that cannot
+    be read, DtypeError, ShapeError and NonFiniteError for arrays that do not fit."""
     _programs = programs_module("octavo.compile")
     dots = _dot_options(quantize, recipe, activations, rule, non_finite, preset, match, exclude, parameters,
                         min_size, both_activations, calibration, range)

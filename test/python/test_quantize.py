@@ -129,7 +129,7 @@ def test_why_no_dot_is_quantized_is_told(tmp_path):
     assert '0 of 1 dots quantized (of net/dot: its name does not match "zzz"; --explain tells it of each)' in octavo(
         program, *options, "--match", "zzz")
     assert "a least number of elements of -5; give one from 0 on" in octavo(program, *options, "--min-size", "-5", code=2)
-    why = "of net/dot: both operands are activations (a weight among the arguments x, w is named by --parameters, in Python parameters=)"
+    why = "of net/dot: both operands are activations (a weight among the arguments x, w is one that --weights gives or --parameters names, in Python weights= or parameters=)"
     assert why in octavo(program, *options[:2])
     for name, shape in (("x", (4, 64)), ("w", (64, 32))):
         np.save(tmp_path / f"{name}.npy", np.ones(shape, np.float32))

@@ -512,7 +512,8 @@ def test_programs_with_nothing_to_tune(case):
                             "  %0 = stablehlo.tanh %x : tensor<8x64xf32>\n  return %0 : tensor<8x64xf32>\n}\n")
     assert "there is nothing to tune; the program has no dots" in case.tune("cosine >= 0.9", code=3)
     case.program.write_text(PROGRAM.replace(", octavo.parameter", ""))
-    error = case.tune("cosine >= 0.9", code=3)
+    inputs, case.weights = ["--input", case.weights, "--input", case.x], None
+    error = case.tune("cosine >= 0.9", inputs=inputs, code=3)
     assert "none of the program's 3 dots can become narrow" in error
     assert "both operands are activations" in error
 

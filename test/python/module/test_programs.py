@@ -140,6 +140,23 @@ def test_weights_in_files(lowered, tmp_path):
     close(octavo.compile(lowered, weights=[tmp_path / "more.safetensors"], ignore_unused=True)(X))
 
 
+@pytest.mark.parametrize("quantize", [None, "mxfp4"])
+def test_files_of_weights_that_cannot_be_read(lowered, tmp_path, quantize):
+    (tmp_path / "short.safetensors").write_bytes(b"short")
+    for name, words in ("none.safetensors", "No such file"), ("short.safetensors", "short.safetensors"):
+        with pytest.raises(octavo.FileError, match=words):
+            octavo.compile(lowered, weights=tmp_path / name, quantize=quantize)
+
+
+def test_a_file_of_many_weights(lowered, tmp_path):
+    """As a shard of a large model has them, most of them other programs'."""
+    named = {f"params[{key!r}]": value for key, value in PARAMS.items()}
+    many = {f"model.layers.0.mlp.experts.{i}.down_proj.weight": np.zeros(1, np.float32) for i in range(40000)}
+    octavo.save(tmp_path / "w.safetensors", {**many, **named})
+    program = octavo.compile(lowered, weights=tmp_path / "w.safetensors", quantize="mxfp4", ignore_unused=True)
+    assert all(dot.is_quantized for dot in program.dots) and program(X).shape == (8, 32)
+
+
 @pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxfp4", "nvfp4", "fp8_row"])
 def test_quantize_is_that_of_the_module(format):
     weight, x = drawn(32, 64), drawn(8, 64)

@@ -176,6 +176,7 @@ Calibration calibrationOf(const CalibrateFlags& flags) {
             std::move(context), std::move(file),
             {.function = flags.function,
              .backend = backend,
+             .weights = orThrow(runtime::tensorNames(flags.weights)),
              .probes = transforms::CalibrationProbeOptions{flags.parameters, flags.hasColumns}}),
         flags.program);
   }
@@ -248,7 +249,7 @@ void addCalibrateCommand(CLI::App& app) {
       ->allow_extra_args(false);
   command
       ->add_option("--weights", flags->weights,
-                   "Tensors for the arguments of the same names; may be repeated")
+                   "Weights: tensors for the arguments of the same names; may be repeated")
       ->type_name("FILE.safetensors")
       ->allow_extra_args(false);
   command->add_option("--merge", flags->merged, "Put calibrations of one program together instead")

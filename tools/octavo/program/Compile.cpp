@@ -130,13 +130,15 @@ void compileProgram(const CompileOptions& options) {
   std::unique_ptr<CallableProgram> program;
   {
     const ElapsedTime time("compiling the program");
-    program = orThrow(CallableProgram::make(std::move(context), std::move(file),
-                                            {.function = options.function,
-                                             .backend = backends::find("compiled"),
-                                             .recoversScaled = options.recoversScaled,
-                                             .dropsScales = options.dropsScales,
-                                             .dots = std::move(dots)}),
-                      options.program);
+    program =
+        orThrow(CallableProgram::make(std::move(context), std::move(file),
+                                      {.function = options.function,
+                                       .backend = backends::find("compiled"),
+                                       .weights = orThrow(runtime::tensorNames(options.weights)),
+                                       .recoversScaled = options.recoversScaled,
+                                       .dropsScales = options.dropsScales,
+                                       .dots = std::move(dots)}),
+                options.program);
   }
   warnOfMissedDots(program->missed(), options.program, options.failsOnMissed);
   bindWeights(*program, options);
@@ -157,9 +159,10 @@ void addCompileCommand(CLI::App& app) {
       ->type_name("FILE")
       ->required();
   command
-      ->add_option("--weights", options->weights,
-                   "Tensors for the arguments of the same names, which the folder keeps; may be "
-                   "repeated")
+      ->add_option(
+          "--weights", options->weights,
+          "Weights: tensors for the arguments of the same names, which the folder keeps; may be "
+          "repeated")
       ->type_name("FILE.safetensors")
       ->allow_extra_args(false);
   command->add_option("-o,--output", options->folder, "The folder")

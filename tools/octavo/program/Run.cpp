@@ -213,6 +213,20 @@ QuantizationReport quantizeProgram(mlir::ModuleOp program, const RunOptions& opt
           .seconds = time.seconds()};
 }
 
+/// What --weights gives is a weight, whatever the program says of it.
+void markWeights(mlir::ModuleOp program, const RunOptions& options) {
+  std::vector<std::string> files;
+  for (const std::string& each : options.weights)
+    files.push_back(pathOf(each, 0));
+  const std::vector<std::string> names = orThrow(runtime::tensorNames(files));
+  if (names.empty())
+    return;
+  if (llvm::Error error = runtime::markParameters(
+          orThrow(runtime::findFunction(program, options.function), options.program), names))
+    throw CommandError(options.program + ": " + llvm::toString(std::move(error)),
+                       ExitCode::BadInput);
+}
+
 RecoveryReport recoverProgram(mlir::ModuleOp program) {
   const ElapsedTime time("recovering products of scaled tensors");
   const transforms::RecoverReport report = transforms::recoverScaled(program);
@@ -281,6 +295,7 @@ void runProgram(const RunOptions& options) {
   const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
   runtime::ProgramFile file = orThrow(runtime::readProgramFile(options.program, *context));
   mlir::ModuleOp program = *file.program;
+  markWeights(program, options);
   mlir::OwningOpRef<mlir::ModuleOp> original;
   if (options.compare == "f32")
     original = program.clone();
@@ -388,7 +403,7 @@ void addRunCommand(CLI::App& app) {
       ->required();
   command
       ->add_option("--weights", options->weights,
-                   "Tensors for the arguments of the same names; may be repeated")
+                   "Weights: tensors for the arguments of the same names; may be repeated")
       ->type_name("FILE.safetensors")
       ->allow_extra_args(false);
   command

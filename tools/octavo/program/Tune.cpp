@@ -188,6 +188,8 @@ void tuneProgram(const TuneFlags& flags) {
                        ExitCode::BadUsage);
   backends::TrialOptions trialOptions{.function = flags.function,
                                       .backend = backend,
+                                      .weights =
+                                          orThrow(runtime::tensorNames(flags.inputs.weights)),
                                       .dots = whichDots(flags, candidates),
                                       .candidates = candidates};
   backends::TuningOptions options{.budget = budget, .cost = costOf(flags)};
@@ -276,7 +278,7 @@ void addTuneCommand(CLI::App& app) {
       ->required();
   command
       ->add_option("--weights", flags->inputs.weights,
-                   "Tensors for the arguments of the same names; may be repeated")
+                   "Weights: tensors for the arguments of the same names; may be repeated")
       ->type_name("FILE.safetensors")
       ->allow_extra_args(false);
   command
