@@ -2,6 +2,7 @@
 #pragma once
 
 #include "octavo/Execution/OperationText.h"
+#include "octavo/Execution/Value.h"
 
 #include <cstdint>
 #include <span>
@@ -13,11 +14,23 @@ namespace octavo::execution {
 /// What lets such values in.
 inline constexpr std::string_view kNonFiniteOptions =
     "--non-finite propagate makes the block NaN, --non-finite saturate takes an infinity for the "
-    "largest value (non_finite= in Python, non_finite in a recipe's rule and in octavo.quantize)";
+    "largest value, --non-finite skip-nan does so too and leaves a NaN out of the block's scale "
+    "(non_finite= in Python, non_finite in a recipe's rule and in octavo.quantize)";
+
+/// What every error says that tells of such values, before kNonFiniteOptions.
+inline constexpr std::string_view kRefused = ", which its quantization refuses: ";
+inline bool tellsOfRefusedInput(std::string_view error) {
+  return error.find(kRefused) != std::string_view::npos;
+}
 
 /// That of octavo.quantize `op`, whose input has `value`, NaN or an infinity. `place` is where;
 /// empty: not known.
 std::string refusedInput(const OperationText& op, float value,
                          std::span<const std::int64_t> place = {});
+
+/// Such an error with the place added, where it has none and says that one of a program's arguments
+/// has the value: that of the first there. Others stay as they are.
+std::string withPlace(std::string error, std::span<const std::string> arguments,
+                      std::span<const Value> values);
 
 } // namespace octavo::execution

@@ -1,5 +1,6 @@
 #include "octavo/Kernels/Execution.h"
 #include "octavo/Parallel/Loops.h"
+#include "octavo/Parallel/Threads.h"
 
 #include <algorithm>
 #include <tbb/global_control.h>
@@ -44,7 +45,7 @@ void forRangesOnThreads(std::size_t n, std::size_t grain, int threads,
   // The arena of the call does where it has as many; a body calls nothing with other threads.
   if (threads == 0 || threads == tbb::this_task_arena::max_concurrency())
     return run();
-  parallel::withThreads(threads, run);
+  parallel::withThreads(parallel::usefulThreads(threads), run);
 }
 
 } // namespace octavo::kernels

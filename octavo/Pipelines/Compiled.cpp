@@ -3,6 +3,7 @@
 #include "octavo/Conversion/Steps/Explain.h"
 #include "octavo/Conversion/Steps/Items.h"
 #include "octavo/Dialect/Diagnostics.h"
+#include "octavo/Dialect/Octavo/QuantizedInput.h"
 #include "octavo/Dialect/StableHLO/Channels.h"
 #include "octavo/Pipelines/Codegen.h"
 #include "octavo/Pipelines/CompiledFolder.h"
@@ -181,8 +182,11 @@ llvm::Expected<std::unique_ptr<MachineCode>> compiledKernels(conversion::Lowered
 }
 
 llvm::Expected<std::unique_ptr<execution::Executable>>
-executableOf(mlir::OwningOpRef<mlir::ModuleOp> module, bool isSimplified,
+executableOf(mlir::OwningOpRef<mlir::ModuleOp> module, llvm::StringRef name, bool isSimplified,
              conversion::Lowered lowered) {
+  auto function = module->lookupSymbol<mlir::func::FuncOp>(name);
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    lowered.program.argumentNames.push_back(ir::argumentName(function, i));
   auto code = compiledKernels(lowered);
   if (!code)
     return code.takeError();
@@ -201,7 +205,7 @@ compileForItems(ProgramOfItems one, ProgramOfItems other, llvm::StringRef name,
       return llvm::createStringError(reason);
   const KeptProgram kept({one.program, other.program}, name);
   if (auto found = kept.find())
-    return executableOf(one.program.clone(), false, std::move(*found));
+    return executableOf(one.program.clone(), name, false, std::move(*found));
   mlir::OwningOpRef<mlir::ModuleOp> modules[2];
   conversion::LoweredItems lowered[2];
   for (auto [source, module, made] : llvm::zip(sources, modules, lowered)) {
@@ -216,7 +220,7 @@ compileForItems(ProgramOfItems one, ProgramOfItems other, llvm::StringRef name,
   if (const auto why = conversion::openItems(lowered[0], lowered[1]))
     return llvm::createStringError(*why);
   kept.keep(lowered[0].lowered);
-  return executableOf(std::move(modules[0]), true, std::move(lowered[0].lowered));
+  return executableOf(std::move(modules[0]), name, true, std::move(lowered[0].lowered));
 }
 
 llvm::Expected<std::unique_ptr<execution::Executable>>
@@ -237,7 +241,7 @@ compileProgram(mlir::ModuleOp source, llvm::StringRef name, conversion::Evaluate
   if (guarding == conversion::Guarding::None) {
     kept.emplace(source, name);
     if (auto found = kept->find())
-      return executableOf(std::move(module), false, std::move(*found));
+      return executableOf(std::move(module), name, false, std::move(*found));
   }
   if (llvm::Error error = simplify(*module))
     return handOver(llvm::toString(std::move(error)));
@@ -249,7 +253,7 @@ compileProgram(mlir::ModuleOp source, llvm::StringRef name, conversion::Evaluate
     return handOver(llvm::toString(program.takeError()));
   if (kept)
     kept->keep(*program);
-  return executableOf(std::move(module), true, std::move(*program));
+  return executableOf(std::move(module), name, true, std::move(*program));
 }
 
 } // namespace octavo::pipelines

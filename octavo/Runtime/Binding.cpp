@@ -337,12 +337,11 @@ private:
     auto value = quantizedFor(argument, tensor);
     if (value)
       return std::move(*value);
-    return failure(fmt::format(
-        "{}: cannot be quantized to {}: element [{}] is {}; repair the weight, or choose what "
-        "becomes of it: {}",
-        origin.describe(), argument.describe(),
-        fmt::join(indexOf(argument.shape, value.error().index), ", "), value.error().value,
-        execution::kNonFiniteOptions));
+    return failure(
+        fmt::format("{}: cannot be quantized to {}: element [{}] is {}{}{}; or repair the weight",
+                    origin.describe(), argument.describe(),
+                    fmt::join(indexOf(argument.shape, value.error().index), ", "),
+                    value.error().value, execution::kRefused, execution::kNonFiniteOptions));
   }
 
   std::span<const Argument> arguments;

@@ -2,6 +2,7 @@
 #include "octavo/Standalone/octavo_program.h"
 
 #include "octavo/Parallel/Loops.h"
+#include "octavo/Parallel/Threads.h"
 #include "octavo/Standalone/LoadedProgram.h"
 
 #include <fmt/format.h>
@@ -176,8 +177,9 @@ int octavo_program_run_items(octavo_program* program, int64_t items, const void*
     if (threads == 0)
       return run(*program->loaded, items, arguments, results);
     std::optional<std::string> wrong;
-    octavo::parallel::withThreads(
-        threads, [&] { wrong = run(*program->loaded, items, arguments, results); });
+    octavo::parallel::withThreads(octavo::parallel::usefulThreads(threads), [&] {
+      wrong = run(*program->loaded, items, arguments, results);
+    });
     return wrong;
   });
   return isDone ? 0 : -1;

@@ -151,6 +151,7 @@ LoadedProgram::load(const std::filesystem::path& folder) {
                program->arguments[each.argument].memory == program->results[each.result].memory;
       }))
     return wrong(programFile, "an argument is donated to another result than it fits");
+  program->argumentNames = file->arguments;
   std::unique_ptr<LoadedProgram> loaded(new LoadedProgram(std::move(*code), std::move(*program)));
   loaded->name = file->function;
   loaded->taken = std::move(*arguments);

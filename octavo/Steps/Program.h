@@ -10,6 +10,7 @@
 #include <deque>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace octavo::steps {
@@ -61,6 +62,7 @@ struct Program {
   int packedCount = 0; ///< left operands that are packed in each run
   int rightCount = 0;  ///< right operands of products
   std::vector<Place> arguments, results;
+  std::vector<std::string> argumentNames;      ///< for errors; not in files of programs
   std::vector<ScaledArgument> scaledArguments; ///< those of the arguments that have no slot
   std::vector<Value> constants;
   std::vector<BoundValue> values;       ///< scaled tensors that are bound

@@ -1,5 +1,6 @@
 #include "octavo/Steps/ProgramRunner.h"
 
+#include "octavo/Execution/RefusedInput.h"
 #include "octavo/Execution/SharedMemory.h"
 
 #include <fmt/format.h>
@@ -230,7 +231,9 @@ Outcome ProgramRunner::execute(Workspace& work, std::span<Value> arguments) cons
   }
   if (whole.guards)
     whole.guards->begin(frame);
-  return whole.steps.run(frame);
+  return whole.steps.run(frame).map_error([&](std::string error) {
+    return execution::withPlace(std::move(error), whole.argumentNames, arguments);
+  });
 }
 
 /// Values of the run are nobody's any more; its memory is the next one's.

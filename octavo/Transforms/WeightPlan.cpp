@@ -340,7 +340,7 @@ private:
         stablehlo::DotGeneralOp op = first.op;
         return llvm::createStringError(
             sourceName(op.getLoc()) + ": " + llvm::toString(constant.takeError()) +
-            ", which its quantization refuses: " + std::string(execution::kNonFiniteOptions) +
+            std::string(execution::kRefused) + std::string(execution::kNonFiniteOptions) +
             "; or exclude the dot");
       }
       ahead.constant = std::move(*constant);

@@ -1,11 +1,13 @@
 #include "python/bindings/ProgramCall.h"
 
-#include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/ProgramValues.h"
+#include "python/bindings/ScaledTensor.h"
 #include "python/bindings/Signals.h"
 
+#include "octavo/Execution/RefusedInput.h"
 #include "octavo/Parallel/Loops.h"
+#include "octavo/Parallel/Threads.h"
 #include "octavo/Text/NearNames.h"
 
 #include <fmt/format.h>
@@ -38,7 +40,7 @@ void run(CalledProgram& program, std::vector<Value> values, execution::ResultMem
       failed = std::move(done.error());
   };
   if (threads > 0)
-    parallel::withThreads(threads, work);
+    parallel::withThreads(parallel::usefulThreads(threads), work);
   else
     work();
 }
@@ -69,6 +71,14 @@ bool isMapping(nb::handle given) {
 /// The name of the tree that JAX gave as an argument, of a leaf's name.
 std::string_view rootOf(std::string_view name) { return name.substr(0, name.find_first_of("[.")); }
 
+/// An object that is neither a number nor an array of anybody's, as dataclasses are that JAX takes
+/// for trees.
+bool isOther(nb::handle given) {
+  return !PyNumber_Check(given.ptr()) && !PyUnicode_Check(given.ptr()) && !given.is_none() &&
+         !PyObject_CheckBuffer(given.ptr()) && !nb::hasattr(given, "__array__") &&
+         !nb::hasattr(given, "__dlpack__") && !nb::isinstance<ScaledTensor>(given);
+}
+
 /// Whether `given`, by position for an argument of this name, is a tree of which that is a leaf. A
 /// list may be an array's values, too: it is a tree where JAX's name has a place in one.
 bool isTree(nb::handle given, std::string_view name) {
@@ -77,7 +87,7 @@ bool isTree(nb::handle given, std::string_view name) {
     return path.starts_with('.') ||
            (path.size() > 1 && std::isdigit(static_cast<unsigned char>(path[1])) != 0);
   }
-  return isMapping(given);
+  return isMapping(given) || (rootOf(name) != name && isOther(given));
 }
 
 /// The arrays of a tree with the names of arguments, which begin with `root`.
@@ -162,7 +172,7 @@ std::vector<Value> valuesOf(const CalledProgram& program, const nb::args& positi
     const auto isArgument = [&] {
       return std::ranges::find(arguments, name, &runtime::Argument::name) != arguments.end();
     };
-    if (isMapping(given) || (isSequence(given) && !isArgument()))
+    if (isMapping(given) || ((isSequence(given) || isOther(given)) && !isArgument()))
       takeLeaves(name, given);
     else
       takeNamed(name, given);
@@ -200,7 +210,7 @@ nb::object call(CalledProgram& program, const nb::args& positional, const nb::kw
   withoutLock([&] { run(program, std::move(whole), memory, threads, signals, failed); });
   signals.rethrow();
   if (!failed.empty())
-    raise(ErrorClass::Program, "{}", failed);
+    raise(classOf(failed), "{}", failed);
   if (results.size() == 1)
     return results[0].object();
   nb::list list;
@@ -209,11 +219,16 @@ nb::object call(CalledProgram& program, const nb::args& positional, const nb::kw
   return nb::tuple(list);
 }
 
+ErrorClass classOf(const std::string& error) {
+  return execution::tellsOfRefusedInput(error) ? ErrorClass::NonFinite : ErrorClass::Program;
+}
+
 nb::list resultsOf(std::span<const runtime::Result> results) {
   nb::list list;
   for (const runtime::Result& result : results)
     list.append(nb::make_tuple(pythonText(result.name), shapeOf(result.shape),
-                               numpyName(runtime::typeInFiles(result.type))));
+                               numpyName(runtime::typeInFiles(result.type)),
+                               pythonText(runtime::describe(result.type, result.shape))));
   return list;
 }
 

@@ -1,6 +1,8 @@
 // Calls of programs from Python.
 #pragma once
 
+#include "python/bindings/Errors.h"
+
 #include "octavo/Execution/Host.h"
 #include "octavo/Execution/Value.h"
 #include "octavo/Runtime/Argument.h"
@@ -46,7 +48,11 @@ std::vector<execution::Value> valuesOf(const CalledProgram& program,
                                        const nanobind::args& positional,
                                        const nanobind::kwargs& named, nanobind::object& out);
 
-/// Name, shape and NumPy's name of the type of each.
+/// That of an error of compiling, binding or running: NonFinite where a quantization refuses what
+/// it is given, else Program.
+ErrorClass classOf(const std::string& error);
+
+/// Name, shape, NumPy's name of the element type, and the type as text of each.
 nanobind::list resultsOf(std::span<const runtime::Result> results);
 
 /// What set_threads gave; 0: as many as there are.

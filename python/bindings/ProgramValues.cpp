@@ -116,7 +116,7 @@ Value quantizedValue(const runtime::Argument& argument, const std::string& funct
   if (!value)
     raise(ErrorClass::NonFinite,
           "{}: element [{}] is {}, and its quantization refuses it: repair the weight, or compile "
-          "with non_finite=\"propagate\" or \"saturate\"",
+          "with non_finite=\"propagate\", \"saturate\" or \"skip-nan\"",
           what(argument, function),
           fmt::join(runtime::indexOf(array.shape, value.error().index), ", "), value.error().value);
   return std::move(*value);

@@ -59,8 +59,10 @@ namedValues(std::span<const runtime::Argument> arguments, const std::string& fun
     return values;
   const runtime::Sources sources = sourcesOf(files, ignoresUnused);
   auto bound = withoutLock([&] { return runtime::bindNamed(arguments, sources, "@" + function); });
-  if (!bound)
-    raise(ErrorClass::Program, "{}", llvm::toString(bound.takeError()));
+  if (!bound) {
+    const std::string error = llvm::toString(bound.takeError());
+    raise(classOf(error), "{}", error);
+  }
   for (std::size_t i = 0; i < values.size(); ++i)
     if ((*bound)[i])
       values[i] = std::move((*bound)[i]);

@@ -17,6 +17,7 @@
 #include "octavo/Backends/DotErrorsJson.h"
 #include "octavo/Backends/RangeRecorder.h"
 #include "octavo/Parallel/Loops.h"
+#include "octavo/Parallel/Threads.h"
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/Program.h"
 #include "octavo/Text/NearNames.h"
@@ -43,8 +44,10 @@ using backends::CallableProgram;
 using execution::Value;
 
 template <typename T> T orRaise(llvm::Expected<T> result) {
-  if (!result)
-    raise(ErrorClass::Program, "{}", llvm::toString(result.takeError()));
+  if (!result) {
+    const std::string error = llvm::toString(result.takeError());
+    raise(classOf(error), "{}", error);
+  }
   return std::move(*result);
 }
 
@@ -118,14 +121,14 @@ transforms::DotOptions dotOptions(nb::handle weights, const std::string& recipe,
       raise(ErrorClass::Format, "{}", llvm::toString(read.takeError()));
     static_cast<transforms::Recipe&>(options) = std::move(*read);
   } else {
-    options.weights = &scaledFormat(weights);
+    options.weights = &scaledFormat(weights, "quantize");
   }
   const bool isNone =
       nb::isinstance<nb::str>(activations) && nb::cast<std::string>(activations) == "none";
   if (options.weights && activations.is_none())
     options.activations = transforms::defaultActivations(*options.weights);
   else if (!activations.is_none() && !isNone)
-    options.activations = &scaledFormat(activations);
+    options.activations = &scaledFormat(activations, "activations", {"none"});
   if (!rule.empty())
     options.rule = scaleRule(rule);
   if (!nonFiniteName.empty())
@@ -296,13 +299,13 @@ std::string dotErrors(CallableProgram& program, const transforms::DotOptions& do
         failed = llvm::toString(errors.takeError());
     };
     if (threads > 0)
-      parallel::withThreads(threads, work);
+      parallel::withThreads(parallel::usefulThreads(threads), work);
     else
       work();
   });
   signals.rethrow();
   if (!failed.empty())
-    raise(ErrorClass::Program, "{}", failed);
+    raise(classOf(failed), "{}", failed);
   return text;
 }
 

@@ -24,21 +24,28 @@ namespace octavo::python {
 
 namespace nb = nanobind;
 
-const format::ScaledFormat& scaledFormat(const std::string& name) {
+static const format::ScaledFormat& formatNamed(const std::string& name, std::string_view what,
+                                               const std::vector<std::string>& others) {
   if (const format::ScaledFormat* format = format::findScaledFormat(name))
     return *format;
-  raise(ErrorClass::Format, "format: {}",
-        format::unknownFormat(name, text::namesOf(format::kScaledFormats)));
+  std::vector<std::string> known = text::namesOf(format::kScaledFormats);
+  known.insert(known.end(), others.begin(), others.end());
+  raise(ErrorClass::Format, "{}: {}", what, format::unknownFormat(name, known));
 }
 
-const format::ScaledFormat& scaledFormat(nb::handle named) {
+const format::ScaledFormat& scaledFormat(const std::string& name) {
+  return formatNamed(name, "format", {});
+}
+
+const format::ScaledFormat& scaledFormat(nb::handle named, std::string_view what,
+                                         const std::vector<std::string>& others) {
   if (nb::isinstance<format::ScaledFormat>(named))
     return *format::findScaledFormat(nb::cast<const format::ScaledFormat&>(named).name);
   if (!nb::isinstance<nb::str>(named))
     raise(ErrorClass::Dtype,
-          "format: expected the name of a scaled format, such as \"mxfp4\", found {}",
+          "{}: expected the name of a scaled format, such as \"mxfp4\", found {}", what,
           nb::cast<std::string>(nb::repr(named)));
-  return scaledFormat(nb::cast<std::string>(named));
+  return formatNamed(nb::cast<std::string>(named), what, others);
 }
 
 int axisOf(std::int64_t axis, const Shape& shape, std::string_view name) {

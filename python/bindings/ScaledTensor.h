@@ -8,6 +8,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace octavo::python {
 
@@ -62,6 +64,8 @@ nanobind::object dequantizeTo(const ScaledTensor& tensor, nanobind::handle out);
 
 /// The row that a name or an octavo.ScaledFormat names; raises FormatError, DtypeError.
 const format::ScaledFormat& scaledFormat(const std::string& name);
-const format::ScaledFormat& scaledFormat(nanobind::handle named);
+/// The same; `what` stands for it in errors, and `others` are names besides those of formats.
+const format::ScaledFormat& scaledFormat(nanobind::handle named, std::string_view what = "format",
+                                         const std::vector<std::string>& others = {});
 
 } // namespace octavo::python

@@ -286,7 +286,7 @@ nb::dict tune(const nb::bytes& source, bool isPath, const nb::list& paths, const
     const std::string message = llvm::toString(result.takeError());
     callables.rethrow();
     signals.rethrow();
-    raise(ErrorClass::Program, "{}", message);
+    raise(classOf(message), "{}", message);
   }
   callables.rethrow();
   signals.rethrow();

@@ -18,7 +18,8 @@ class ShapeError(Error, ValueError):
 
 
 class NonFiniteError(Error, ValueError):
-    """NaN or infinity in values that are to be quantized; the message has the first one's index."""
+    """NaN or infinity in values that are to be quantized, when a weight is bound or a program runs, too; the
+    message has the first one's index where it is known."""
 
 
 class FileError(Error, ValueError):

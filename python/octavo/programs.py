@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -29,11 +30,12 @@ class Argument:
 
 @dataclass(frozen=True)
 class Result:
-    """What a program gives: its name, its shape (None for an extent that arguments decide) and NumPy's
-    name of its dtype."""
+    """What a program gives: its name, its shape (None for an extent that arguments decide), NumPy's
+    name of its dtype, and its type as text."""
     name: str
     shape: tuple[int | None, ...]
     dtype: str
+    type: str
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class LoadedProgram:
     def __repr__(self) -> str:
         arguments = self.arguments
         takes = ", ".join(each.type for each in arguments if not each.is_bound)
-        gives = ", ".join(f"{each.dtype}{list(each.shape)}" for each in self.results)
+        gives = ", ".join(each.type for each in self.results)
         bound = sum(each.is_bound for each in arguments)
         return (f"<octavo.{type(self).__name__} @{self.function}: ({takes}) -> ({gives})"
                 f"{f', {bound} arguments bound' if bound else ''}>")
@@ -167,6 +169,8 @@ def load_program(folder: str | bytes | os.PathLike[str]) -> LoadedProgram:
 
 def _source(program: Any) -> tuple[bytes, bool]:
     """The program's bytes or its path, and whether it is the path."""
+    if isinstance(program, str) and not program:
+        raise DtypeError("program: expected a path or the program's text; found an empty text")
     if isinstance(program, os.PathLike):
         return os.fsencode(program), True
     if isinstance(program, str):
@@ -194,11 +198,21 @@ def leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, (list, tuple)):
         below = [(f"{name}[{i}]", each) for i, each in enumerate(value)]
     else:
-        yield name, value
+        yield from _leaves_by_jax(name, value)
         return
     for path, each in below:
         if each is not None:
             yield from leaves(path, each)
+
+
+def _leaves_by_jax(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Those of a class that JAX knows as a tree; a program that takes one was made where JAX is."""
+    jax = sys.modules.get("jax")
+    if jax is None:
+        yield name, value
+        return
+    for path, leaf in jax.tree_util.tree_flatten_with_path(value)[0]:
+        yield name + jax.tree_util.keystr(path), leaf
 
 
 def _weights(weights: Any) -> tuple[list[str], dict[str, Any]]:

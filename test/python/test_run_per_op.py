@@ -358,7 +358,7 @@ def test_values_that_are_not_finite(network):
     network.x[3, 5] = np.nan
     np.save(network.folder / "x.npy", network.x)
     refused = network.run("--quantize", "mxfp8_e4m3", code=3)
-    assert 'net/first/a/dot: argument "x" has NaN, which its quantization refuses: --non-finite' in refused
+    assert 'net/first/a/dot: argument "x" has NaN at [3, 5], which its quantization refuses: --non-finite' in refused
     report = network.per_op("--quantize", "mxfp8_e4m3", "--non-finite", "propagate")
     # Both runs have NaN in all of row 3.
     assert report["non_finite"] == 0

@@ -7,7 +7,9 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/WrappedCall.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace octavo::ir {
 
@@ -132,6 +134,9 @@ bool At::stepBack() {
     place.reset();
     return goTo(op->getOperand(0));
   }
+  if (auto select = llvm::dyn_cast<stablehlo::SelectOp>(op)) // zeros are not what is refused
+    return mlir::matchPattern(select.getOnFalse(), mlir::m_AnyZeroFloat()) &&
+           goTo(select.getOnTrue());
   if (auto pad = llvm::dyn_cast<stablehlo::PadOp>(op))
     return stepBack(pad);
   if (auto joined = llvm::dyn_cast<stablehlo::ConcatenateOp>(op))
@@ -154,12 +159,49 @@ std::string nameOf(mlir::Value value) {
          (function.isPrivate() ? " of @" + function.getName().str() : "");
 }
 
+bool isProgramArgument(mlir::Value value) {
+  auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
+  auto function = argument ? llvm::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp())
+                           : mlir::func::FuncOp();
+  return function && argument.getOwner()->isEntryBlock() && !function.isPrivate();
+}
+
+/// Of parts that are all arguments of the program: `argument "a", "b" or "c"`; empty of others.
+std::string namesOfParts(stablehlo::ConcatenateOp op) {
+  llvm::SetVector<mlir::Value> origins;
+  llvm::SmallVector<mlir::Value> parts(llvm::reverse(op.getInputs()));
+  while (!parts.empty()) {
+    At at{parts.pop_back_val(), std::nullopt};
+    while (at.stepBack())
+      ;
+    if (auto joined = at.value.getDefiningOp<stablehlo::ConcatenateOp>())
+      llvm::append_range(parts, llvm::reverse(joined.getInputs()));
+    else if (isProgramArgument(at.value))
+      origins.insert(at.value);
+    else
+      return "";
+  }
+  std::string names = "argument ";
+  for (const auto& [i, origin] : llvm::enumerate(origins)) {
+    auto argument = llvm::cast<mlir::BlockArgument>(origin);
+    names += i == 0 ? "" : i + 1 == origins.size() ? " or " : ", ";
+    names += "\"" +
+             argumentName(llvm::cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp()),
+                          argument.getArgNumber()) +
+             "\"";
+  }
+  return names;
+}
+
 } // namespace
 
 QuantizedInput quantizedInput(QuantizeOp op, std::optional<TensorPlace> place) {
   At at{op.getOperand(), std::move(place)};
   while (at.stepBack())
     ;
+  if (auto joined = at.value.getDefiningOp<stablehlo::ConcatenateOp>(); joined && !at.place)
+    if (std::string names = namesOfParts(joined); !names.empty())
+      return {std::move(names), std::nullopt};
   return {nameOf(at.value), std::move(at.place)};
 }
 

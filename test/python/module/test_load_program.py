@@ -55,7 +55,7 @@ def test_it_says_what_it_takes_and_gives(folder):
     assert [(each.name, each.shape, each.dtype) for each in program.results] == [
         ("y", (4, 16), "float32"), ("m", (), "int32")]
     assert program.function == "main"
-    assert repr(program).startswith("<octavo.LoadedProgram @main: (f32[4, 64], i32[]) -> (float32[4, 16]")
+    assert repr(program).startswith("<octavo.LoadedProgram @main: (f32[4, 64], i32[]) -> (f32[4, 16]")
 
 
 def test_arrays_of_torch_and_jax(folder):

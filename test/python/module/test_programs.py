@@ -1,8 +1,11 @@
 """octavo.compile beside JAX and NumPy: what is called, what it gives, and the first errors one makes."""
 import concurrent.futures
+import dataclasses
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -71,7 +74,7 @@ def test_arguments_and_results_say_what_they_are(program, lowered):
         ("params['b']", True), ("params['w1']", True), ("params['w2']", True), ("x", False)]
     assert program.arguments[3].shape == (8, 64) and program.function == "main"
     assert [(each.shape, each.dtype) for each in program.results] == [((8, 32), "float32")]
-    assert repr(program) == "<octavo.Program @main: (f32[8, 64]) -> (float32[8, 32]), 3 arguments bound>"
+    assert repr(program) == "<octavo.Program @main: (f32[8, 64]) -> (f32[8, 32]), 3 arguments bound>"
     assert program.explain()["interpreted"] == [] and program.explain()["interpreted_whole"] == ""
     assert octavo.compile(lowered, backend="reference").explain()["interpreted_whole"] != ""
 
@@ -603,7 +606,7 @@ def test_errors_of_dots_need_quantized_ones(program, lowered):
         program.dot_errors(quantize="mxfp4")
     with pytest.raises(octavo.ShapeError):
         program.dot_errors(X[:, :3], quantize="mxfp4")
-    with pytest.raises(octavo.ProgramError, match="NaN"):
+    with pytest.raises(octavo.NonFiniteError, match="NaN"):
         program.dot_errors(np.full_like(X, np.nan), quantize="mxfp4")
     with pytest.raises(octavo.ProgramError, match="no results"):
         program.dot_errors(X, quantize="mxfp4", out=X)
@@ -693,3 +696,53 @@ def test_scales_that_nothing_needs_are_dropped_on_request():
     assert as_it_is.explain()["dropped_scales"] is None and wide.explain()["dropped_scales"] == 1
     np.testing.assert_allclose(wide(x), np.tanh(x), atol=1.2e-7)
     assert np.abs(as_it_is(x) - np.tanh(x)).max() > 1e-3
+
+
+def test_what_the_interpreter_takes_is_explained_with_open_extents():
+    symbolic = jax.export.symbolic_shape("n, m")
+    exported = jax.export.export(jax.jit(lambda x, y: x @ y.T))(*(jax.ShapeDtypeStruct((each, 8), np.float32) for each in symbolic))
+    program = octavo.compile(exported, backend="reference")
+    assert program.explain()["interpreted_whole"]
+    assert repr(program) == "<octavo.Program @main: (f32[?, 8], f32[?, 8]) -> (f32[?, ?])>"
+    np.testing.assert_allclose(program(drawn(3, 8), drawn(2, 8)).shape, (3, 2))
+    assert program.explain()["interpreted_whole"]
+
+
+def test_more_threads_than_the_machine_has(lowered):
+    """Nothing is said of them: TBB would warn."""
+    code = ("import numpy as np, octavo; octavo.set_threads(4096); octavo.quantize(np.ones((512, 4096), np.float32), 'mxfp4')\n"
+            "text = 'func.func @main(%x: tensor<f32>) -> tensor<f32> {\\nreturn %x : tensor<f32> }'\n"
+            "octavo.compile(text)(np.float32(1)); assert octavo.get_threads() == 4096")
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class Dense:
+    kernel: jax.Array
+    inner: dict
+
+
+def test_classes_that_jax_knows_as_trees():
+    layer = Dense(drawn(64, 16), {"bias": [drawn(16)]})
+    lowered = jax.jit(lambda layer, x: x @ layer.kernel + layer.inner["bias"][0]).lower(layer, X)
+    wanted = X.astype(np.float64) @ layer.kernel + layer.inner["bias"][0]
+    program = octavo.compile(lowered)
+    assert [argument.name for argument in program.arguments] == ["layer.kernel", "layer.inner['bias'][0]", "x"]
+    for found in (program(layer, X), program(layer=layer, x=X), octavo.compile(lowered, weights={"layer": layer})(X)):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+    with pytest.raises(octavo.ProgramError, match=r"no argument \"layer.inner\['scale'\]\""):
+        program(Dense(layer.kernel, {"scale": 1}), X)
+    with pytest.raises(octavo.DtypeError, match='argument "x" of @main: expected an array .*, found Dense'):
+        program(layer, layer)
+
+
+def test_options_say_which_of_them_is_wrong(lowered):
+    for options, words in (({"quantize": "mxfp5"}, "^quantize: "), ({"quantize": np.float32}, "^quantize: expected the name"),
+                           ({"quantize": "mxfp4", "activations": "non"}, "^activations: .*; near it: none"),
+                           ({"quantize": "mxfp4", "min_size": -1}, "number of elements of -1")):
+        with pytest.raises(octavo.Error, match=words):
+            octavo.compile(lowered, **options)
+    with pytest.raises(octavo.DtypeError, match="program: expected a path or the program's text; found an empty text"):
+        octavo.compile("")
