@@ -45,8 +45,9 @@ llvm::Expected<Groups> groupsOf(mlir::Operation* op, const Tensor& sizes, std::i
       end = 0;
     const std::uint64_t code = sizes.code(i);
     if (!sizes.type.integer().isUnsigned && (code >> (width - 1) & 1) != 0)
-      return failure(op, "group sizes must not be negative; group " +
-                             llvm::Twine(i % groups.count) + " is");
+      return failure(op, "group sizes must not be negative; that of group " +
+                             llvm::Twine(i % groups.count) + " is " +
+                             llvm::Twine(llvm::SignExtend64(code, static_cast<unsigned>(width))));
     groups.starts.push_back(end);
     end += static_cast<std::int64_t>(std::min(code, static_cast<std::uint64_t>(extent - end)));
     groups.ends.push_back(end);

@@ -6,7 +6,8 @@ namespace octavo::steps {
 
 Outcome checkGroups(const Step& step, const RowGroups& groups, const Frame& frame) {
   if (const auto group = groups.negative(frame))
-    return failure(step, fmt::format("group sizes must not be negative; group {} is", *group));
+    return failure(step, fmt::format("group sizes must not be negative; that of group {} is {}",
+                                     *group, groups.size(frame, *group)));
   return {};
 }
 

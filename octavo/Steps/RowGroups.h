@@ -21,6 +21,11 @@ struct RowGroups {
   bool isUnsigned = false;
   std::int64_t count = 1;
 
+  /// Of signed integers.
+  std::int64_t size(const Frame& frame, std::int64_t group) const {
+    const int unused = 64 - 8 * bytes;
+    return static_cast<std::int64_t>(bitsOf(frame, group) << unused) >> unused;
+  }
   /// The first group whose size is below 0.
   std::optional<std::int64_t> negative(const Frame& frame) const {
     for (std::int64_t group = 0; group < count && !isUnsigned; ++group)

@@ -278,9 +278,17 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
              left = llvm::make_range(putBack, convolutions.written.end());
   for (ConvolutionDot& each : taken)
     each.finish();
-  for (DotOfGroups& each : ragged)
-    if (quantized.contains(each.dot()))
-      each.finish();
+  llvm::DenseSet<mlir::Operation*> ofScaledActivations;
+  for (const Dot& dot : dots)
+    if (const DotSide& lhs = dot.sides[0]; lhs.format != nullptr && !lhs.isWeight())
+      ofScaledActivations.insert(dot.op());
+  for (DotOfGroups& each : ragged) {
+    if (!quantized.contains(each.dot()))
+      continue;
+    if (ofScaledActivations.contains(each.dot()))
+      each.leaveOutRowsOfNone();
+    each.finish();
+  }
   llvm::erase_if(ragged, [&](const DotOfGroups& each) { return quantized.contains(each.dot()); });
   takeFromBeforeLoops(*choice, dots);
   llvm::Expected<WeightPlan> plan = WeightPlan::make(*choice, dots);

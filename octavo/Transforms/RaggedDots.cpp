@@ -1,9 +1,12 @@
 #include "octavo/Transforms/RaggedDots.h"
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/StableHLO/Reduction.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Builders.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -80,6 +83,68 @@ DotOfGroups::DotOfGroups(chlo::RaggedDotOp op) : ragged(op) {
   rows = ir::RowsOfGroupsOp::create(builder, op.getLoc(), op.getType(), product.getResult(),
                                     op.getGroupSizes());
   op.getResult().replaceAllUsesWith(rows.getResult());
+}
+
+/// All elements, integers of one axis, as a scalar.
+static mlir::Value sumOf(mlir::ImplicitLocOpBuilder& builder, mlir::Value numbers) {
+  const auto type = llvm::cast<mlir::RankedTensorType>(numbers.getType());
+  const auto scalar = mlir::RankedTensorType::get({}, type.getElementType());
+  const mlir::Value zero = stablehlo::ConstantOp::create(
+      builder, llvm::cast<mlir::DenseElementsAttr>(builder.getZeroAttr(scalar)));
+  auto sum =
+      stablehlo::ReduceOp::create(builder, mlir::TypeRange(scalar), mlir::ValueRange(numbers),
+                                  mlir::ValueRange(zero), builder.getDenseI64ArrayAttr({0}));
+  mlir::Block& body = sum.getBody().emplaceBlock();
+  body.addArguments({scalar, scalar}, {builder.getLoc(), builder.getLoc()});
+  auto inner = mlir::ImplicitLocOpBuilder::atBlockEnd(builder.getLoc(), &body);
+  stablehlo::ReturnOp::create(
+      inner, stablehlo::AddOp::create(inner, scalar, body.getArgument(0), body.getArgument(1))
+                 .getResult());
+  return sum->getResult(0);
+}
+
+void DotOfGroups::leaveOutRowsOfNone() {
+  const mlir::Value lhs = ragged.getLhs();
+  const mlir::RankedTensorType type = ragged.getLhs().getType(),
+                               sizesType = ragged.getGroupSizes().getType();
+  if (!type.hasStaticShape() || !sizesType.hasStaticShape())
+    return;
+  const std::int64_t axis = ragged.getRaggedDotDimensionNumbers().getLhsRaggedDimensions().front(),
+                     rows = type.getDimSize(axis);
+  mlir::ImplicitLocOpBuilder builder(ragged.getLoc(), product);
+  const auto ofRows = [&](mlir::Type element) {
+    return mlir::RankedTensorType::get({rows}, element);
+  };
+  const auto constant = [&](mlir::RankedTensorType of, std::int64_t value) -> mlir::Value {
+    return stablehlo::ConstantOp::create(
+        builder, mlir::DenseElementsAttr::get(
+                     of, mlir::APInt(of.getElementTypeBitWidth(), static_cast<std::uint64_t>(value),
+                                     /*isSigned=*/true, /*implicitTrunc=*/true)));
+  };
+  // A group has no more rows than there are; in 64 bits so many of them have a sum.
+  mlir::Value sizes = ragged.getGroupSizes();
+  const auto wide = mlir::RankedTensorType::get(sizesType.getShape(), builder.getI64Type());
+  if (sizesType.getElementType().isUnsignedInteger(64))
+    sizes = stablehlo::MinOp::create(builder, sizes, constant(sizesType, rows));
+  if (sizesType != wide)
+    sizes = stablehlo::ConvertOp::create(builder, wide, sizes);
+  sizes = stablehlo::MinOp::create(builder, sizes, constant(wide, rows));
+  const mlir::Value end =
+      stablehlo::BroadcastInDimOp::create(builder, ofRows(builder.getI64Type()),
+                                          sumOf(builder, sizes), builder.getDenseI64ArrayAttr({}));
+  const mlir::Value row = stablehlo::IotaOp::create(builder, ofRows(builder.getI64Type()),
+                                                    builder.getI64IntegerAttr(0));
+  const mlir::Value isOfGroup = stablehlo::CompareOp::create(
+      builder, ofRows(builder.getI1Type()), row, end,
+      stablehlo::ComparisonDirectionAttr::get(builder.getContext(),
+                                              stablehlo::ComparisonDirection::LT),
+      stablehlo::ComparisonTypeAttr::get(builder.getContext(), stablehlo::ComparisonType::SIGNED));
+  const mlir::Value isKept = stablehlo::BroadcastInDimOp::create(
+      builder, mlir::RankedTensorType::get(type.getShape(), builder.getI1Type()), isOfGroup,
+      builder.getDenseI64ArrayAttr({axis}));
+  const mlir::Value zeros = stablehlo::ConstantOp::create(
+      builder, llvm::cast<mlir::DenseElementsAttr>(builder.getZeroAttr(type)));
+  product.getLhsMutable().assign(stablehlo::SelectOp::create(builder, type, isKept, lhs, zeros));
 }
 
 void DotOfGroups::putBack() {

@@ -7,7 +7,16 @@
 // The matrices of all groups are one weight; rows take what they have of their own group.
 // CHECK-LABEL: func.func @experts
 // CHECK-SAME: %arg1: !octavo.scaled<3x64x8xf8E4M3FN, scale f8E8M0FNU, block [1, 32, 1]>
-// CHECK: %[[X:.*]] = octavo.quantize %arg0, rule = floor : tensor<6x64xf32> -> !octavo.scaled<6x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
+// Rows of no group are zeros: what they have is not to be refused, nor to count for a scale.
+// CHECK: %[[LONG:.*]] = stablehlo.convert %arg2 : (tensor<3xi32>) -> tensor<3xi64>
+// CHECK: %[[SIZES:.*]] = stablehlo.minimum %[[LONG]], %{{.*}} : tensor<3xi64>
+// CHECK: %[[END:.*]] = stablehlo.reduce(%[[SIZES]] init: %{{.*}}) applies stablehlo.add across dimensions = [0]
+// CHECK: %[[ENDS:.*]] = stablehlo.broadcast_in_dim %[[END]], dims = [] : (tensor<i64>) -> tensor<6xi64>
+// CHECK: %[[ROW:.*]] = stablehlo.iota dim = 0 : tensor<6xi64>
+// CHECK: %[[OF:.*]] = stablehlo.compare LT, %[[ROW]], %[[ENDS]], SIGNED
+// CHECK: %[[KEPT:.*]] = stablehlo.broadcast_in_dim %[[OF]], dims = [0] : (tensor<6xi1>) -> tensor<6x64xi1>
+// CHECK: %[[ROWS:.*]] = stablehlo.select %[[KEPT]], %arg0, %{{.*}} : tensor<6x64xi1>, tensor<6x64xf32>
+// CHECK: %[[X:.*]] = octavo.quantize %[[ROWS]], rule = floor : tensor<6x64xf32> -> !octavo.scaled<6x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
 // CHECK: %[[ALL:.*]] = octavo.dot_general %[[X]], %arg1, contracting_dims = [1] x [1] : {{.*}} -> tensor<6x3x8xf32>
 // CHECK: %[[Y:.*]] = octavo.rows_of_groups %[[ALL]], %arg2 : (tensor<6x3x8xf32>, tensor<3xi32>) -> tensor<6x8xf32>
 // CHECK: return %[[Y]]

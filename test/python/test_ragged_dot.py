@@ -93,7 +93,7 @@ def test_integers_and_complex_numbers(tmp_path):
 def test_a_negative_size_is_refused(tmp_path):
     left, right, _, axes = CASES["free"]
     lhs, rhs = np.zeros(left, np.float32), np.zeros(right, np.float32)
-    with pytest.raises(AssertionError, match="group sizes must not be negative; group 1 is"):
+    with pytest.raises(AssertionError, match="group sizes must not be negative; that of group 1 is -"):
         evaluated(tmp_path, lhs, rhs, np.array([4, -1, 5], np.int32), np.zeros((11, 7), np.float32), axes)
 
 

@@ -121,10 +121,11 @@ LogicalResult verifyGroupSizes(RaggedDotOp op, const Extents& lhs) {
   for (const std::int64_t axis : op.prefixAxes())
     expected.push_back(lhs[axis]);
   expected.push_back(sizes.back());
-  if (!areCompatible(sizes, expected))
+  if (!areCompatible(sizes, expected)) {
+    const std::string one = spell(llvm::ArrayRef(sizes).take_back()), all = spell(expected);
     return op.emitOpError("group_sizes must have the shape ")
-           << spell(llvm::ArrayRef(sizes).take_back()) << " or " << spell(expected) << "; found "
-           << spell(sizes);
+           << one << (one == all ? "" : " or " + all) << "; found " << spell(sizes);
+  }
   return mlir::success();
 }
 
