@@ -14,12 +14,15 @@ namespace octavo::transforms {
 
 namespace {
 
-llvm::Expected<const format::ScaledFormat*> findFormat(llvm::StringRef option,
-                                                       llvm::StringRef name) {
+/// `others` are names besides those of formats.
+llvm::Expected<const format::ScaledFormat*>
+findFormat(llvm::StringRef option, llvm::StringRef name,
+           const std::vector<std::string>& others = {}) {
   if (const format::ScaledFormat* row = format::findScaledFormat(name))
     return row;
-  return llvm::createStringError(
-      option.str() + ": " + format::unknownFormat(name, text::namesOf(format::kScaledFormats)));
+  std::vector<std::string> known = text::namesOf(format::kScaledFormats);
+  known.insert(known.end(), others.begin(), others.end());
+  return llvm::createStringError(option.str() + ": " + format::unknownFormat(name, known));
 }
 
 std::string ruleNames() {
@@ -87,7 +90,7 @@ private:
     if (activations == "none") {
       result.activations = nullptr;
     } else if (!activations.empty()) {
-      found = findFormat("activations", activations);
+      found = findFormat("activations", activations, {"none"});
       if (!found)
         return found.takeError();
       result.activations = *found;

@@ -15,7 +15,7 @@
 // NONE: octavo-quantize-dots: weights=FORMAT or recipe=FILE must be given
 // FORMAT: weights: no scaled format "mxfp5"; near it: {{.*}}; available: mxfp8_e4m3, mxfp8_e5m2
 // BLOCK: weights: no scaled format "mxfp4:96": blocks of mxfp4 are a power of two from 8 to 1024 long, as in mxfp4:64
-// ACTIVATIONS: activations: no scaled format "mxfp5"; near it:
+// ACTIVATIONS: activations: no scaled format "mxfp5"; near it: {{.*}}, none
 // RULE: no scale rule "up"; available: floor ceil even round-up nearest
 // NEAREST: the rule floor is for E8M0 scales; nvfp4 has scales of e4m3fn, whose one rule is nearest
 // REGEX: "(", given for match, is not a regular expression: missing ): (

@@ -363,6 +363,18 @@ def test_output_that_cannot_be_written(linear):
     assert_has(run.stderr, "octavo: error: ", "No space left on device")
 
 
+def test_programs_and_weights_are_not_written_over(linear):
+    files = linear.program, linear.weights
+    before = [path.read_bytes() for path in files]
+    for path in files:
+        for options in ("--output", path), ("--profile", path), ("--quantize", "mxfp4", "--compare", "f32", "--per-op", "--page", path):
+            assert f"{path}: would overwrite what the command reads" in linear.run(*options, code=2)
+    for command in ("quantize", "--format", "mxfp4"), ("convert",), ("explain",):
+        said = octavo(command[0], linear.program, *command[1:], "-o", linear.program, code=2)
+        assert "would overwrite what the command reads" in said
+    assert [path.read_bytes() for path in files] == before
+
+
 def test_a_format_that_does_not_exist(linear):
     error = linear.run("--quantize", "mxfp8_e4m4", code=2)
     assert_has(error, '"mxfp8_e4m4"', "near it: mxfp8_e4m3", "nvfp4", "fp8_block")
@@ -489,7 +501,8 @@ def test_files_that_are_not_what_they_seem(linear, tmp_path):
 def test_outputs_that_cannot_be_written(linear, tmp_path):
     assert_has(linear.run("--output", tmp_path / "none" / "y.npy", code=3), "y.npy",
                "create its folder first")
-    assert_has(linear.run("--output", linear.program, code=3), "cannot be made a folder")
+    plain = write(tmp_path / "plain.txt", "no folder")
+    assert_has(linear.run("--output", plain, code=3), "cannot be made a folder")
 
 
 # Programs that are wrong

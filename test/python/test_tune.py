@@ -446,6 +446,9 @@ def test_a_recipe_is_not_written_over_what_is_read(case):
     (["mxfp4/none/evn"], 'no scale rule "evn"; near it: even'),
     (["mxfp4/none/even/more"], "expected WEIGHTS, WEIGHTS/ACTIVATIONS or WEIGHTS/ACTIVATIONS/RULE"),
     (["mxfp4", "mxfp4/mxfp4"], "--formats: mxfp4 is there twice"),
+    (["", ""], '--formats ",": there is no name before a comma'),
+    (["mxfp4", ""], '--formats "mxfp4,": there is no name after a comma'),
+    (["mxfp4", "", "mxint8"], '--formats "mxfp4,,mxint8": there is no name before a comma'),
 ])
 def test_what_the_formats_say_wrong(case, formats, expected):
     assert expected in case.tune("cosine >= 0.9", formats=formats, code=2)

@@ -2,6 +2,7 @@
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/program/ProgramOutput.h"
+#include "tools/octavo/program/TextFile.h"
 
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/ProgramFile.h"
@@ -22,6 +23,7 @@ struct ConvertFlags {
 };
 
 void convertProgram(const ConvertFlags& flags) {
+  checkIsNoInput(flags.output, std::span(&flags.program, 1));
   const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
   llvm::Expected<runtime::ProgramFile> file = runtime::readProgramFile(flags.program, *context);
   if (!file)

@@ -4,6 +4,7 @@
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/program/ProgramOutput.h"
+#include "tools/octavo/program/TextFile.h"
 
 #include "octavo/Backends/DotWidths.h"
 #include "octavo/Runtime/Program.h"
@@ -68,6 +69,7 @@ std::string text(const DotWidths& widths) {
 }
 
 void explainProgram(const ExplainFlags& flags) {
+  checkIsNoInput(flags.output, std::span(&flags.program, 1));
   const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
   auto file = runtime::readProgramFile(flags.program, *context);
   if (!file)

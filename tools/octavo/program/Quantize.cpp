@@ -7,6 +7,7 @@
 #include "tools/octavo/program/DotFlags.h"
 #include "tools/octavo/program/MissedWarnings.h"
 #include "tools/octavo/program/ProgramOutput.h"
+#include "tools/octavo/program/TextFile.h"
 
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/ProgramFile.h"
@@ -167,6 +168,7 @@ Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
 }
 
 void quantizeProgram(const QuantizeFlags& flags) {
+  checkIsNoInput(flags.output, std::span(&flags.program, 1));
   transforms::DotOptions options = dotOptions(flags.dots);
   if (flags.inProgram)
     options.weightTime = transforms::WeightTime::InProgram;

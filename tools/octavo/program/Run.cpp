@@ -280,8 +280,19 @@ void checkUsage(const RunOptions& options) {
     dotOptions(options.dots);
 }
 
+/// Weights and programs are not written over.
+void checkOutputs(const RunOptions& options) {
+  std::vector<std::string> read = {options.program, options.dots.calibration, options.dots.recipe};
+  for (const std::string& each : options.weights)
+    read.push_back(pathOf(each, 0));
+  for (const std::string& each : {pathOf(options.output, 0), options.page, options.profile})
+    if (!each.empty())
+      checkIsNoInput(each, read);
+}
+
 void runProgram(const RunOptions& options) {
   checkUsage(options);
+  checkOutputs(options);
   const ThreadLimit limit(options.threads);
   if (isFolder(options))
     return runFolder({.folder = options.program,
@@ -320,10 +331,8 @@ void runProgram(const RunOptions& options) {
     return;
   }
   std::optional<checkpoint::OutputFile> page; // a place that cannot be written is told at once
-  if (!options.page.empty()) {
-    checkIsNoInput(options.page, std::span(&options.program, 1));
+  if (!options.page.empty())
     page.emplace(createFile(options.page));
-  }
   const std::unique_ptr<runtime::ProbeFolder> probes = probeFolderOf(options);
   if (options.function.empty() && !runtime::selfChecks(program).empty()) {
     execution::Host host = hostOf(options, probes.get(), 1);

@@ -109,6 +109,23 @@ public:
   double seconds() const { return line.seconds(); }
 };
 
+/// What stands between the commas of lists.
+std::vector<std::string> namesIn(const std::vector<std::string>& lists) {
+  std::vector<std::string> names;
+  for (const std::string& list : lists)
+    for (std::size_t begin = 0; begin <= list.size();) {
+      const std::size_t end = std::min(list.find(',', begin), list.size());
+      if (end == begin)
+        throw CommandError(fmt::format("--formats \"{}\": there is no name {} a comma; give names "
+                                       "of formats with commas between them",
+                                       list, begin == list.size() ? "after" : "before"),
+                           ExitCode::BadUsage);
+      names.push_back(list.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  return names;
+}
+
 std::vector<transforms::DotFormats> candidatesOf(const TuneFlags& flags) {
   std::shared_ptr<const transforms::StaticScales> calibration;
   if (!flags.dots.calibration.empty())
@@ -117,7 +134,7 @@ std::vector<transforms::DotFormats> candidatesOf(const TuneFlags& flags) {
     return transforms::inferenceFormats(calibration);
   std::vector<transforms::DotFormats> candidates;
   std::vector<std::string> known;
-  for (const std::string& name : flags.formats) {
+  for (const std::string& name : namesIn(flags.formats)) {
     auto formats = transforms::dotFormatsOf(name, calibration);
     if (!formats)
       throw CommandError("--formats " + llvm::toString(formats.takeError()), ExitCode::BadUsage);
@@ -315,7 +332,6 @@ void addTuneCommand(CLI::App& app) {
                                    }(),
                                    ", ")))
       ->type_name("FORMAT,...")
-      ->delimiter(',')
       ->allow_extra_args(false);
   command
       ->add_option("--calibration", flags->dots.calibration,
