@@ -28,6 +28,10 @@ struct PlainTileArguments {
   float* c = nullptr;
   std::ptrdiff_t stride = 0; ///< floats between rows of C
   bool startFromC = false;   ///< sums go on from C; else from +0
+  /// What is read later of a packed right side, and bytes of it for each step: 0, 32 or 64. Tiles
+  /// of one panel ask for it early.
+  const std::byte* ahead = nullptr;
+  std::ptrdiff_t aheadStep = 0;
   /// For tiles of rows in pieces, in place of `left`, `leftStride` and `depth`: where each row
   /// begins, the first of the tile first, and from one beginning of a row to its next one.
   const std::byte* const* beginnings = nullptr;

@@ -128,15 +128,24 @@ void multiplyPart(const PlainKernels& kernels, const Part& part, const T* left,
     const std::int64_t here = std::min(step, depth - first);
     for (std::int64_t panel = 0; panel < part.panels(); panel += width) {
       const auto count = static_cast<int>(std::min<std::int64_t>(width, part.panels() - panel));
+      // For few rows a matrix takes as long to come from memory as to be multiplied. One tile asks
+      // for what it reads itself a little later, the first two of several for the next panel, a
+      // half each. Tiles of several panels read as many streams at once, and gain nothing by it.
+      constexpr std::int64_t kAhead = 4096;
+      const std::byte* const chunk = panels + panel * panelBytes + first / kElements * kStepBytes;
+      const std::byte* const ahead = chunk + (tiles == 1 ? kAhead : panelBytes);
+      const std::ptrdiff_t aheadStep = count > 1 ? 0 : tiles == 1 ? kStepBytes : kStepBytes / 2;
       for (std::int64_t i = 0; i < tiles; ++i) {
         const std::int64_t row = part.firstRow(i, tiles);
         runTile(kernels, part, row, part.firstRow(i + 1, tiles) - row, panel, count,
                 {.left = reinterpret_cast<const std::byte*>(left + row * leftStride + first),
                  .leftStride = leftStride * static_cast<std::ptrdiff_t>(sizeof(T)),
-                 .right = panels + panel * panelBytes + first / kElements * kStepBytes,
+                 .right = chunk,
                  .rightStride = panelBytes,
                  .depth = here,
-                 .startFromC = first != 0 || isBegun});
+                 .startFromC = first != 0 || isBegun,
+                 .ahead = i == 0 ? ahead : ahead + here / kElements / 2 * kStepBytes,
+                 .aheadStep = i < 2 ? aheadStep : 0});
       }
     }
     first += here;

@@ -107,6 +107,9 @@ void plainTile(const PlainTileArguments& tile) {
   const std::byte* nextRows = tile.left + kRows * tile.leftStride;
   const bool fetchesRows = kFetches && kLayout == PlainLayout::Packed &&
                            tile.leftStride * Dot::kElements == tile.depth * 4;
+  constexpr bool kFetchesAhead = kFetches && kPanels == 1 && kLayout == PlainLayout::Packed;
+  const std::byte* ahead = tile.ahead;
+  const std::ptrdiff_t aheadBytes = tile.aheadStep * kUnrolled;
   if (kFetches && !tile.startFromC)
 #pragma unroll
     for (int i = 0; i < kRows; ++i)
@@ -184,6 +187,11 @@ void plainTile(const PlainTileArguments& tile) {
         __builtin_prefetch(nextRows);
         __builtin_prefetch(nextRows + kBytes / 2);
         nextRows += kBytes;
+      }
+      if constexpr (kFetchesAhead) { // to the second cache: the first is full of what is multiplied
+        for (std::ptrdiff_t line = 0; line < aheadBytes; line += 64)
+          __builtin_prefetch(ahead + line, 0, 2);
+        ahead += aheadBytes;
       }
 #pragma unroll
       for (int s = 0; s < kUnrolled; ++s)
