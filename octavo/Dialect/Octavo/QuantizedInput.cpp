@@ -5,6 +5,7 @@
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Dialect/WrappedCall.h"
 
 #include "mlir/IR/Matchers.h"
@@ -78,6 +79,17 @@ bool At::stepBack(stablehlo::PadOp op) {
   return goTo(op.getOperand());
 }
 
+/// What a loop is given for an argument of its body that rounds hand on as it is; null for others.
+mlir::Value givenToLoop(mlir::BlockArgument argument) {
+  auto loop = llvm::dyn_cast<stablehlo::WhileOp>(argument.getOwner()->getParentOp());
+  if (!loop)
+    return nullptr;
+  const unsigned index = argument.getArgNumber();
+  mlir::Operation* end = loop->getRegion(1).front().getTerminator();
+  return end->getOperand(index) == loop->getRegion(1).getArgument(index) ? loop->getOperand(index)
+                                                                         : mlir::Value();
+}
+
 /// Without a place, what all parts are of.
 bool At::stepBack(stablehlo::ConcatenateOp op) {
   if (!place) {
@@ -104,8 +116,10 @@ bool At::stepBack(stablehlo::ConcatenateOp op) {
 
 bool At::stepBack() {
   mlir::Operation* op = value.getDefiningOp();
-  if (op == nullptr)
-    return false;
+  if (op == nullptr) {
+    const mlir::Value given = givenToLoop(llvm::cast<mlir::BlockArgument>(value));
+    return given && goTo(given);
+  }
   if (auto barrier = llvm::dyn_cast<stablehlo::OptimizationBarrierOp>(op))
     return goTo(barrier->getOperand(llvm::cast<mlir::OpResult>(value).getResultNumber()));
   if (llvm::isa<stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp>(op)) {
@@ -130,7 +144,7 @@ bool At::stepBack() {
         at = start + at * stride;
     return goTo(slice.getOperand());
   }
-  if (llvm::isa<stablehlo::RealDynamicSliceOp>(op)) {
+  if (llvm::isa<stablehlo::RealDynamicSliceOp, stablehlo::DynamicSliceOp>(op)) {
     place.reset();
     return goTo(op->getOperand(0));
   }
