@@ -2,7 +2,7 @@
 
 #include "octavo/Conversion/Steps/ChoiceBatches.h"
 #include "octavo/Conversion/Steps/Nodes.h"
-#include "octavo/Conversion/Steps/Products.h"
+#include "octavo/Conversion/Steps/ScaledProducts.h"
 #include "octavo/Conversion/Steps/ScaledSides.h"
 #include "octavo/Conversion/Steps/TurnedDots.h"
 #include "octavo/Dialect/CHLO/CHLO.h"

@@ -4,6 +4,7 @@
 #include "octavo/Conversion/Steps/Products.h"
 #include "octavo/Conversion/Steps/ScaledSides.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Numerics/Tensor.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"

@@ -1,6 +1,6 @@
 #include "octavo/Conversion/Steps/MovedSides.h"
 
-#include "octavo/Conversion/Steps/Products.h"
+#include "octavo/Conversion/Steps/ScaledProducts.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
 

@@ -4,7 +4,7 @@
 
 #include "octavo/Conversion/Kernels/Kernel.h"
 #include "octavo/Conversion/Steps/Convolutions.h"
-#include "octavo/Conversion/Steps/Products.h"
+#include "octavo/Conversion/Steps/ScaledProducts.h"
 
 #include "mlir/IR/Block.h"
 #include "llvm/Support/Error.h"

@@ -1,7 +1,7 @@
 #include "octavo/Conversion/Steps/ScaledSides.h"
 
 #include "octavo/Conversion/Kernels/Scalars.h"
-#include "octavo/Conversion/Steps/Products.h"
+#include "octavo/Conversion/Steps/ScaledProducts.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

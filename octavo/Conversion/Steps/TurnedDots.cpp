@@ -1,6 +1,8 @@
 #include "octavo/Conversion/Steps/TurnedDots.h"
 
 #include "octavo/Conversion/Steps/Products.h"
+#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Numerics/Tensor.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
