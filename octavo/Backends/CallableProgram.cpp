@@ -1,6 +1,7 @@
 #include "octavo/Backends/CallableProgram.h"
 
 #include "octavo/Backends/Backends.h"
+#include "octavo/Backends/ExtentUses.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Pipelines/Compiled.h"

@@ -1,7 +1,6 @@
 #include "octavo/Backends/OpenExtents.h"
 
 #include "octavo/Dialect/Diagnostics.h"
-#include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
@@ -10,8 +9,6 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -45,7 +42,7 @@ llvm::Error closeExtents(mlir::func::FuncOp function, std::span<const execution:
   return closeExtents(function, shapes);
 }
 
-static bool isAssertion(mlir::Operation* op) {
+bool isAssertion(mlir::Operation* op) {
   const auto target = op->getAttrOfType<mlir::StringAttr>("call_target_name");
   return target && target.getValue() == "shape_assertion";
 }
@@ -156,54 +153,6 @@ llvm::Expected<ItemBounds> boundsOfItems(mlir::ModuleOp program, llvm::StringRef
     return llvm::createStringError(
         other + ": it asserts of its extents what is no bound of the number of items");
   return bounds;
-}
-
-std::string usesOfExtents(mlir::ModuleOp program) {
-  // What computes sizes from sizes, and what takes them for shapes from an operand on.
-  static const llvm::StringSet<> kArithmetic = {
-      "stablehlo.convert",  "stablehlo.reshape", "stablehlo.concatenate",
-      "stablehlo.slice",    "stablehlo.add",     "stablehlo.subtract",
-      "stablehlo.multiply", "stablehlo.minimum", "stablehlo.broadcast_in_dim"};
-  static const llvm::StringMap<unsigned> kShapes = {
-      {"stablehlo.dynamic_broadcast_in_dim", 1}, {"stablehlo.dynamic_reshape", 1},
-      {"stablehlo.dynamic_gather", 2},           {"stablehlo.dynamic_iota", 0},
-      {"stablehlo.real_dynamic_slice", 1},       {"stablehlo.dynamic_pad", 2}};
-  llvm::SetVector<mlir::Value> sizes;
-  std::string found;
-  program->walk([&](mlir::Operation* op) {
-    const llvm::StringRef dialect = op->getName().getDialectNamespace();
-    if (dialect == "tensor" || dialect == "shape")
-      found = op->getName().getStringRef().str();
-    if (auto size = llvm::dyn_cast<stablehlo::GetDimensionSizeOp>(op))
-      if (mlir::cast<mlir::RankedTensorType>(size.getOperand().getType())
-              .isDynamicDim(static_cast<unsigned>(size.getDimension())))
-        sizes.insert(size.getResult());
-  });
-  for (std::size_t i = 0; i < sizes.size() && found.empty(); ++i)
-    for (mlir::OpOperand& use : sizes[i].getUses()) {
-      mlir::Operation* op = use.getOwner();
-      const llvm::StringRef name = op->getName().getStringRef();
-      if (const auto shape = kShapes.find(name);
-          (shape != kShapes.end() && use.getOperandNumber() >= shape->second) || isAssertion(op))
-        continue;
-      if (kArithmetic.contains(name)) {
-        sizes.insert(op->getResult(0));
-        continue;
-      }
-      if (auto call = llvm::dyn_cast<mlir::func::CallOp>(op))
-        if (auto callee = program.lookupSymbol<mlir::func::FuncOp>(call.getCallee());
-            callee && !callee.isExternal()) {
-          sizes.insert(callee.getArgument(use.getOperandNumber()));
-          continue;
-        }
-      if (auto fused = llvm::dyn_cast<ir::FusedDotOp>(op)) {
-        sizes.insert(fused.getBody().getArgument(use.getOperandNumber()));
-        continue;
-      }
-      if (name != "stablehlo.compare" || !llvm::all_of(op->getUsers(), isAssertion))
-        found = name.str();
-    }
-  return found;
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> assertionsOf(mlir::ModuleOp program, llvm::StringRef name) {

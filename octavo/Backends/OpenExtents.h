@@ -28,9 +28,8 @@ bool hasOpenExtents(mlir::func::FuncOp function);
 llvm::Error closeExtents(mlir::func::FuncOp function, const Shapes& shapes);
 llvm::Error closeExtents(mlir::func::FuncOp function, std::span<const execution::Value> values);
 
-/// What a program computes with extents that it leaves open, besides shapes: it may decide by them
-/// what else it computes. Empty where there is nothing of the kind; assertions are not.
-std::string usesOfExtents(mlir::ModuleOp program);
+/// Whether an operation asserts something of a program's extents.
+bool isAssertion(mlir::Operation* op);
 
 struct ItemBounds {
   std::int64_t least = 0, most;

@@ -39,41 +39,44 @@ void KernelStep::makeRows(const Frame& frame, const Worker& worker, std::int64_t
 }
 
 Outcome UpdateStep::run(Frame& frame) const {
+  const std::int64_t outer = box.outer.of(frame), run = box.inner.of(frame) * elementBytes;
+  const std::int64_t bytes = numerics::elementCount(box.shape) * run; // of an outer place
   const std::byte* source = frame.at(update);
   std::byte* target = frame.at(result);
-  std::int64_t bytes = elementBytes;
-  for (const std::int64_t extent : shape)
-    bytes *= extent;
-  if (operand.number != result.number && bytes != 0)
-    std::memmove(target, frame.at(operand), static_cast<std::size_t>(bytes));
-  std::int64_t offset = 0, stride = elementBytes;
-  for (std::size_t axis = shape.size(); axis-- > 0; stride *= shape[axis]) {
-    offset += starts[axis].of(frame, shape[axis] - updateShape[axis]) * stride;
-  }
-  if (bytes != 0)
-    copyBox(0, bytes, source, target + offset);
+  if (outer * bytes == 0)
+    return {};
+  if (operand.number != result.number)
+    std::memmove(target, frame.at(operand), static_cast<std::size_t>(outer * bytes));
+  std::int64_t stride = run;
+  for (std::size_t axis = box.shape.size(); axis-- > 0; stride *= box.shape[axis])
+    target += box.starts[axis].of(frame, box.shape[axis] - box.updateShape[axis]) * stride;
+  for (std::int64_t place = 0; place < outer; ++place)
+    copyBox(0, bytes, source, target + place * bytes);
   return {};
 }
 
 /// The elements of the update along the axes from `axis` on, on which the operand has so many
-/// bytes. The innermost axes that the update spans are one run.
+/// bytes.
 void UpdateStep::copyBox(std::size_t axis, std::int64_t bytes, const std::byte*& source,
                          std::byte* target) const {
-  const std::int64_t stride = axis == shape.size() ? bytes : bytes / shape[axis];
-  if (axis + 1 >= runAxes) {
-    const std::int64_t run = axis == shape.size() ? bytes : updateShape[axis] * stride;
+  const bool isRun = axis == box.shape.size();
+  const std::int64_t stride = isRun ? bytes : bytes / box.shape[axis];
+  if (axis + 1 >= box.shape.size()) {
+    const std::int64_t run = isRun ? bytes : box.updateShape[axis] * stride;
     std::copy_n(source, run, target);
     source += run;
     return;
   }
-  for (std::int64_t i = 0; i < updateShape[axis]; ++i)
+  for (std::int64_t i = 0; i < box.updateShape[axis]; ++i)
     copyBox(axis + 1, stride, source, target + i * stride);
 }
 
 StepFacts UpdateStep::facts() const {
   const std::int64_t moved =
-      numerics::elementCount(operand.number == result.number ? updateShape : shape);
-  return {.kind = StepFacts::Kind::Update, .bytes = 2 * static_cast<double>(moved * elementBytes)};
+      numerics::elementCount(operand.number == result.number ? box.updateShape : box.shape);
+  return {.kind = StepFacts::Kind::Update,
+          .bytes = 2 * static_cast<double>(box.outer.count * moved) *
+                   static_cast<double>(box.inner.count * elementBytes)};
 }
 
 } // namespace octavo::steps

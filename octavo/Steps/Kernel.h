@@ -47,34 +47,30 @@ private:
 class UpdateStep : public Step {
 public:
   explicit UpdateStep(OperationTextPtr op) : Step(std::move(op)) {}
+  /// What is updated has the axes outer, shape and inner, of which an update spans the first and
+  /// the last; the starts are those on the others.
+  struct Box {
+    Rows outer, inner;
+    std::vector<std::int64_t> shape, updateShape;
+    std::vector<StartIndex> starts;
+  };
   /// `operand` may be `result`: it is then written in place.
-  UpdateStep(OperationTextPtr op, Slot operand, Slot update, Slot result,
-             std::vector<StartIndex> starts, std::vector<std::int64_t> shape,
-             std::vector<std::int64_t> updateShape, std::int64_t elementBytes)
-      : Step(std::move(op)), operand(operand), update(update), result(result),
-        starts(std::move(starts)), shape(std::move(shape)), updateShape(std::move(updateShape)),
-        elementBytes(elementBytes) {
-    findRun();
-  }
+  UpdateStep(OperationTextPtr op, Slot operand, Slot update, Slot result, Box box,
+             std::int64_t elementBytes)
+      : Step(std::move(op)), operand(operand), update(update), result(result), box(std::move(box)),
+        elementBytes(elementBytes) {}
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
   StepType type() const override { return StepType::Update; }
   void fields(ProgramFields& fields) override;
 
 private:
-  void findRun() {
-    runAxes = shape.size();
-    while (runAxes > 0 && shape[runAxes - 1] == updateShape[runAxes - 1])
-      --runAxes;
-  }
   void copyBox(std::size_t axis, std::int64_t bytes, const std::byte*& source,
                std::byte* target) const;
 
   Slot operand, update, result;
-  std::vector<StartIndex> starts;
-  std::vector<std::int64_t> shape, updateShape;
+  Box box;
   std::int64_t elementBytes = 1;
-  std::size_t runAxes = 0; ///< those behind them the update spans
 };
 
 } // namespace octavo::steps

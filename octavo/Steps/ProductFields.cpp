@@ -188,6 +188,9 @@ static void matrixFields(ProgramFields& fields, std::int64_t& depth, std::int64_
 template <typename Operand, typename Read>
 static void packedAll(ProgramFields& fields, std::shared_ptr<const std::vector<Operand>>& all,
                       std::int64_t count, const char* otherCount, Read read) {
+  // The compiler packs nothing.
+  if (fields.isTrusted())
+    return;
   std::vector<std::shared_ptr<const Operand>> each;
   for (std::size_t i = 0; all != nullptr && i < all->size(); ++i)
     each.emplace_back(all, &(*all)[i]);
@@ -264,8 +267,6 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
   }
   const Reached rightSide{right.offset, ofRight, &kernels::BatchOffsets::right, false};
   if (isPacked() && fields.isConstant(right.slot)) {
-    if (fields.isTrusted())
-      return;
     if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
       ahead = std::static_pointer_cast<const Packed>(frame->right(number).form);
     packedAll(fields, ahead, matrices, "a product with other packed slices",

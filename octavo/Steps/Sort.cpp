@@ -70,6 +70,7 @@ template <typename Key> void sortItems(std::span<Item<Key>>& items, std::span<It
   }
 }
 
+/// `first`, and `stride` from one element to the next, are in keys.
 template <typename Key>
 void sortByKey(const std::byte* keys, std::int64_t first, std::int64_t stride,
                std::span<std::byte> memory, std::span<std::uint32_t> order) {
@@ -121,7 +122,8 @@ SortStep::Scratch SortStep::scratchOf(Worker& worker) const {
 /// False where the order has no place for one of the elements.
 bool SortStep::makeKeys(Frame& frame) const {
   std::atomic<bool> isOrdered = true;
-  parallel::forRanges(lines.size(), kSortGrain, [&](std::int64_t begin, std::int64_t end) {
+  const std::int64_t size = lines.outer.of(frame) * lines.length * lines.inner;
+  parallel::forRanges(size, kSortGrain, [&](std::int64_t begin, std::int64_t end) {
     const BorrowedWorker worker(frame);
     std::byte isOutside{0};
     const std::span<std::byte*> more = passed(frame, *worker, keys->reads, 2);
@@ -136,12 +138,13 @@ bool SortStep::makeKeys(Frame& frame) const {
 
 /// By the last key first: what it finds is kept among equal elements of those before it.
 void SortStep::sortByKeys(const Frame& frame, std::int64_t first, Scratch& scratch) const {
+  const std::byte* memory = frame.at(keys->memory);
   for (std::int64_t key = keys->count; key-- > 0;) {
-    const std::byte* memory = frame.at(keys->memory) + key * lines.size() * keys->bytes;
+    const std::int64_t begin = first * keys->count + key, stride = lines.inner * keys->count;
     if (keys->bytes == 4)
-      sortByKey<std::uint32_t>(memory, first, lines.inner, scratch.items, scratch.order);
+      sortByKey<std::uint32_t>(memory, begin, stride, scratch.items, scratch.order);
     else
-      sortByKey<std::uint64_t>(memory, first, lines.inner, scratch.items, scratch.order);
+      sortByKey<std::uint64_t>(memory, begin, stride, scratch.items, scratch.order);
   }
 }
 
@@ -185,10 +188,11 @@ void SortStep::permute(const Frame& frame, std::int64_t first,
 }
 
 Outcome SortStep::run(Frame& frame) const {
-  if (lines.size() == 0)
+  const std::int64_t count = lines.outer.of(frame) * lines.inner;
+  if (count == 0 || lines.length == 0)
     return {};
   const bool hasKeys = keys && makeKeys(frame);
-  parallel::forRanges(lines.count(), std::max<std::int64_t>(1, kSortGrain / lines.length),
+  parallel::forRanges(count, std::max<std::int64_t>(1, kSortGrain / lines.length),
                       [&](std::int64_t begin, std::int64_t end) {
                         const BorrowedWorker worker(frame);
                         Scratch scratch = scratchOf(*worker);
@@ -209,7 +213,8 @@ Outcome SortStep::run(Frame& frame) const {
 StepFacts SortStep::facts() const {
   StepFacts facts{.kind = StepFacts::Kind::Sort, .detail = keys ? "by keys" : "by comparisons"};
   for (const Tensor& tensor : tensors)
-    facts.bytes += 2 * static_cast<double>(lines.size() * tensor.bytes);
+    facts.bytes += 2 * static_cast<double>(lines.outer.count) *
+                   static_cast<double>(lines.length * lines.inner * tensor.bytes);
   return facts;
 }
 

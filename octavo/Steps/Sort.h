@@ -18,9 +18,8 @@ public:
   };
   /// Lines of `length` elements that lie `inner` apart; there are outer * inner of them.
   struct Lines {
-    std::int64_t outer, length, inner;
-    std::int64_t count() const { return outer * inner; }
-    std::int64_t size() const { return outer * length * inner; }
+    Rows outer;
+    std::int64_t length, inner;
   };
   /// What a function reads, by the slots of its first arguments (octavo::conversion::SortCode).
   struct Comparator {
@@ -30,7 +29,7 @@ public:
   struct Keys {
     const KernelFunction* function = nullptr;
     std::vector<Slot> reads;
-    Slot memory; ///< for all keys
+    Slot memory; ///< for those of all elements
     std::int64_t count = 0, bytes = 4;
   };
   SortStep(OperationTextPtr op, std::vector<Tensor> tensors, Lines lines, Comparator comparator,
@@ -57,7 +56,7 @@ private:
   void permute(const Frame& frame, std::int64_t first, std::span<const std::uint32_t> order) const;
 
   std::vector<Tensor> tensors;
-  Lines lines = {0, 0, 0};
+  Lines lines = {};
   Comparator comparator;
   std::optional<Keys> keys;
 };

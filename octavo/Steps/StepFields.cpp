@@ -63,24 +63,29 @@ void KernelStep::fields(ProgramFields& fields) {
 
 void UpdateStep::fields(ProgramFields& fields) {
   fields.number(elementBytes, 1, 16);
-  fields.shape(shape);
-  fields.shape(updateShape);
-  bool fits = shape.size() == updateShape.size();
-  for (std::size_t axis = 0; fits && axis < shape.size(); ++axis)
-    fits = updateShape[axis] <= shape[axis];
-  fields.list(starts, static_cast<std::int64_t>(shape.size()), [&](StartIndex& start) {
+  for (Rows* spanned : {&box.outer, &box.inner})
+    fields.rows(*spanned);
+  fields.shape(box.shape);
+  fields.shape(box.updateShape);
+  bool fits = box.shape.size() == box.updateShape.size() && !(box.outer.isOpen && box.inner.isOpen);
+  for (std::size_t axis = 0; fits && axis < box.shape.size(); ++axis)
+    fits = box.updateShape[axis] <= box.shape[axis];
+  fields.list(box.starts, static_cast<std::int64_t>(box.shape.size()), [&](StartIndex& start) {
     fields.number(start.bytes, 1, 8);
     fields.truth(start.isUnsigned);
     fields.slot(start.slot, static_cast<std::uint64_t>(start.bytes), Access::Read);
   });
-  if (!fits || starts.size() != shape.size())
+  if (!fits || box.starts.size() != box.shape.size())
     fields.fail("an update that does not fit what it updates");
-  const std::uint64_t all = bytesOf(fields, shape, elementBytes);
-  fields.slot(operand, all, Access::Read);
-  fields.slot(update, bytesOf(fields, updateShape, elementBytes), Access::Read);
-  fields.slot(result, all, Access::Write);
-  if (fits)
-    findRun();
+  const Rows& open = box.inner.isOpen ? box.inner : box.outer;
+  const Rows& other = box.inner.isOpen ? box.outer : box.inner;
+  const auto bytes = [&](const std::vector<std::int64_t>& shape) {
+    return fields.bytes(
+        open, {other.count, static_cast<std::int64_t>(bytesOf(fields, shape, elementBytes))});
+  };
+  fields.slot(operand, bytes(box.shape), Access::Read);
+  fields.slot(update, bytes(box.updateShape), Access::Read);
+  fields.slot(result, bytes(box.shape), Access::Write);
 }
 
 void ChainStep::fields(ProgramFields& fields) {
@@ -109,17 +114,16 @@ void ChainStep::fields(ProgramFields& fields) {
 }
 
 void SortStep::fields(ProgramFields& fields) {
-  for (std::int64_t* extent : {&lines.outer, &lines.inner})
-    fields.number(*extent);
+  fields.rows(lines.outer);
   fields.number(lines.length, 0, std::numeric_limits<std::uint32_t>::max());
-  const auto size =
-      static_cast<std::int64_t>(fields.bytes({lines.outer, lines.length, lines.inner}));
+  fields.number(lines.inner);
   fields.list(tensors, kMost, [&](Tensor& tensor) {
     fields.number(tensor.bytes, 1, 16);
     if (!std::has_single_bit(static_cast<unsigned>(tensor.bytes)))
       fields.fail("elements that are not 1, 2, 4, 8 or 16 bytes");
-    fields.slot(tensor.input, fields.bytes({size, tensor.bytes}), Access::Read);
-    fields.slot(tensor.result, fields.bytes({size, tensor.bytes}), Access::Write);
+    const Bytes bytes = fields.bytes(lines.outer, {lines.length, lines.inner, tensor.bytes});
+    fields.slot(tensor.input, bytes, Access::Read);
+    fields.slot(tensor.result, bytes, Access::Write);
   });
   fields.kernel(comparator.function);
   fields.list(comparator.reads, kMost, [&](Slot& slot) { fields.slotOfKernel(slot); });
@@ -130,7 +134,9 @@ void SortStep::fields(ProgramFields& fields) {
     fields.number(each.bytes, 4, 8);
     if (each.bytes != 4 && each.bytes != 8)
       fields.fail("keys that are not 4 or 8 bytes");
-    fields.slot(each.memory, fields.bytes({each.count, size, each.bytes}), Access::Write);
+    fields.slot(each.memory,
+                fields.bytes(lines.outer, {each.count, lines.length, lines.inner, each.bytes}),
+                Access::Write);
   });
 }
 

@@ -5,6 +5,7 @@
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Dialect/StableHLO/Random.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
@@ -161,6 +162,67 @@ mlir::Operation* staticSlice(stablehlo::RealDynamicSliceOp op) {
               : nullptr;
 }
 
+/// Element `i` of a list, as a tensor of its own.
+mlir::Value numberIn(mlir::OpBuilder& builder, mlir::Value list, std::int64_t i) {
+  const mlir::Location location = list.getLoc();
+  const auto scalar = RankedTensorType::get({}, tensorType(list).getElementType());
+  if (const auto numbers = numbersOf(list))
+    return stablehlo::ConstantOp::create(
+        builder, location,
+        mlir::DenseElementsAttr::get(
+            scalar, builder.getIntegerAttr(scalar.getElementType(), (*numbers)[i])));
+  if (auto whole = list.getDefiningOp<stablehlo::ConcatenateOp>())
+    for (mlir::Value part : whole.getInputs()) {
+      const std::int64_t count = tensorType(part).getDimSize(0);
+      if (i < count)
+        return numberIn(builder, part, i);
+      i -= count;
+    }
+  mlir::Value one = list;
+  if (tensorType(list).getDimSize(0) != 1)
+    one = stablehlo::SliceOp::create(
+        builder, location, RankedTensorType::get({1}, scalar.getElementType()), list,
+        builder.getDenseI64ArrayAttr({i}), builder.getDenseI64ArrayAttr({i + 1}),
+        builder.getDenseI64ArrayAttr({1}));
+  else if (auto reshape = list.getDefiningOp<stablehlo::ReshapeOp>();
+           reshape && reshape.getOperand().getType() == scalar)
+    return reshape.getOperand();
+  return stablehlo::ReshapeOp::create(builder, location, scalar, one);
+}
+
+/// A slice of known size that begins where a clamp has it be within the operand, as JAX writes
+/// dynamic_slice where an extent is symbolic.
+mlir::Operation* staticSliceAnywhere(stablehlo::RealDynamicSliceOp op) {
+  auto begin = op.getStartIndices().getDefiningOp<stablehlo::ClampOp>();
+  auto end = op.getLimitIndices().getDefiningOp<stablehlo::AddOp>();
+  const auto strides = numbersOf(op.getStrides());
+  const RankedTensorType operand = tensorType(op.getOperand());
+  if (!begin || !end || !strides || !operand.hasStaticShape() ||
+      !tensorType(begin.getResult()).getElementType().isSignlessInteger() ||
+      llvm::any_of(*strides, [](std::int64_t stride) { return stride != 1; }))
+    return nullptr;
+  const bool beginsFirst = end.getLhs() == begin.getResult();
+  if (!beginsFirst && end.getRhs() != begin.getResult())
+    return nullptr;
+  const auto least = numbersOf(begin.getMin()), most = numbersOf(begin.getMax());
+  const auto sizes = numbersOf(beginsFirst ? end.getRhs() : end.getLhs());
+  if (!least || !most || !sizes)
+    return nullptr;
+  // dynamic_slice clamps to these very bounds.
+  for (auto [axis, extent] : llvm::enumerate(operand.getShape()))
+    if (least->size() != sizes->size() || most->size() != sizes->size() || (*least)[axis] != 0 ||
+        (*sizes)[axis] < 0 || (*sizes)[axis] > extent || (*most)[axis] != extent - (*sizes)[axis])
+      return nullptr;
+  const RankedTensorType type = withShape(op.getResult(), *sizes);
+  if (!type)
+    return nullptr;
+  mlir::OpBuilder builder(op);
+  llvm::SmallVector<mlir::Value> starts;
+  for (std::int64_t axis = 0; axis < operand.getRank(); ++axis)
+    starts.push_back(numberIn(builder, begin.getOperand(), axis));
+  return make<stablehlo::DynamicSliceOp>(op, type, op.getOperand(), starts, array(op, *sizes));
+}
+
 /// What lies behind the size is cut off, as the interpreter does.
 mlir::Operation* cutToSize(stablehlo::SetDimensionSizeOp op) {
   const auto size = numbersOf(op.getSize());
@@ -296,7 +358,10 @@ mlir::Operation* replaceByStatic(mlir::Operation* op) {
           .Case([](stablehlo::DynamicIotaOp it) { return staticIota(it); })
           .Case([](stablehlo::DynamicPadOp it) { return staticPad(it); })
           .Case([](stablehlo::DynamicReshapeOp it) { return staticReshape(it); })
-          .Case([](stablehlo::RealDynamicSliceOp it) { return staticSlice(it); })
+          .Case([](stablehlo::RealDynamicSliceOp it) {
+            mlir::Operation* slice = staticSlice(it);
+            return slice != nullptr ? slice : staticSliceAnywhere(it);
+          })
           .Case([](stablehlo::SetDimensionSizeOp it) { return cutToSize(it); })
           .Case([](stablehlo::CustomCallOp it) { return staticCall(it); })
           .Default([](mlir::Operation*) { return nullptr; });

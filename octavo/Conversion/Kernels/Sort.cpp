@@ -105,7 +105,8 @@ std::optional<SortCode::Keys> emitKeys(stablehlo::SortOp op) {
                                    valueAt(function, op, key.left, linear), key.isTotalOrder, type);
       if (key.isDescending)
         order = b.CreateNot(order);
-      llvm::Value* place = b.CreateNSWAdd(i, b.getInt64(static_cast<std::int64_t>(number) * size));
+      llvm::Value* first = b.CreateNSWMul(i, b.getInt64(static_cast<std::int64_t>(keys->size())));
+      llvm::Value* place = b.CreateNSWAdd(first, b.getInt64(static_cast<std::int64_t>(number)));
       b.CreateStore(order, b.CreateInBoundsGEP(type, function.memory(numbers), place));
     }
   });

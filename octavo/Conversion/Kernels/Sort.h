@@ -13,8 +13,8 @@ struct SortCode {
   /// `end`, else 0.
   KernelCode comparator;
   /// Numbers without sign whose order is the comparator's, from the first on. memory: arguments,
-  /// then the keys, all elements' first, all elements' second, ..., then a byte that becomes 1
-  /// where one of elements `begin` to `end` has no place in the order.
+  /// then the keys, those of one element after those of another, then a byte that becomes 1 where
+  /// one of elements `begin` to `end` has no place in the order.
   struct Keys {
     KernelCode code;
     std::int64_t count, bytes; ///< of one: 4 or 8

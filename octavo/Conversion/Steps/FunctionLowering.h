@@ -114,6 +114,7 @@ private:
   llvm::Error operation(mlir::Operation* op, Sequence& sequence);
   llvm::Error loop(stablehlo::WhileOp op, Sequence& sequence);
   llvm::Error branch(mlir::Operation* op, Sequence& sequence);
+  llvm::Expected<steps::UpdateStep::Box> boxOf(stablehlo::DynamicUpdateSliceOp op);
   llvm::Error update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence);
   llvm::Error scatter(stablehlo::ScatterOp op, Sequence& sequence);
   llvm::Error scatter(stablehlo::SelectAndScatterOp op, Sequence& sequence);

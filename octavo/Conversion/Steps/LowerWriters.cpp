@@ -35,6 +35,28 @@ llvm::Expected<steps::SliceChoice> FunctionLowering::sliceChoice(const Choices& 
   return made;
 }
 
+llvm::Expected<steps::UpdateStep::Box> FunctionLowering::boxOf(stablehlo::DynamicUpdateSliceOp op) {
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getOperand()),
+                                     part = shapeOf(op.getUpdate());
+  std::size_t first = 0, last = shape.size();
+  while (last > first && shape[last - 1] == part[last - 1])
+    --last;
+  while (first < last && shape[first] == part[first])
+    ++first;
+  steps::UpdateStep::Box box{.outer = {numerics::elementCount(shape.take_front(first))},
+                             .inner = {numerics::elementCount(shape.drop_front(last))},
+                             .shape = shape.slice(first, last - first).vec(),
+                             .updateShape = part.slice(first, last - first).vec(),
+                             .starts = {}};
+  for (mlir::Value index : op.getStartIndices().slice(first, last - first)) {
+    llvm::Expected<steps::StartIndex> start = startIndex(index);
+    if (!start)
+      return start.takeError();
+    box.starts.push_back(*start);
+  }
+  return box;
+}
+
 llvm::Error FunctionLowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence) {
   llvm::Expected<Place> operand = used(op.getOperand());
   if (!operand)
@@ -44,22 +66,17 @@ llvm::Error FunctionLowering::update(stablehlo::DynamicUpdateSliceOp op, Sequenc
   llvm::Expected<Slot> update = usedSlot(op.getUpdate());
   if (!update)
     return update.takeError();
-  std::vector<steps::StartIndex> starts;
-  for (mlir::Value index : op.getStartIndices()) {
-    llvm::Expected<steps::StartIndex> start = startIndex(index);
-    if (!start)
-      return start.takeError();
-    starts.push_back(*start);
-  }
+  llvm::Expected<steps::UpdateStep::Box> box = boxOf(op);
+  if (!box)
+    return box.takeError();
   if (canBeOverwritten(op.getOperand(), op, *operand))
     places[op.getResult()] = *operand;
   llvm::Expected<Slot> result = usedSlot(op.getResult());
   if (!result)
     return result.takeError();
-  add(sequence, std::make_unique<steps::UpdateStep>(
-                    text(op), Slot{operand->number}, *update, *result, std::move(starts),
-                    shapeOf(op.getOperand()).vec(), shapeOf(op.getUpdate()).vec(),
-                    operand->memory->type.bytes()));
+  add(sequence,
+      std::make_unique<steps::UpdateStep>(text(op), Slot{operand->number}, *update, *result,
+                                          std::move(*box), operand->memory->type.bytes()));
   return llvm::Error::success();
 }
 
@@ -132,9 +149,9 @@ llvm::Error FunctionLowering::sort(stablehlo::SortOp op, Sequence& sequence) {
   const auto given = static_cast<std::int64_t>(op.getDimension());
   const auto axis =
       static_cast<std::size_t>(given < 0 ? given + static_cast<std::int64_t>(shape.size()) : given);
-  steps::SortStep::Lines lines{1, shape[axis], 1};
+  steps::SortStep::Lines lines{{1}, shape[axis], 1};
   for (const std::int64_t extent : shape.take_front(axis))
-    lines.outer *= extent;
+    lines.outer.count *= extent;
   for (const std::int64_t extent : shape.drop_front(axis + 1))
     lines.inner *= extent;
   const auto reads = [&](const KernelCode& code) {
@@ -154,10 +171,10 @@ llvm::Error FunctionLowering::sort(stablehlo::SortOp op, Sequence& sequence) {
     if (!slots)
       return slots.takeError();
     const Slot memory{static_cast<int>(program.slots.size())};
-    program.slots.push_back(
-        {.bytes = static_cast<std::size_t>(code.keys->count * lines.size() * code.keys->bytes),
-         .first = position,
-         .last = position});
+    program.slots.push_back({.bytes = static_cast<std::size_t>(
+                                 code.keys->count * sizeOf(op.getInputs()[0]) * code.keys->bytes),
+                             .first = position,
+                             .last = position});
     keys.emplace(function(code.keys->code), std::move(*slots), memory, code.keys->count,
                  code.keys->bytes);
   }

@@ -58,17 +58,53 @@ def decoded_keys(x):
     return jnp.einsum("bqd,bkd->bqk", (x * 2).astype(F32), x.astype(F32))
 
 
+def convolved(x):
+    images = x.reshape(x.shape[0], 6, 6, 16)
+    weights = W1.reshape(4, 16, 16)[:, :, :8].reshape(2, 2, 16, 8)
+    return jax.lax.conv_general_dilated(images, weights, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
+def chosen(x):
+    """What JAX gathers with extents that it computes from those that are open."""
+    return jnp.take_along_axis(x, x.astype(I32)[:, :3] % 16, 1)
+
+
+def slices(x):
+    return jax.lax.dynamic_slice(x, (0, jnp.asarray(W1)[0, 0].astype(I32) + 3), (x.shape[0], 5)) + jax.lax.dynamic_slice(
+        x, (0, 40), (x.shape[0], 5))
+
+
+def updated(x):
+    """As a cache of keys that a decoder appends to, on an axis between others."""
+    place = jnp.asarray(W1)[0, 1].astype(I32) + 3
+    longer = jax.lax.dynamic_update_slice(x, -x[:, :2], (0, place, 0))
+    return jax.lax.dynamic_update_slice(longer, x[:, :, 2:4] * 2, (0, 0, place)), longer
+
+
+def steps(x):
+    """A scan over an axis that is turned to the front: slices of extents, of which one is open."""
+    def step(h, now):
+        h = jnp.maximum(now @ W1[:, :16] - h, 0)
+        return h % 8, h
+    return jax.lax.scan(step, jnp.zeros((x.shape[0], 16)), x.swapaxes(0, 1))
+
+
 F32, I32 = np.float32, np.int32
 ANY = {  # function, axes behind the items, type, range
     "mlp": (mlp, "16", F32), "attention": (attention, "6, 16", F32), "norm": (norm, "5, 16", F32),
     "embedding": (embedding, "7", I32), "what is fixed": (with_what_is_fixed, "16", F32),
     "transformer": (transformer, "6, 16", F32), "halves": (halves, "16", F32), "elementwise": (jnp.tanh, "3, 5", F32),
     "decoded keys": (decoded_keys, "6, 16", np.float16), "running sums": (running_sums, "20, 24", F32),
+    "sorted": (lambda x: jnp.sort(x, axis=1), "7, 3", F32), "in order": (lambda x: jnp.argsort(x % 2), "33", I32),
+    "largest": (lambda x: jax.lax.top_k(x, 4), "16", F32), "convolved": (convolved, "36, 16", F32),
+    "chosen": (chosen, "16", F32), "slices": (slices, "16", F32), "updated": (updated, "6, 16", F32),
 }
+EXACT = {"mlp", "what is fixed", "embedding", "halves", "decoded keys", "running sums", "sorted", "in order", "largest",
+         "convolved", "chosen", "slices", "updated"}
 NOT_ANY = {
     "mean of all": (lambda x: x - x.mean(0), "16", F32), "turned": (lambda x: (x @ W1).T, "16", F32),
     "number of items": (lambda x: x / x.shape[0], "16", F32), "reversed": (lambda x: x[::-1] * 2, "16", F32),
-    "sorted": (lambda x: jnp.sort(x, axis=0), "4", F32),
+    "sorted": (lambda x: jnp.sort(x, axis=0), "4", F32), "the first": (lambda x: x[:4] * 2, "4", F32),
     "joined": (lambda x: jnp.concatenate([x, x * 2]), "4", F32),
     "decides by it": (lambda x: jnp.where(jnp.arange(x.shape[0]) < 3, x, -x), "", F32),
 }
@@ -105,7 +141,7 @@ def test_any_number_of_items(name):
         found = program(x)
         assert program.explain()["open_extents"] == "any number of items"
         assert_bits(found, octavo.compile(exported(function, axes, dtype, items))(x))
-        if name in ("mlp", "what is fixed", "embedding", "halves", "decoded keys", "running sums") and items < 50:
+        if name in EXACT and items < 50:
             assert_bits(found, reference(x))
 
 
@@ -128,6 +164,47 @@ def test_what_is_not_the_same_for_each_item_is_compiled_again(name):
         x = drawn(items, axes, dtype)
         assert_bits(program(x), octavo.compile(exported(function, axes, dtype, items))(x))
         assert program.explain()["open_extents"].startswith("compiled for each set of extents: ")
+
+
+def test_a_scan_over_another_axis_is_compiled():
+    program = octavo.compile(exported(steps, "6, 16", F32))
+    for items in (3, 1, 40):
+        x = drawn(items, "6, 16", F32)
+        assert_bits(program(x), octavo.compile(exported(steps, "6, 16", F32), backend="reference")(x))
+        explained = program.explain()
+        assert explained["interpreted_whole"] == "" and explained["interpreted"] == [] and explained["kernels"] > 0
+
+
+EXTENTS = """func.func @main(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<i32>, tensor<i32>) {{
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+  %m = stablehlo.get_dimension_size %{other}, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+  %three = stablehlo.constant dense<3> : tensor<i32>
+  %0 = stablehlo.negate %x : tensor<?x4xf32>
+  %1 = call @f(%n, %m) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %2 = call @f({second}) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  return %0, %1, %2 : tensor<?x4xf32>, tensor<i32>, tensor<i32>
+}}
+func.func private @f(%a: tensor<i32>, %b: tensor<i32>) -> tensor<i32> {{
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0 = stablehlo.subtract %a, %b : tensor<i32>
+  %1 = stablehlo.clamp %zero, %0, %one : tensor<i32>
+  return %1 : tensor<i32>
+}}
+"""
+
+
+@pytest.mark.parametrize("other, second, wanted", [
+    ("x", "%n, %m", lambda n, m: (0, 0)), ("y", "%n, %n", lambda n, m: (n > m, 0)),
+    ("x", "%m, %three", lambda n, m: (0, n > 3))])
+def test_numbers_that_extents_make_are_numbers_of_each(other, second, wanted):
+    """Of many items the second function gives the same, whatever their number is."""
+    program = octavo.compile(EXTENTS.format(other=other, second=second))
+    for n, m in ((5, 5), (5, 4), (3, 3), (1, 7), (7, 7)):
+        x = drawn(n, "4", F32)
+        negated, first, then = program(x, drawn(m, "4", F32))
+        assert_bits(negated, -x)
+        assert (int(first), int(then)) == wanted(n, m)
 
 
 def test_no_items():
