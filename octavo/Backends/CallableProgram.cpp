@@ -263,7 +263,7 @@ llvm::Expected<const CallableProgram::ForItems*> CallableProgram::ofItems(const 
   return &forItems.front();
 }
 
-/// Nothing where there is none for such shapes. The error is an assertion that does not hold.
+/// Nothing where there is none for such shapes. The error is what the program refuses of them.
 llvm::Expected<std::optional<CallableProgram::Prepared>>
 CallableProgram::preparedForItems(const Shapes& shapes) {
   Shapes marked = shapes;
@@ -272,7 +272,15 @@ CallableProgram::preparedForItems(const Shapes& shapes) {
     return std::nullopt;
   auto kept = ofItems(marked);
   if (!kept) {
-    whyNotForItems = llvm::toString(kept.takeError());
+    std::string why = llvm::toString(kept.takeError());
+    if (whyNotForItems.empty()) {
+      // Shapes that the program refuses say nothing of others.
+      mlir::OwningOpRef<mlir::ModuleOp> module = file.program->clone();
+      if (llvm::Error error =
+              closeExtents(module->lookupSymbol<mlir::func::FuncOp>(functionName), shapes))
+        return std::move(error);
+      whyNotForItems = std::move(why);
+    }
     return std::nullopt;
   }
   const ForItems* found = *kept;

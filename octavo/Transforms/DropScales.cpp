@@ -3,6 +3,7 @@
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/Passes.h"
 #include "octavo/Transforms/ScaledOrigin.h"
 #include "octavo/Transforms/TensorFacts.h"
@@ -257,6 +258,7 @@ std::int64_t DropReport::dropped() const {
 DropReport dropScales(mlir::ModuleOp module) { return Drops().run(module); }
 
 DropReport dropScalesOfProgram(mlir::ModuleOp program) {
+  openWrappers(program); // with the names of arguments, which the inliner does not know
   mlir::PassManager opening(program.getContext());
   opening.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {}));
   opening.addPass(createInlineFusedDots());

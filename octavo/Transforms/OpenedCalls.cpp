@@ -42,7 +42,16 @@ bool reaches(FuncOp from, FuncOp to, llvm::SetVector<mlir::Operation*>& seen) {
       .wasInterrupted();
 }
 
+/// The wrapper keeps the names that a function has which is gone then.
+void keepNames(mlir::Operation* call) {
+  auto caller = llvm::dyn_cast<FuncOp>(call->getParentOp());
+  if (caller && wrappedCall(caller) == call)
+    for (unsigned i = 0; i < caller.getNumArguments(); ++i)
+      caller.getArgument(i).setLoc(locationOfArgument(caller, i));
+}
+
 void open(mlir::Operation* call) {
+  keepNames(call);
   mlir::Block& body = calledFunction(call).getBody().front();
   mlir::OpBuilder builder(call);
   mlir::IRMapping values;
@@ -109,12 +118,9 @@ void openWrappers(mlir::ModuleOp module) {
   llvm::SmallVector<FuncOp> functions(module.getOps<FuncOp>());
   llvm::erase_if(functions, [](FuncOp function) { return !function.isPublic(); });
   for (FuncOp function : functions)
-    while (mlir::func::CallOp call = wrappedCall(function)) {
-      for (unsigned i = 0; i < function.getNumArguments(); ++i)
-        function.getArgument(i).setLoc(locationOfArgument(function, i));
+    while (mlir::func::CallOp call = wrappedCall(function))
       if (!openCall(call))
         break;
-    }
 }
 
 void openMovement(mlir::ModuleOp module) {

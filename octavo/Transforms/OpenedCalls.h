@@ -9,10 +9,10 @@ namespace octavo::transforms {
 /// Puts the bodies of functions in the place of the calls, and composites but xla.scaled_dot, that
 /// have narrow tensors within, are given dequantized values or compute scales of them. Private
 /// functions that nothing names then are erased. Calls of functions that reach themselves stay.
+/// Arguments of public functions get the names that what they wrap (WrappedCall.h) has for them.
 void openCalls(mlir::ModuleOp module);
 
-/// Puts what public functions wrap (WrappedCall.h) in the place of its calls; arguments get the
-/// names that it has for them.
+/// Puts what public functions wrap in the place of its calls.
 void openWrappers(mlir::ModuleOp module);
 
 /// Puts the bodies of functions that do nothing but move values about, by indices perhaps that they

@@ -1,4 +1,5 @@
 """`octavo compile`: folders from which programs run without a compiler, called from C: each kind of step."""
+import json
 import subprocess
 
 import numpy as np
@@ -673,3 +674,17 @@ func.func @main(%x: tensor<3x64xf32>, %w: tensor<64x32xf32> {octavo.name = "w", 
         assert_same(tmp_path, runner, text, [f32(3, 64)], "--weights", tmp_path / "w.safetensors", *options)
     # Of the weight only what products read is kept.
     assert (tmp_path / "folder" / "weights.bin").stat().st_size < 64 * 32 * 4
+
+
+@pytest.mark.parametrize("operation, said", [("dot_general %x, %x, contracting_dims = [1] x [0]", "1 of 1 dots"),
+                                             ("add %x, %x", "0 of 0 dots (the program has no dots)")])
+def test_what_is_quantized_is_told(tmp_path, operation, said):
+    types = ": (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>" if "dot" in operation else ": tensor<32x32xf32>"
+    (tmp_path / "p.mlir").write_text(f"""func.func @main(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {{
+  %0 = stablehlo.{operation} {types}
+  return %0 : tensor<32x32xf32>
+}}""")
+    quantize = ["--quantize", "mxfp4", "--both-activations"]
+    assert f"quantized: {said}\n" in octavo("compile", tmp_path / "p.mlir", "-o", tmp_path / "folder", *quantize)
+    report = json.loads(octavo("compile", tmp_path / "p.mlir", "-o", tmp_path / "folder", "--json", *quantize))
+    assert (report["dots_quantized"], report["dots"]) == tuple(int(word) for word in said.split() if word.isdigit())

@@ -247,6 +247,16 @@ def test_matrices_and_transforms_of_any_number():
         assert_bits(found, octavo.compile(text.replace("Ax", f"{items}x"), backend="reference")(x, y))
 
 
+def test_arguments_that_are_refused_say_nothing_of_others():
+    b, = jax.export.symbolic_shape("b")
+    shapes = [jax.ShapeDtypeStruct((b, columns), F32) for columns in (4, 3)]
+    program = octavo.compile(jax.export.export(jax.jit(lambda x, y: (x * 2, y * 2)))(*shapes))
+    with pytest.raises(octavo.ProgramError, match="Input shapes do not match"):
+        program(drawn(5, "4", F32), drawn(4, "3", F32))
+    assert_bits(program(drawn(5, "4", F32), drawn(5, "3", F32)), (drawn(5, "4", F32) * 2, drawn(5, "3", F32) * 2))
+    assert program.explain()["open_extents"] == "any number of items"
+
+
 def test_several_open_extents():
     """Of a batch of sequences, the batch is the items; each length of a sequence has an executable for any batch."""
     def function(x):

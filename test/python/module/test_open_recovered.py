@@ -345,3 +345,13 @@ def test_octavo_run(tmp_path, form):
             found.append(np.load(tmp_path / "out.npy"))
         assert_bits(found[1], found[0])
         assert_bits(found[2], found[0])
+
+
+@pytest.mark.parametrize("options", [{"recover_scaled": True}, {"drop_scales": True}, {"recover_scaled": True, "quantize": "mxfp8_e4m3"}])
+def test_arguments_keep_their_names(options):
+    """Those of a function that jax.export wraps, which recovering opens."""
+    shape = jax.export.symbolic_shape("b, 64")
+    params = {"w": jax.ShapeDtypeStruct((K, N), F8), "s": jax.ShapeDtypeStruct((K, 1), F32)}
+    program = octavo.compile(jax.export.export(jax.jit(lambda params, x: dot(by_row(x), f32(params["w"]) * params["s"])))(
+        params, jax.ShapeDtypeStruct(shape, F32)), **options)
+    assert [each.name for each in program.arguments] == ["params['s']", "params['w']", "x"]

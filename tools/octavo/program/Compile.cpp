@@ -83,6 +83,7 @@ void report(const CallableProgram& program, const CompileOptions& options) {
       arguments.push_back({program.arguments()[i].name, program.arguments()[i].describe()});
   for (const CallableProgram::Result& result : program.results())
     results.push_back({result.name, runtime::describe(result.type, result.shape)});
+  const std::optional<transforms::DotReport>& dots = program.dots();
   const std::filesystem::path folder = options.folder;
   const std::uintmax_t weights = sizeOf(folder / standalone::kWeightsFile),
                        kernels = sizeOfKernels(folder);
@@ -101,14 +102,20 @@ void report(const CallableProgram& program, const CompileOptions& options) {
                    {"bound", bound},
                    {"weight_bytes", weights},
                    {"kernel_bytes", kernels},
+                   {"dots", dots ? Json(dots->dots.size()) : Json(nullptr)},
+                   {"dots_quantized", dots ? Json(dots->quantized()) : Json(nullptr)},
                    {"dropped_scales",
                     program.dropped() ? Json(program.dropped()->dropped()) : Json(nullptr)}}
                   .dump(2) +
               "\n");
     return;
   }
-  std::string text = fmt::format("{}: @{} of {}, {} arguments bound\n", options.folder,
-                                 program.name(), options.program, bound);
+  std::string text = fmt::format("{}: @{} of {}, {} argument{} bound\n", options.folder,
+                                 program.name(), options.program, bound, bound == 1 ? "" : "s");
+  if (dots) {
+    text += fmt::format("  quantized: {} of {} dots", dots->quantized(), dots->dots.size());
+    text += dots->quantized() == 0 ? fmt::format(" ({})\n", dots->whyLeft()) : "\n";
+  }
   if (program.dropped())
     text += fmt::format("  left wide: {} of {} tensors that are quantized and dequantized again\n",
                         program.dropped()->dropped(), program.dropped()->quantizations.size());
