@@ -8,6 +8,7 @@
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Reference/Constants.h"
 #include "octavo/Reference/Interpreter.h"
+#include "octavo/Transforms/OpenedCalls.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -237,8 +238,8 @@ private:
   }
 
   void enter(mlir::func::CallOp call) {
-    auto callee = program.lookupSymbol<mlir::func::FuncOp>(call.getCallee());
-    if (!callee || callee.isExternal()) {
+    mlir::func::FuncOp callee = transforms::calledFunction(call);
+    if (!callee) {
       found = call->getName().getStringRef().str();
       return;
     }
@@ -250,8 +251,8 @@ private:
   /// Has arguments that some calls give what depends on extents be what all calls give them.
   void joinCalls() {
     program->walk([&](mlir::func::CallOp call) {
-      auto callee = program.lookupSymbol<mlir::func::FuncOp>(call.getCallee());
-      if (!callee || callee.isExternal())
+      mlir::func::FuncOp callee = transforms::calledFunction(call);
+      if (!callee)
         return;
       for (auto [argument, operand] : llvm::zip_equal(callee.getArguments(), call.getOperands()))
         if (numbers.contains(argument))

@@ -149,11 +149,9 @@ llvm::Error FunctionLowering::sort(stablehlo::SortOp op, Sequence& sequence) {
   const auto given = static_cast<std::int64_t>(op.getDimension());
   const auto axis =
       static_cast<std::size_t>(given < 0 ? given + static_cast<std::int64_t>(shape.size()) : given);
-  steps::SortStep::Lines lines{{1}, shape[axis], 1};
-  for (const std::int64_t extent : shape.take_front(axis))
-    lines.outer.count *= extent;
-  for (const std::int64_t extent : shape.drop_front(axis + 1))
-    lines.inner *= extent;
+  const steps::SortStep::Lines lines{{numerics::elementCount(shape.take_front(axis))},
+                                     shape[axis],
+                                     numerics::elementCount(shape.drop_front(axis + 1))};
   const auto reads = [&](const KernelCode& code) {
     return usedSlots(llvm::to_vector(llvm::make_filter_range(
         code.arguments, [](mlir::Value argument) { return argument != nullptr; })));
