@@ -9,6 +9,7 @@
 #define OCTAVO_KERNELS_ISA neon
 #define OCTAVO_KERNELS_VECTOR_BYTES 16
 #include "octavo/Kernels/Product/ProductKernels.h"
+#include "octavo/Kernels/generic/Pick.h"
 #include "octavo/Kernels/generic/Vector.h"
 
 #include <arm_neon.h>
@@ -90,24 +91,6 @@ struct NibbleTable {
   OCTAVO_INLINE U8 high(U8 codes) const { return (U8)vqtbl1q_u8(table, (uint8x16_t)(codes >> 4)); }
 };
 
-/// from[index] of each lane.
-OCTAVO_INLINE F32 pick(const float* from, U32 index) {
-  F32 picked;
-  for (int i = 0; i < kLanes; ++i)
-    picked[i] = from[index[i]];
-  return picked;
-}
-/// Entries of 16 that the eight nibbles of each lane name.
-struct NibbleFloats {
-  const float* entries;
-  explicit OCTAVO_INLINE NibbleFloats(const float* entries) : entries(entries) {}
-  /// Of the lowest nibble first.
-  OCTAVO_INLINE void get(U32 nibbles, F32 (&values)[8]) const {
-#pragma unroll
-    for (int i = 0; i < 8; ++i)
-      values[i] = pick(entries, nibbles >> (4 * i) & 15);
-  }
-};
 OCTAVO_INLINE F32 halvesToFloats(VectorOf<std::int16_t, kLanes> halves) {
   return (F32)vcvt_f32_f16((float16x4_t)halves);
 }
