@@ -4,6 +4,9 @@
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Runtime/Argument.h"
+#include "octavo/Runtime/Program.h"
+#include "octavo/Text/NearNames.h"
 #include "octavo/Transforms/RefineShapes.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -11,10 +14,36 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
 namespace octavo::backends {
+
+char RefusedShapes::ID = 0;
+
+namespace {
+
+/// "x" f32[5, 8], "y" f32[4, 8]: the arguments that were open, as they are.
+std::string closedArguments(mlir::func::FuncOp function, const Shapes& shapes) {
+  auto arguments = runtime::argumentsOf(function);
+  if (!arguments) {
+    llvm::consumeError(arguments.takeError());
+    return "such shapes";
+  }
+  std::vector<std::string> list;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    runtime::Argument& argument = (*arguments)[i];
+    if (!transforms::hasUnknownExtents(function.getArgumentTypes()[i]))
+      continue;
+    argument.shape = shapes[i];
+    list.push_back(fmt::format("\"{}\" {}", argument.name, argument.describe()));
+  }
+  return text::someOf(list);
+}
+
+} // namespace
 
 bool hasOpenExtents(mlir::func::FuncOp function) {
   return llvm::any_of(function.getArgumentTypes(),
@@ -28,9 +57,11 @@ llvm::Error closeExtents(mlir::func::FuncOp function, const Shapes& shapes) {
     if (transforms::hasUnknownExtents(types[i]))
       types[i] = mlir::RankedTensorType::get(
           shapes[i], mlir::cast<mlir::RankedTensorType>(types[i]).getElementType());
+  const std::string closed = closedArguments(function, shapes);
   const Diagnostics diagnostics(*function.getContext());
   if (failed(transforms::refineShapes(function, types)))
-    return llvm::createStringError(diagnostics.found());
+    return llvm::make_error<RefusedShapes>(fmt::format(
+        "@{} does not take {}:\n  {}", function.getName().str(), closed, diagnostics.found()));
   return llvm::Error::success();
 }
 

@@ -7,10 +7,13 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 namespace octavo::backends {
@@ -23,8 +26,21 @@ inline constexpr std::int64_t kItems = -1;
 /// Whether an argument of the function has an extent that is not known.
 bool hasOpenExtents(mlir::func::FuncOp function);
 
+/// That a program does not take arguments of such shapes together, and why.
+class RefusedShapes : public llvm::ErrorInfo<RefusedShapes> {
+public:
+  static char ID;
+
+  explicit RefusedShapes(std::string why) : why(std::move(why)) {}
+  void log(llvm::raw_ostream& out) const override { out << why; }
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+
+private:
+  std::string why;
+};
+
 /// Takes the extents of the arguments from `shapes`, one an argument, and what follows from them
-/// through the function. The error is RefineShapes'.
+/// through the function. The error is RefusedShapes, with what RefineShapes says.
 llvm::Error closeExtents(mlir::func::FuncOp function, const Shapes& shapes);
 llvm::Error closeExtents(mlir::func::FuncOp function, std::span<const execution::Value> values);
 

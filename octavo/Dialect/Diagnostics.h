@@ -11,7 +11,21 @@
 
 namespace octavo {
 
-/// FILE:LINE:COLUMN, or what else a location says.
+/// What the source calls an operation, as JAX writes it: the outermost name; empty where there is
+/// none.
+inline std::string sourceName(mlir::Location location) {
+  std::string text;
+  location->walk([&](mlir::Location part) {
+    auto name = llvm::dyn_cast<mlir::NameLoc>(part);
+    if (!name)
+      return mlir::WalkResult::advance();
+    text = name.getName().str();
+    return mlir::WalkResult::interrupt();
+  });
+  return text;
+}
+
+/// FILE:LINE:COLUMN; where a location has none, its sourceName, or what else it says.
 inline std::string locationText(mlir::Location location) {
   std::string text;
   location->walk([&](mlir::Location part) {
@@ -24,21 +38,9 @@ inline std::string locationText(mlir::Location location) {
     return mlir::WalkResult::interrupt();
   });
   if (text.empty())
+    text = sourceName(location);
+  if (text.empty())
     llvm::raw_string_ostream(text) << location;
-  return text;
-}
-
-/// What the source calls an operation, as JAX writes it: the outermost name; empty where there is
-/// none.
-inline std::string sourceName(mlir::Location location) {
-  std::string text;
-  location->walk([&](mlir::Location part) {
-    auto name = llvm::dyn_cast<mlir::NameLoc>(part);
-    if (!name)
-      return mlir::WalkResult::advance();
-    text = name.getName().str();
-    return mlir::WalkResult::interrupt();
-  });
   return text;
 }
 

@@ -147,7 +147,7 @@ tl::expected<FolderFile, std::string> readFolderFile(std::span<const std::byte> 
                              version, kVersion));
   const auto body = bytes.subspan(kHead);
   if (head.word() != digest(body))
-    return wrong("it is damaged: its bytes are not those that were written");
+    return wrong(std::string(kDamaged));
   In in(body);
   FolderFile file;
   file.function = in.text();
@@ -177,12 +177,14 @@ tl::expected<void, std::string> checkWeightsEnd(std::span<const std::byte> file,
   const std::vector<std::byte> expected = weightsEnd(id, file.size());
   if (file.size() < expected.size() ||
       std::memcmp(file.data() + file.size() - expected.size(), expected.data(), kWord) != 0)
-    return tl::make_unexpected(std::string("it is cut short, or not what `octavo compile` writes"));
+    return tl::make_unexpected(std::string(
+        "it is cut short, or not what `octavo compile` writes; compile the program again"));
   const std::byte* end = file.data() + file.size() - expected.size();
   if (std::memcmp(end + kWord, &id, kWord) != 0)
     return tl::make_unexpected(std::string("it belongs to another program than program.octavo"));
   if (std::memcmp(end, expected.data(), expected.size()) != 0)
-    return tl::make_unexpected(std::string("it has not the size that it was written with"));
+    return tl::make_unexpected(
+        std::string("it has not the size that it was written with; compile the program again"));
   return {};
 }
 

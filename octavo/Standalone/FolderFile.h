@@ -19,6 +19,10 @@ namespace octavo::standalone {
 inline constexpr std::string_view kProgramFile = "program.octavo";
 inline constexpr std::string_view kWeightsFile = "weights.bin";
 
+/// What is said of a file whose digest differs.
+inline constexpr std::string_view kDamaged =
+    "it is damaged: its bytes are not those that were written; compile the program again";
+
 /// FNV-1a: tells a file that was damaged, not one that was forged.
 std::uint64_t digest(std::span<const std::byte> bytes);
 

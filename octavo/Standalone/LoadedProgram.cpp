@@ -28,6 +28,10 @@ Error wrong(const std::filesystem::path& file, const std::string& why) {
   return Error(fmt::format("{}: {}", file.string(), why));
 }
 
+/// What is said of a file beside program.octavo that cannot be read.
+constexpr const char* kPart = "; program.octavo needs it: copy the folder whole, or compile the "
+                              "program again";
+
 /// The bytes of a file for as long as somebody holds them.
 struct Mapping {
   std::span<const std::byte> bytes;
@@ -66,9 +70,9 @@ loadKernels(const std::filesystem::path& file, const FolderFile& folder, steps::
     return nullptr;
   auto mapped = map(file);
   if (!mapped)
-    return Error(mapped.error());
+    return Error(mapped.error() + kPart);
   if (digest(mapped->bytes) != folder.kernels)
-    return wrong(file, "it is damaged: its bytes are not those that were written");
+    return wrong(file, std::string(kDamaged));
   std::error_code unreadable; // without a slash, the system would look for it elsewhere
   const std::filesystem::path path = std::filesystem::absolute(file, unreadable);
   void* opened = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -133,7 +137,7 @@ LoadedProgram::load(const std::filesystem::path& folder) {
                              file->products, here));
   auto weights = map(weightsFile);
   if (!weights)
-    return Error(weights.error());
+    return Error(weights.error() + kPart);
   if (auto checked = checkWeightsEnd(weights->bytes, file->id()); !checked)
     return wrong(weightsFile, checked.error());
   auto program = steps::readProgram(file->program, weights->bytes, weights->holder);

@@ -40,14 +40,15 @@ public:
     const auto& donations = program->donations();
     return std::ranges::find(donations, execution::Donation{argument, result}) != donations.end();
   }
-  tl::expected<std::vector<runtime::Result>, std::string>
+  tl::expected<std::vector<runtime::Result>, Refusal>
   prepare(std::span<const Value> values) override {
-    return program->itemsOf(values).map([&](std::int64_t items) {
-      std::vector<runtime::Result> results;
-      for (const LoadedProgram::Tensor& tensor : program->results())
-        results.push_back({tensor.name, tensor.type, tensor.shapeOf(items)});
-      return results;
-    });
+    const auto items = program->itemsOf(values);
+    if (!items)
+      return tl::make_unexpected(Refusal{ErrorClass::Shape, items.error()});
+    std::vector<runtime::Result> results;
+    for (const LoadedProgram::Tensor& tensor : program->results())
+      results.push_back({tensor.name, tensor.type, tensor.shapeOf(*items)});
+    return results;
   }
   tl::expected<void, std::string> run(std::vector<Value> values, const execution::Host& host,
                                       execution::ResultMemory memory) override {

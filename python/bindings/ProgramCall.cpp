@@ -143,7 +143,9 @@ std::vector<Value> valuesOf(const CalledProgram& program, const nb::args& positi
   for (nb::handle given : positional) {
     skipTaken();
     if (next == arguments.size() || static_cast<std::ptrdiff_t>(positional.size()) > open)
-      raise(ErrorClass::Program, "@{} takes {} arguments, {} were given; it takes: {}",
+      raise(ErrorClass::Program,
+            "@{} takes {} arguments, {} were given; it takes: {} (JAX leaves out what a function "
+            "does not use; jax.jit(..., keep_unused=True) keeps it)",
             program.name(), openNames(program).size(), positional.size(),
             text::someOf(openNames(program)));
     const std::string_view name = arguments[next].name;
@@ -199,7 +201,7 @@ nb::object call(CalledProgram& program, const nb::args& positional, const nb::kw
   std::vector<Value> whole = valuesOf(program, positional, named, out);
   auto prepared = withoutLock([&] { return program.prepare(whole); });
   if (!prepared)
-    raise(ErrorClass::Program, "{}", prepared.error());
+    raise(prepared.error().errorClass, "{}", prepared.error().message);
   const std::vector<ProgramResult> results = programResults(*prepared, program, out, whole);
   std::vector<std::span<std::byte>> memory;
   for (const ProgramResult& result : results)

@@ -28,8 +28,12 @@ public:
   virtual const execution::Value* bound(std::size_t argument) const = 0;
   virtual bool isDonated(std::size_t argument, std::size_t result) const = 0;
 
+  struct Refusal {
+    ErrorClass errorClass;
+    std::string message;
+  };
   /// What it gives for values, one an argument. Python's lock is not held, here and in `run`.
-  virtual tl::expected<std::vector<runtime::Result>, std::string>
+  virtual tl::expected<std::vector<runtime::Result>, Refusal>
   prepare(std::span<const execution::Value> values) = 0;
   /// Runs on the values that it was prepared for.
   virtual tl::expected<void, std::string> run(std::vector<execution::Value> values,

@@ -65,11 +65,14 @@ public:
   bool isDonated(std::size_t argument, std::size_t result) const override {
     return program.isDonated(argument, result);
   }
-  tl::expected<std::vector<runtime::Result>, std::string>
+  tl::expected<std::vector<runtime::Result>, Refusal>
   prepare(std::span<const Value> values) override {
     auto made = program.prepare(values);
-    if (!made)
-      return tl::make_unexpected(llvm::toString(made.takeError()));
+    if (!made) {
+      const bool isOfShapes = made.errorIsA<backends::RefusedShapes>();
+      return tl::make_unexpected(Refusal{isOfShapes ? ErrorClass::Shape : ErrorClass::Program,
+                                         llvm::toString(made.takeError())});
+    }
     prepared = std::move(*made);
     return prepared.results;
   }

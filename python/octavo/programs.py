@@ -67,7 +67,11 @@ class LoadedProgram:
     lists, tuples) stand for the arguments that JAX named after their leaves: ``program(params, x)``
     gives ``params['w']`` and ``x``, and so does ``program(params=params, x=x)``. ``out`` is an array, or a
     tuple of one a result, that the results are written to: row-major, of their dtypes and shapes,
-    sharing no memory with the arguments."""
+    sharing no memory with the arguments.
+
+    A call raises ShapeError for a shape that the program does not take, by itself or beside those of
+    other arguments, DtypeError for a dtype, NonFiniteError for values that its quantizations refuse,
+    and ProgramError for arguments that are missing or too many and a run that fails."""
 
     def __init__(self, called: _Loaded | _Compiled) -> None:
         self._called = called

@@ -52,6 +52,15 @@ def test_a_scale_file_whose_name_does_not_say_its_kind(tmp_path, arguments):
     assert "expected a name that ends in .safetensors, or in .json" in message
 
 
+@pytest.mark.parametrize("command", ["run p.mlir --output", "run p.mlir --page", "run", "compile p.mlir -o", "quantize p.mlir -o",
+                                     "checkpoint report model -o", "analyze --plot"])
+def test_an_empty_name_is_no_place(command):
+    """As an unset variable leaves it: it is not taken for an option that is not given."""
+    if command.startswith(PROGRAM_COMMANDS + ("compile",)) and not HAS_MLIR:
+        pytest.skip("built without MLIR")
+    assert "the name is empty: give F" in octavo(*command.split(), "", code=2).replace("give OUT", "give FILE")
+
+
 def test_no_arguments_give_the_help():
     assert octavo(code=2) == octavo("--help", code=0)
 

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -65,6 +67,21 @@ const CLI::App& selected(const CLI::App& app) {
 std::string typedName(const CLI::App& command) {
   return command.get_parent() ? typedName(*command.get_parent()) + " " + command.get_name()
                               : command.get_name();
+}
+
+/// An empty name of a file or folder, which a variable that is not set leaves, is no way to say
+/// that none is wanted.
+void refuseEmptyPlaces(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    if (std::ranges::any_of(std::array{"FILE", "FOLDER", "OUT", "DIR"},
+                            [&](const char* place) { return type.find(place) != type.npos; }))
+      option->check([type](const std::string& given) {
+        return given.empty() ? "the name is empty: give " + type + ", or leave the option out" : "";
+      });
+  }
+  for (CLI::App* subcommand : app.get_subcommands({}))
+    refuseEmptyPlaces(*subcommand);
 }
 
 /// What the command line says wrong, in one sentence, with the names near a name that is unknown.
@@ -126,6 +143,7 @@ int run(int argc, char** argv) {
   addAnalyzeCommand(app);
   addCheckpointCommand(app);
   addProgramCommands(app);
+  refuseEmptyPlaces(app);
 
   if (argc < 2) {
     fmt::print(stderr, "{}", app.help());

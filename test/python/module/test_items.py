@@ -209,7 +209,7 @@ def test_numbers_that_extents_make_are_numbers_of_each(other, second, wanted):
 
 def test_no_items():
     """Assertions of JAX want one; other programs have none. What is not of items is there all the same."""
-    with pytest.raises(octavo.ProgramError, match="Expected value >= 1"):
+    with pytest.raises(octavo.ShapeError, match="Expected value >= 1"):
         octavo.compile(exported(mlp, "16", F32))(np.zeros((0, 16), F32))
     program = octavo.compile("""func.func @main(%x: tensor<?x4xf32>, %w: tensor<4x3xf32>) -> (tensor<?x3xf32>, tensor<4x3xf32>) {
   %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<?x4xf32>, tensor<4x3xf32>) -> tensor<?x3xf32>
@@ -251,7 +251,7 @@ def test_arguments_that_are_refused_say_nothing_of_others():
     b, = jax.export.symbolic_shape("b")
     shapes = [jax.ShapeDtypeStruct((b, columns), F32) for columns in (4, 3)]
     program = octavo.compile(jax.export.export(jax.jit(lambda x, y: (x * 2, y * 2)))(*shapes))
-    with pytest.raises(octavo.ProgramError, match="Input shapes do not match"):
+    with pytest.raises(octavo.ShapeError, match="Input shapes do not match"):
         program(drawn(5, "4", F32), drawn(4, "3", F32))
     assert_bits(program(drawn(5, "4", F32), drawn(5, "3", F32)), (drawn(5, "4", F32) * 2, drawn(5, "3", F32) * 2))
     assert program.explain()["open_extents"] == "any number of items"
@@ -288,7 +288,7 @@ def test_assertions_hold_for_each_number():
     for items in (3, 64, 5):
         program(drawn(items, "16", F32))
         assert program.explain()["open_extents"] == "any number of items"
-    with pytest.raises(octavo.ProgramError, match="64"):
+    with pytest.raises(octavo.ShapeError, match="64"):
         program(drawn(65, "16", F32))
     program(drawn(6, "16", F32))
 
@@ -304,7 +304,7 @@ def test_what_reads_fixed_items_is_not_for_fewer():
     for items in (5, 3, 4):
         x = drawn(items, "4", F32)
         assert_bits(program(x), -x[:3])
-        with pytest.raises(octavo.ProgramError, match="slice"):
+        with pytest.raises(octavo.ShapeError, match="slice"):
             program(drawn(2, "4", F32))
     asserted = octavo.compile(text.replace("  %0", """  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
   %three = stablehlo.constant dense<3> : tensor<i32>
@@ -315,7 +315,7 @@ def test_what_reads_fixed_items_is_not_for_fewer():
         x = drawn(items, "4", F32)
         assert_bits(asserted(x), -x[:3])
         assert asserted.explain()["open_extents"] == "any number of items"
-    with pytest.raises(octavo.ProgramError, match="b >= 3, found 2"):
+    with pytest.raises(octavo.ShapeError, match="b >= 3, found 2"):
         asserted(drawn(2, "4", F32))
 
 

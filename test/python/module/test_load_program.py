@@ -230,10 +230,10 @@ def test_any_number_of_items(tmp_path):
         np.testing.assert_array_equal(out[1], found[1])
         with pytest.raises(octavo.ShapeError):
             program(x, y, out=(np.empty((items + 1, 16), np.float32), out[1]))
-    with pytest.raises(octavo.ProgramError, match=r'not of one number of items: ".*" has 3 along axis 0, ".*" is of 2'):
+    with pytest.raises(octavo.ShapeError, match=r'not of one number of items: ".*" has 3 along axis 0, ".*" is of 2'):
         program(np.zeros((2, 64), np.float32), np.zeros((3, 16), np.float32))
     for items in (0, 1100):
-        with pytest.raises(octavo.ProgramError, match=f"@main takes 1 to 1099 items, and {items} were given"):
+        with pytest.raises(octavo.ShapeError, match=f"@main takes 1 to 1099 items, and {items} were given"):
             program(np.zeros((items, 64), np.float32), np.zeros((items, 16), np.float32))
     with pytest.raises(octavo.ShapeError, match="expected"):
         program(np.zeros((2, 63), np.float32), np.zeros((2, 16), np.float32))

@@ -1,0 +1,197 @@
+"""What a compiled program is called with: arrays, trees of them, numbers, and the first errors one makes."""
+import dataclasses
+import os
+from collections import namedtuple
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+
+pytest.importorskip("octavo._programs", reason="octavo was built without MLIR")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+jax = pytest.importorskip("jax")
+import jax.export
+import jax.numpy as jnp
+import octavo
+from two_layers import PARAMS, X, close, drawn, mlp
+
+
+@pytest.fixture(scope="module")
+def lowered():
+    return jax.jit(mlp).lower(PARAMS, X)
+
+
+@pytest.fixture(scope="module")
+def program(lowered):
+    return octavo.compile(lowered, weights={"params": PARAMS})
+
+
+def test_arrays_of_others(program):
+    close(program(X))
+    close(program(jnp.asarray(X)))
+    close(program(x=X))
+    close(program(np.asfortranarray(X)))
+    close(program(np.stack([X, X], -1)[..., 0]))
+    unaligned = np.zeros(X.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(X.shape)
+    unaligned[...] = X
+    close(program(unaligned))
+
+
+Layer = namedtuple("Layer", "w b")
+
+
+def test_trees_are_arguments_by_the_names_of_their_leaves(lowered):
+    whole = octavo.compile(lowered)
+    without = {name: PARAMS[name] for name in ("w1", "w2")}
+    for found in (whole(PARAMS, X), whole(PARAMS, x=X), whole(params=PARAMS, x=X),
+                  whole(x=X, params=MappingProxyType(PARAMS)), whole(params=without, x=X, **{"params['b']": PARAMS["b"]})):
+        close(found)
+    partly = octavo.compile(lowered, weights={"params['w1']": PARAMS["w1"]})
+    close(partly({name: PARAMS[name] for name in ("w2", "b")}, X))
+
+    def deep(scale, layers, x):
+        for layer in layers:
+            x = jnp.tanh(x @ layer["pair"][0].w + layer["pair"][0].b) * scale
+        return x
+
+    layers = [{"pair": (Layer(drawn(16, 16), drawn(16)), None)} for _ in range(11)]
+    x = drawn(4, 16)
+    program = octavo.compile(jax.jit(deep).lower(np.float32(0.5), layers, x))
+    for found in (program(0.5, layers, x), program(0.5, tuple(layers), x), program(0.5, x=x, layers=layers)):
+        np.testing.assert_allclose(found, deep(np.float32(0.5), layers, x), rtol=1e-4, atol=1e-4)
+
+
+def test_wrong_trees(lowered):
+    whole = octavo.compile(lowered)
+    for call, error, says in (
+            (lambda: whole({**PARAMS, "w3": X}, X), octavo.ProgramError, r"no argument \"params\['w3'\]\"; did you mean"),
+            (lambda: whole({"b": PARAMS["b"]}, X), octavo.ProgramError, r"\"params\['w1'\]\" of @main has no value"),
+            (lambda: whole(params={"b": PARAMS["b"]}, x=X), octavo.ProgramError, r"\"params\['w1'\]\" of @main has no value"),
+            (lambda: whole(PARAMS, X, params=PARAMS), octavo.ProgramError, "given twice"),
+            (lambda: whole({**PARAMS, "b": X}, X), octavo.ShapeError, r"params\['b'\]"),
+            (lambda: whole([PARAMS], X), octavo.DtypeError, "params"),
+            (lambda: whole(PARAMS, {"x": X}), octavo.ProgramError, '"x" of @main is one array, and a mapping was given'),
+            (lambda: whole(PARAMS, x={"x": X}), octavo.ProgramError, r"no argument \"x\['x'\]\""),
+            (lambda: octavo.compile(lowered.as_text())(PARAMS, X), octavo.ProgramError, "jax.tree.leaves"),
+            (lambda: octavo.compile(lowered, weights={"params": PARAMS})(PARAMS, X), octavo.ProgramError, "takes 1 arguments, 2 were given")):
+        with pytest.raises(error, match=says):
+            call()
+
+
+def test_wrong_arguments(program, lowered):
+    for call, error, says in (
+            (lambda: program(), octavo.ProgramError, 'argument "x" of @main has no value: give f32\\[8, 64\\]'),
+            (lambda: program(X, X), octavo.ProgramError, "takes 1 arguments, 2 were given"),
+            (lambda: program(X, x=X), octavo.ProgramError, "by position and by name"),
+            (lambda: program(y=X), octavo.ProgramError, 'no argument "y"; did you mean x'),
+            (lambda: program(X, **{"params['b']": X}), octavo.ProgramError, "was bound"),
+            (lambda: program(X.astype(np.float64)), octavo.DtypeError, "expected float32, found float64"),
+            (lambda: program(X.T), octavo.ShapeError, r"found shape \(64, 8\)"),
+            (lambda: program("x"), octavo.DtypeError, "expected an array"),
+            (lambda: program(None), octavo.DtypeError, "expected an array"),
+            (lambda: octavo.compile(lowered, weights={"parms": PARAMS}), octavo.ProgramError, "did you mean"),
+            (lambda: octavo.compile(lowered, weights={"params": X}), octavo.ProgramError, "params"),
+            (lambda: octavo.compile(lowered, weights={1: X}), octavo.DtypeError, "found 1"),
+            (lambda: octavo.compile(lowered, weights=3), octavo.DtypeError, "mapping"),
+            (lambda: octavo.compile(lowered, quantize="mxfp5"), octavo.FormatError, "mxfp4"),
+            (lambda: octavo.compile(lowered, backend="gpu"), octavo.FormatError, "reference, compiled, guarded"),
+            (lambda: octavo.compile(lowered, function="f"), octavo.ProgramError, "no function @f"),
+            (lambda: octavo.compile(3), octavo.DtypeError, "found int"),
+            (lambda: octavo.compile("nowhere.mlir"), octavo.ProgramError, "nowhere.mlir"),
+            (lambda: octavo.compile("module {\n x }"), octavo.ProgramError, "not a program"),
+            (lambda: octavo.compile(b"\0\1"), octavo.ProgramError, "neither MLIR's text")):
+        with pytest.raises(error, match=says):
+            call()
+    nan = {**PARAMS, "w1": np.where(PARAMS["w1"] > 2, np.nan, PARAMS["w1"]).astype(np.float32)}
+    with pytest.raises(octavo.NonFiniteError, match="nan"):
+        octavo.compile(lowered, weights={"params": nan}, quantize="mxfp4")
+
+
+def test_numbers_take_the_dtype_of_their_argument():
+    for dtype, taken, refused in (("i8", [3, True], [2.5, 1j]), ("i1", [False], [1, 0.5]), ("f32", [2.5, 3, True], [])):
+        program = octavo.compile(f"func.func @main(%x: tensor<{dtype}>) -> tensor<{dtype}> {{\n  return %x : tensor<{dtype}>\n}}")
+        for number in taken:
+            assert program(number) == number
+        for number in refused:
+            with pytest.raises(octavo.DtypeError, match="found " + type(number).__name__):
+                program(number)
+
+
+def test_quantized_arguments_are_their_storage():
+    """Its range is of what is stored, not of what that stands for."""
+    quantized = "tensor<2x!quant.uniform<i8<-10:10>:f32, 100.0:3>>"
+    program = octavo.compile(f"func.func @main(%x: {quantized}) -> {quantized} {{\n  return %x : {quantized}\n}}")
+    assert program.results[0].dtype == "int8"
+    assert program(np.array([-10, 10], np.int8)).tolist() == [-10, 10]
+    with pytest.raises(octavo.DtypeError, match=r"element \[1\] is -11, and its storage goes from -10 to 10"):
+        program(np.array([0, -11], np.int8))
+
+
+def test_names_that_are_no_text(lowered, tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff.mlir"
+    with open(path, "w") as file:
+        file.write(lowered.as_text())
+    close(octavo.compile(os.fsdecode(path))(PARAMS["b"], PARAMS["w1"], PARAMS["w2"], X))
+    with pytest.raises(octavo.ProgramError):
+        octavo.compile("a\udc80\n")
+
+
+def test_an_error_of_the_run_says_where():
+    program = octavo.compile("func.func @main(%x: tensor<f32>) {\n"
+                             "  check.expect_eq_const %x, dense<1.0> : tensor<f32>\n  return\n}")
+    assert program(np.float32(1)) == ()
+    with pytest.raises(octavo.ProgramError, match="check.expect_eq_const"):
+        program(2.0)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class Dense:
+    kernel: jax.Array
+    inner: dict
+
+
+def test_classes_that_jax_knows_as_trees():
+    layer = Dense(drawn(64, 16), {"bias": [drawn(16)]})
+    lowered = jax.jit(lambda layer, x: x @ layer.kernel + layer.inner["bias"][0]).lower(layer, X)
+    wanted = X.astype(np.float64) @ layer.kernel + layer.inner["bias"][0]
+    program = octavo.compile(lowered)
+    assert [argument.name for argument in program.arguments] == ["layer.kernel", "layer.inner['bias'][0]", "x"]
+    for found in (program(layer, X), program(layer=layer, x=X), octavo.compile(lowered, weights={"layer": layer})(X)):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+    with pytest.raises(octavo.ProgramError, match=r"no argument \"layer.inner\['scale'\]\""):
+        program(Dense(layer.kernel, {"scale": 1}), X)
+    with pytest.raises(octavo.DtypeError, match='argument "x" of @main: expected an array .*, found Dense'):
+        program(layer, layer)
+
+
+def test_options_say_which_of_them_is_wrong(lowered):
+    for options, words in (({"quantize": "mxfp5"}, "^quantize: "), ({"quantize": np.float32}, "^quantize: expected the name"),
+                           ({"quantize": "mxfp4", "activations": "non"}, "^activations: .*; near it: none"),
+                           ({"quantize": "mxfp4", "min_size": -1}, "number of elements of -1")):
+        with pytest.raises(octavo.Error, match=words):
+            octavo.compile(lowered, **options)
+    with pytest.raises(octavo.DtypeError, match="program: expected a path or the program's text; found an empty text"):
+        octavo.compile("")
+
+
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
+def test_shapes_that_do_not_fit_together(backend):
+    """They are told by the names of arguments beside what JAX asserts, which knows them by number, the first call as the next."""
+    b, = jax.export.symbolic_shape("b")
+    shapes = [jax.ShapeDtypeStruct(shape, np.float32) for shape in ((2 * b, 8), (8,), (b, 8))]
+    program = octavo.compile(jax.export.export(jax.jit(lambda x, w, y: x * w + jnp.tile(y, (2, 1))))(*shapes), backend=backend)
+    for _ in range(2):
+        with pytest.raises(octavo.ShapeError, match=r'^@main does not take "x" f32\[6, 8\], "y" f32\[2, 8\]:\n.*args\[2\]\.shape\[0\] \(= 2\)'):
+            program(drawn(6, 8), drawn(8), drawn(2, 8))
+        with pytest.raises(octavo.ShapeError, match="remainder 1"):
+            program(drawn(5, 8), drawn(8), drawn(2, 8))
+        assert program(drawn(4, 8), drawn(8), drawn(2, 8)).shape == (4, 8)
+
+
+def test_arguments_that_jax_leaves_out():
+    def first(x, y):
+        return x + 1
+    with pytest.raises(octavo.ProgramError, match=r"takes 1 arguments, 2 were given; it takes: x \(JAX leaves out .* keep_unused=True"):
+        octavo.compile(jax.jit(first).lower(X, X))(X, X)
+    np.testing.assert_array_equal(octavo.compile(jax.jit(first, keep_unused=True).lower(X, X))(X, X), X + 1)
