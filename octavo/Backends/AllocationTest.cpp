@@ -598,8 +598,8 @@ std::string ofItems(const Format& format, std::int64_t items) {
 int allocationsOfItems(const Format& format) {
   const auto context = runtime::makeContext();
   const auto one = parsed(ofItems(format, 1009), *context);
-  const auto other = parsed(ofItems(format, 1013), *context);
-  const auto executable = must(pipelines::compileForItems({*one, 1009}, {*other, 1013}, "main",
+  const auto other = parsed(ofItems(format, 2027), *context);
+  const auto executable = must(pipelines::compileForItems({*one, 1009}, {*other, 2027}, 1, "main",
                                                           reference::evaluateOperation));
   const auto few = parsed(ofItems(format, 2), *context),
              many = parsed(ofItems(format, 30), *context);

@@ -202,12 +202,13 @@ CallableProgram::close(mlir::ModuleOp module, const Shapes& shapes) const {
 }
 
 /// `shapes` has the items marked.
-llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(const Shapes& shapes) {
+llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(const Shapes& shapes,
+                                                                            std::int64_t least) {
   // What the program asserts is held against each number of items that it is given.
   mlir::OwningOpRef<mlir::ModuleOp> program = file.program->clone();
   dropAssertions(*program);
   // A kernel that reads a fixed place has it in memory if the program has it for the fewest items.
-  std::int64_t fewest = 1;
+  std::int64_t fewest = least;
   if (auto bounds = boundsOfItems(*file.program, functionName, shapes, steps::kMostItems))
     fewest = std::max(fewest, bounds->least);
   else
@@ -215,8 +216,8 @@ llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(cons
   mlir::OwningOpRef<mlir::ModuleOp> ofFewest = program->clone();
   if (auto results = close(*ofFewest, withItems(shapes, fewest)); !results)
     return results.takeError();
-  // Primes, so that what is as many for each item is known by its factor.
-  constexpr std::int64_t kNumbers[] = {1009, 1013};
+  // What an ItemPair asks for: their distance is twice a prime.
+  constexpr std::int64_t kNumbers[] = {1009, 2027};
   mlir::OwningOpRef<mlir::ModuleOp> modules[2];
   std::vector<Result> results[2];
   for (const std::size_t i : {0, 1}) {
@@ -227,7 +228,7 @@ llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(cons
     results[i] = std::move(*found);
   }
   auto executable =
-      pipelines::compileForItems({*modules[0], kNumbers[0]}, {*modules[1], kNumbers[1]},
+      pipelines::compileForItems({*modules[0], kNumbers[0]}, {*modules[1], kNumbers[1]}, fewest,
                                  functionName, reference::evaluateOperation);
   if (!executable)
     return executable.takeError();
@@ -251,7 +252,7 @@ llvm::Expected<const CallableProgram::ForItems*> CallableProgram::ofItems(const 
   if (found == forItems.end()) {
     if (!whyNotForItems.empty())
       return runtime::failure(whyNotForItems);
-    auto made = compiledForItems(shapes);
+    auto made = compiledForItems(shapes, 1);
     if (!made)
       return made.takeError();
     forItems.push_front(std::move(*made));
@@ -414,16 +415,14 @@ CallableProgram::executableToSave(execution::Signature& signature) {
   auto bounds = boundsOfItems(*file.program, functionName, *shapes, steps::kMostItems);
   if (!bounds)
     return failed(llvm::toString(bounds.takeError()));
-  auto made = compiledForItems(*shapes);
+  auto made = compiledForItems(*shapes, 0);
+  if (!made && bounds->least == 0) {
+    llvm::consumeError(made.takeError());
+    bounds->least = 1;
+    made = compiledForItems(*shapes, 1);
+  }
   if (!made)
     return failed(llvm::toString(made.takeError()));
-  if (bounds->least == 0) {
-    mlir::OwningOpRef<mlir::ModuleOp> ofNone = file.program->clone();
-    if (auto results = close(*ofNone, withItems(*shapes, 0)); !results) {
-      llvm::consumeError(results.takeError());
-      bounds->least = 1;
-    }
-  }
   if (bounds->least > bounds->most)
     return failed("it asserts what holds for no number of items");
   signature.leastItems = bounds->least;

@@ -140,7 +140,8 @@ private:
     std::shared_ptr<execution::Executable> executable;
   };
   llvm::Expected<Prepared> compiled(mlir::OwningOpRef<mlir::ModuleOp> module) const;
-  llvm::Expected<ForItems> compiledForItems(const Shapes& shapes);
+  /// For as few items as the program asserts, but no fewer than `least`.
+  llvm::Expected<ForItems> compiledForItems(const Shapes& shapes, std::int64_t least);
   /// The types of its results where the arguments of its function have such shapes.
   llvm::Expected<std::vector<Result>> close(mlir::ModuleOp module, const Shapes& shapes) const;
   /// Kept or made, for such shapes.

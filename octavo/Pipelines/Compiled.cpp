@@ -197,27 +197,28 @@ executableOf(mlir::OwningOpRef<mlir::ModuleOp> module, llvm::StringRef name, boo
 } // namespace
 
 llvm::Expected<std::unique_ptr<execution::Executable>>
-compileForItems(ProgramOfItems one, ProgramOfItems other, llvm::StringRef name,
+compileForItems(ProgramOfItems one, ProgramOfItems other, std::int64_t fewest, llvm::StringRef name,
                 conversion::Evaluate evaluate) {
   std::array sources = {one, other};
   for (ProgramOfItems& source : sources)
     if (const std::string reason = whyInterpreted(source.program); !reason.empty())
       return llvm::createStringError(reason);
-  const KeptProgram kept({one.program, other.program}, name);
+  const KeptProgram kept({one.program, other.program}, name, fewest);
   if (auto found = kept.find())
     return executableOf(one.program.clone(), name, false, std::move(*found));
   mlir::OwningOpRef<mlir::ModuleOp> modules[2];
   conversion::LoweredItems lowered[2];
   for (auto [source, module, made] : llvm::zip(sources, modules, lowered)) {
     module = source.program.clone();
+    conversion::Comparisons compared;
     if (llvm::Error error = simplify(*module))
       return std::move(error);
     auto program = conversion::lower(module->lookupSymbol<mlir::func::FuncOp>(name), evaluate);
     if (!program)
       return program.takeError();
-    made = {std::move(*program), source.items};
+    made = {std::move(*program), source.items, compared.take()};
   }
-  if (const auto why = conversion::openItems(lowered[0], lowered[1]))
+  if (const auto why = conversion::openItems(lowered[0], lowered[1], fewest))
     return llvm::createStringError(*why);
   kept.keep(lowered[0].lowered);
   return executableOf(std::move(modules[0]), name, true, std::move(lowered[0].lowered));

@@ -20,9 +20,9 @@ struct ProgramOfItems {
   std::int64_t items;
 };
 
-/// Compiles a function for any number of items (Conversion/Steps/Items.h).
+/// Compiles a function for any number of items, at least `fewest` (Conversion/Steps/Items.h).
 llvm::Expected<std::unique_ptr<execution::Executable>>
-compileForItems(ProgramOfItems one, ProgramOfItems other, llvm::StringRef function,
-                conversion::Evaluate evaluate);
+compileForItems(ProgramOfItems one, ProgramOfItems other, std::int64_t fewest,
+                llvm::StringRef function, conversion::Evaluate evaluate);
 
 } // namespace octavo::pipelines

@@ -65,7 +65,8 @@ llvm::StringRef textOf(std::span<const std::byte> bytes) {
 
 } // namespace
 
-KeptProgram::KeptProgram(llvm::ArrayRef<mlir::ModuleOp> sources, llvm::StringRef function) {
+KeptProgram::KeptProgram(llvm::ArrayRef<mlir::ModuleOp> sources, llvm::StringRef function,
+                         std::int64_t fewest) {
   if (!cache.isUsed())
     return;
   static const std::string build =
@@ -82,7 +83,8 @@ KeptProgram::KeptProgram(llvm::ArrayRef<mlir::ModuleOp> sources, llvm::StringRef
       << llvm::sys::getHostCPUName() << "\n"
       << standalone::productsOfMachine() << "\n"
       << kernels::threadsOf({}) << "\n"
-      << function << "\n";
+      << function << "\n"
+      << fewest << "\n";
   for (mlir::ModuleOp source : sources)
     if (mlir::failed(mlir::writeBytecodeToFile(source, out)))
       return;

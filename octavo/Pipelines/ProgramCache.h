@@ -17,9 +17,11 @@ namespace octavo::pipelines {
 /// locations, its function, the machine, how many threads there are, and this build of octavo.
 class KeptProgram {
 public:
-  /// Of a function that is lowered from these modules. Nothing is kept of one with large constants,
+  /// Of a function that is lowered from these modules; of one for any number of items, from the
+  /// fewest on. Nothing is kept of one with large constants,
   /// which would be written a second time, and by a build that cannot be told from others.
-  KeptProgram(llvm::ArrayRef<mlir::ModuleOp> sources, llvm::StringRef function);
+  KeptProgram(llvm::ArrayRef<mlir::ModuleOp> sources, llvm::StringRef function,
+              std::int64_t fewest = 0);
 
   /// What was kept; nothing if that is no program.
   std::optional<conversion::Lowered> find() const;

@@ -8,20 +8,38 @@
 
 namespace octavo::steps {
 
+namespace {
+
+/// The worker's list of what a kernel is given.
+std::byte** listOf(std::vector<std::byte*>& passed, std::size_t arguments, const Frame& frame) {
+  passed.resize(arguments + 1);
+  passed.back() = itemsForKernel(frame);
+  return passed.data();
+}
+
+} // namespace
+
+std::int64_t KernelStep::grain(const Frame& frame, std::int64_t all, int threads) const {
+  constexpr std::int64_t kWorthAThread = 32768;
+  const std::int64_t least =
+      std::max<std::int64_t>(1, kWorthAThread / std::max<std::int64_t>(1, width.of(frame)));
+  return isWholeInEachRange ? std::max(least, (all + threads - 1) / threads) : least;
+}
+
 Outcome KernelStep::compute(const Frame& frame, Worker& worker, RowRange range,
                             const kernels::Execution& execution) const {
   const bool isInPlace = inPlace.function != nullptr && frame.isInPlace;
   const KernelFunction code = isInPlace ? *inPlace.function : *function;
   const std::vector<Slot>& slots = isInPlace ? inPlace.arguments : arguments;
-  worker.passed.resize(slots.size());
-  std::byte** const memory = worker.passed.data();
+  std::byte** const memory = listOf(worker.passed, slots.size(), frame);
   for (std::size_t i = 0; i < slots.size(); ++i)
     memory[i] = worker.at(slots[i]);
   const RowRange own = range.of(rows.of(frame));
-  if (execution.threads == 1 || own.size() <= grain)
+  const std::int64_t worthAThread = grain(frame, own.size(), kernels::threadsOf(execution));
+  if (execution.threads == 1 || own.size() <= worthAThread)
     code(memory, own.begin, own.end);
   else
-    parallel::forRanges(own.size(), grain, [&](std::int64_t begin, std::int64_t end) {
+    parallel::forRanges(own.size(), worthAThread, [&](std::int64_t begin, std::int64_t end) {
       const execution::Timed timed(frame.host->profile, this, execution::Profile::Extent::Piece);
       code(memory, own.begin + begin, own.begin + end);
     });
@@ -31,11 +49,11 @@ Outcome KernelStep::compute(const Frame& frame, Worker& worker, RowRange range,
 void KernelStep::makeRows(const Frame& frame, const Worker& worker, std::int64_t begin,
                           std::int64_t end, Slot made, std::ptrdiff_t bytes, std::byte* to) const {
   thread_local std::vector<std::byte*> passed;
-  passed.resize(arguments.size());
+  std::byte** const memory = listOf(passed, arguments.size(), frame);
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    passed[i] = arguments[i].number == made.number ? to - begin * bytes : worker.at(arguments[i]);
+    memory[i] = arguments[i].number == made.number ? to - begin * bytes : worker.at(arguments[i]);
   const execution::Timed timed(frame.host->profile, this, execution::Profile::Extent::Piece);
-  (*function)(passed.data(), begin, end);
+  (*function)(memory, begin, end);
 }
 
 Outcome UpdateStep::run(Frame& frame) const {

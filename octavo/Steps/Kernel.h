@@ -10,11 +10,11 @@ namespace octavo::steps {
 class KernelStep : public RowStep {
 public:
   explicit KernelStep(OperationTextPtr op) : RowStep(std::move(op)) {}
-  /// `grain` rows are worth handing to a thread.
+  /// A row costs what `width` elements do that are added.
   KernelStep(OperationTextPtr op, const KernelFunction& function, std::vector<Slot> arguments,
-             Rows rows, std::int64_t grain, StepFacts known)
+             Rows rows, Rows width, StepFacts known)
       : RowStep(std::move(op)), function(&function), arguments(std::move(arguments)), rows(rows),
-        grain(grain), known(std::move(known)) {}
+        width(width), known(std::move(known)) {}
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution) const override;
   const Rows& allRows() const { return rows; }
@@ -26,12 +26,17 @@ public:
   StepType type() const override { return StepType::Kernel; }
   void fields(ProgramFields& fields) override;
 
+  /// Each range of rows costs as much again: there is one for each thread.
+  void goThroughAllInEachRange() { isWholeInEachRange = true; }
   /// The function that runs where results lie over donated arguments (Frame::isInPlace).
   void addInPlace(const KernelFunction& code, std::vector<Slot> its) {
     inPlace = {&code, std::move(its)};
   }
 
 private:
+  /// Rows that are worth handing to a thread, of so many.
+  std::int64_t grain(const Frame& frame, std::int64_t all, int threads) const;
+
   const KernelFunction* function = nullptr; ///< known when all kernels are compiled
   struct InPlace {
     const KernelFunction* function = nullptr;
@@ -39,7 +44,8 @@ private:
   } inPlace;
   std::vector<Slot> arguments;
   Rows rows;
-  std::int64_t grain = 1;
+  Rows width = {.count = 1};
+  bool isWholeInEachRange = false;
   StepFacts known = {.kind = StepFacts::Kind::Kernel};
 };
 

@@ -211,7 +211,7 @@ TEST(ProgramFile, aPrologueMakesTheRowsOfItsProduct) {
       op(), kernels::PlainType::F32, rowsOf(q, 4), rowsOf(keys, 4), scores, Rows{1}, std::nullopt,
       4, 3, MatrixProductStep::Batch{.offsets = {{0, 0, 0}, {4, 12, 3}}}, 0);
   product->beginWith(std::make_unique<KernelStep>(op(), made.program.functions.front(),
-                                                  std::vector{codes, keys}, Rows{24}, 7,
+                                                  std::vector{codes, keys}, Rows{24}, Rows{7},
                                                   StepFacts{.kind = StepFacts::Kind::Kernel}));
   made.program.steps.add(std::move(product));
   const Bytes file = made.written();

@@ -93,13 +93,15 @@ void permuteLine(const std::byte* input, std::byte* result, std::int64_t first, 
     to[static_cast<std::int64_t>(i) * stride] = from[static_cast<std::int64_t>(order[i]) * stride];
 }
 
-/// The worker's list of what a function is given: what it reads, then so many more.
+/// The worker's list of what a function is given: what it reads, then so many more, which are
+/// returned.
 std::span<std::byte*> passed(const Frame& frame, Worker& worker, const std::vector<Slot>& reads,
                              std::size_t more) {
-  worker.passed.resize(reads.size() + more);
+  worker.passed.resize(reads.size() + more + 1);
   for (std::size_t i = 0; i < reads.size(); ++i)
     worker.passed[i] = frame.at(reads[i]);
-  return std::span(worker.passed).last(more);
+  worker.passed.back() = itemsForKernel(frame);
+  return std::span(worker.passed).subspan(reads.size(), more);
 }
 
 } // namespace

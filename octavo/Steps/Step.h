@@ -154,6 +154,11 @@ inline std::int64_t Rows::of(const Frame& frame) const {
   return isOpen ? count * frame.items : count;
 }
 
+/// Where a kernel finds how many items the run has (KernelFunction.h); it only reads it.
+inline std::byte* itemsForKernel(const Frame& frame) {
+  return reinterpret_cast<std::byte*>(const_cast<std::int64_t*>(&frame.items));
+}
+
 class Sequence;
 
 /// A value that is bound to an argument: its slot, or its place among the values.

@@ -55,7 +55,8 @@ void KernelStep::fields(ProgramFields& fields) {
     fields.list(inPlace.arguments, kMost, [&](Slot& slot) { fields.slotOfKernel(slot); });
   }
   fields.rows(rows);
-  fields.number(grain, 1);
+  fields.rows(width, 1);
+  fields.truth(isWholeInEachRange);
   fields.text(known.detail);
   fields.number(known.operations);
   fields.estimate(known.bytes);

@@ -32,10 +32,9 @@ func.func @main(%x: tensor<3x?xf32>) -> tensor<3x?xf32> {
   return %0 : tensor<3x?xf32>
 }""")
     assert "is not the same for each" in refused(tmp_path, """
-func.func @main(%x: tensor<?xf32>) -> tensor<f32> {
-  %zero = stablehlo.constant dense<0.0> : tensor<f32>
-  %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<?xf32>, tensor<f32>) -> tensor<f32>
-  return %0 : tensor<f32>
+func.func @main(%x: tensor<?xf32>) -> tensor<?x?xf32> {
+  %0 = stablehlo.dot_general %x, %x, contracting_dims = [] x [] : (tensor<?xf32>, tensor<?xf32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
 }""")
     message = refused(tmp_path, """
 func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {

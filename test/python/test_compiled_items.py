@@ -118,6 +118,50 @@ func.func @main(%x: tensor<?x32xf32> {octavo.name = "x"}, %k: tensor<i32> {octav
                 assert found == [a.tobytes(), (x if k else -b).tobytes()]
 
 
+def test_scans_and_sums_of_any_number_of_items(tmp_path, runner):
+    """What JAX scans over the second axis, and sums over the items, with whole numbers: numpy's bits."""
+    jax = pytest.importorskip("jax")
+    import jax.export
+    import jax.numpy as jnp
+    drawn = np.random.default_rng(10)
+    w = drawn.integers(-1, 2, (16, 16)).astype(np.float32)
+
+    def function(x):
+        def step(h, now):
+            h = jnp.maximum(now @ w - h, 0) % 8
+            return h, h * 2
+        h, all_of_them = jax.lax.scan(step, jnp.zeros((x.shape[0], 16)), x.swapaxes(0, 1))
+        return h, all_of_them, x.sum(0)
+
+    shape = jax.ShapeDtypeStruct(jax.export.symbolic_shape("b, 5, 16"), np.float32)
+    exported = jax.export.export(jax.jit(function))(shape)
+    (tmp_path / "p.mlir").write_text(exported.mlir_module())
+    octavo("compile", tmp_path / "p.mlir", "-o", tmp_path / "folder")
+    for items in (3, 1, 1009, 16):
+        x = drawn.integers(-3, 4, (items, 5, 16)).astype(np.float32)
+        h, turns = np.zeros((items, 16), np.float32), []
+        for turn in range(5):
+            h = np.maximum(x[:, turn] @ w - h, 0) % 8
+            turns.append(h * 2)
+        found = run_in_c(runner, tmp_path / "folder", [x], 3)
+        assert found == [h.tobytes(), np.stack(turns).tobytes(), x.sum(0).tobytes()]
+
+
+def test_sums_of_no_items_are_not_for_folders(tmp_path, runner):
+    """A loop over the items goes round at least once; a program that asserts nothing is for one and more."""
+    (tmp_path / "p.mlir").write_text("""
+func.func @main(%x: tensor<?x4xf32>) -> tensor<4xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<?x4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}""")
+    octavo("compile", tmp_path / "p.mlir", "-o", tmp_path / "folder")
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    assert run_in_c(runner, tmp_path / "folder", [x], 1) == [x.sum(0).tobytes()]
+    assert "@main takes 1 to " in run_in_c(runner, tmp_path / "folder", [x[:0]], 1, code=1)
+    assert run_in_octavo(tmp_path / "p.mlir", [x[:0]]) == [np.zeros(4, np.float32).tobytes()]
+
+
 def test_no_items_are_none_where_a_fixed_one_is_read(tmp_path, runner):
     """The first item is there of one and more; of none there is no slice of it."""
     (tmp_path / "p.mlir").write_text("""

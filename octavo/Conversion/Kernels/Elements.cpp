@@ -40,7 +40,7 @@ void Elements::forRange(llvm::Value* begin, llvm::Value* end,
 }
 
 Elements::Values Elements::repeat(std::int64_t count, const Values& first, Next next) {
-  return count == 0 ? first : repeat(b.getInt64(count), first, next);
+  return isLess(0, count) ? repeat(b.getInt64(count), first, next) : first;
 }
 
 Elements::Values Elements::repeat(llvm::Value* count, const Values& first, Next next) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <tuple>
+#include <utility>
 
 namespace octavo::conversion {
 
@@ -104,9 +105,20 @@ std::optional<Index::Division> Index::dividedBy(std::int64_t divisor) const {
     }
     division.remainder.add(digit);
   }
-  if (division.remainder.largest() >= divisor)
+  if (!isLess(division.remainder.largest(), divisor))
     return std::nullopt;
   return division;
+}
+
+static thread_local Comparisons* keeping = nullptr;
+
+Comparisons::Comparisons() : around(std::exchange(keeping, this)) {}
+Comparisons::~Comparisons() { keeping = around; }
+
+bool isLess(std::int64_t a, std::int64_t b) {
+  if (a < b && keeping != nullptr)
+    keeping->kept.insert({a, b});
+  return a < b;
 }
 
 llvm::SmallVector<std::int64_t> rowMajorStrides(llvm::ArrayRef<std::int64_t> shape) {

@@ -3,10 +3,13 @@
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace octavo::conversion {
 
@@ -52,6 +55,30 @@ private:
 struct Index::Division {
   Index quotient, remainder;
 };
+
+/// Two numbers of which the first is the less.
+using Comparison = std::pair<std::int64_t, std::int64_t>;
+
+/// While it lives, keeps what isLess says yes to on its thread.
+class Comparisons {
+public:
+  Comparisons();
+  ~Comparisons();
+  Comparisons(const Comparisons&) = delete;
+  Comparisons& operator=(const Comparisons&) = delete;
+
+  /// Each once.
+  std::vector<Comparison> take() { return kept.takeVector(); }
+
+private:
+  friend bool isLess(std::int64_t, std::int64_t);
+  llvm::SetVector<Comparison, std::vector<Comparison>> kept;
+  Comparisons* around;
+};
+
+/// Whether a < b, where code is right only if it is: code that is to be of other extents, too, is
+/// held against these.
+bool isLess(std::int64_t a, std::int64_t b);
 
 /// Row-major distances between neighbours along each axis.
 llvm::SmallVector<std::int64_t> rowMajorStrides(llvm::ArrayRef<std::int64_t> shape);

@@ -125,14 +125,19 @@ void KernelEmitter::planKept(mlir::Operation* user, int atPhase) {
   });
 }
 
-static bool hasFewTurns(llvm::Value* begin, llvm::Value* end) {
+/// How often a loop goes round whose bounds are numbers.
+static std::optional<std::int64_t> turnsOf(llvm::Value* begin, llvm::Value* end) {
   const auto* first = llvm::dyn_cast<llvm::ConstantInt>(begin);
   const auto* last = llvm::dyn_cast<llvm::ConstantInt>(end);
-  return first != nullptr && last != nullptr &&
-         last->getSExtValue() - first->getSExtValue() < kFewTurns;
+  if (first == nullptr || last == nullptr)
+    return std::nullopt;
+  // A loop that is entered without a question goes round.
+  static_cast<void>(isLess(first->getSExtValue(), last->getSExtValue()));
+  return last->getSExtValue() - first->getSExtValue();
 }
 
 template <typename Body> void KernelEmitter::loop(llvm::Value* begin, llvm::Value* end, Body body) {
+  const std::optional<std::int64_t> turns = turnsOf(begin, end);
   llvm::BasicBlock* before = b.GetInsertBlock();
   auto* head = llvm::BasicBlock::Create(b.getContext(), "loop", function());
   auto* after = llvm::BasicBlock::Create(b.getContext(), "after", function());
@@ -147,7 +152,7 @@ template <typename Body> void KernelEmitter::loop(llvm::Value* begin, llvm::Valu
   llvm::Instruction* again = b.CreateCondBr(b.CreateICmpSLT(next, end), head, after);
   if (last == head && llvm::any_of(*head, isFusedMultiplyAdd))
     again->setMetadata(llvm::LLVMContext::MD_loop, ofTwoVectors(b.getContext()));
-  else if (!partRead.empty() && hasFewTurns(begin, end))
+  else if (!partRead.empty() && turns && *turns < kFewTurns)
     again->setMetadata(llvm::LLVMContext::MD_loop, ofFewTurns(b.getContext()));
   b.SetInsertPoint(after);
   finish(before, last);
@@ -174,13 +179,14 @@ void KernelEmitter::plainLoop(llvm::Value* begin, llvm::Value* end, Body body) {
   });
 }
 
-/// Calls body(begin, end) for ranges of `step`, the last one shorter.
+/// Calls body(begin, end) for ranges of `step`, the last one shorter. How many there are is not
+/// written as a number: it is none of the extents, and not so many for each item.
 template <typename Body>
 void KernelEmitter::loopOverRanges(llvm::Value* begin, llvm::Value* end, std::int64_t step,
                                    Body body) {
   llvm::Value* extent = b.CreateNSWSub(end, begin);
-  llvm::Value* ranges =
-      b.CreateUDiv(b.CreateNSWAdd(extent, b.getInt64(step - 1)), b.getInt64(step));
+  llvm::Value* ranges = b.Insert(llvm::BinaryOperator::CreateUDiv(
+      b.CreateNSWAdd(extent, b.getInt64(step - 1)), b.getInt64(step)));
   plainLoop(b.getInt64(0), ranges, [&](llvm::Value* range) {
     llvm::Value* from = b.CreateNSWAdd(begin, b.CreateNSWMul(range, b.getInt64(step)));
     llvm::Value* to = b.CreateNSWAdd(from, b.getInt64(step));
@@ -265,7 +271,7 @@ template <typename Loop> void KernelEmitter::loopOverParts(Loop loop) {
   for (const std::int64_t end : ends) {
     for (stablehlo::ConcatenateOp op : joined)
       partRead[op] = begin / columnsOfPlace(op);
-    if (begin != end)
+    if (isLess(begin, end))
       loop(begin, end);
     begin = end;
   }

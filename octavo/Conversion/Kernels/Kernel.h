@@ -51,7 +51,8 @@ bool reducesRows(mlir::Operation* op);
 
 struct KernelCode {
   /// LLVM's IR as text, which two kernels that do the same have in common: of a function
-  /// void kernel(ptr memory, i64 begin, i64 end) for rows begin to end; memory[i] is arguments[i].
+  /// void kernel(ptr memory, i64 begin, i64 end) for rows begin to end; memory[i] is arguments[i]
+  /// (steps::KernelFunction).
   std::string text;
   /// What is read and written, in memory; null for what is no value of the program.
   llvm::SmallVector<mlir::Value> arguments;

@@ -199,7 +199,7 @@ WritingCode emitScatter(stablehlo::ScatterOp op) {
     return {};
   };
   function.repeat(turns, {}, write);
-  return {function.finish(), columns, static_cast<double>(turns)};
+  return {function.finish(), columns, turns};
 }
 
 std::string whyNoScatter(stablehlo::SelectAndScatterOp op) {
@@ -297,7 +297,7 @@ WritingCode emitScatter(stablehlo::SelectAndScatterOp op) {
       return {};
     });
   });
-  return {function.finish(), rows, static_cast<double>(size + windows * count(sizes))};
+  return {function.finish(), rows, size + windows * count(sizes)};
 }
 
 } // namespace octavo::conversion

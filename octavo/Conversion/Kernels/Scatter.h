@@ -12,7 +12,7 @@ namespace octavo::conversion {
 struct WritingCode {
   KernelCode code;
   std::int64_t rows;
-  double costOfRow; ///< in elements that are written
+  std::int64_t costOfRow; ///< in elements that are written
 };
 
 /// Why there is no code for the operation; empty where there is.

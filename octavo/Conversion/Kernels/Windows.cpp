@@ -5,7 +5,7 @@ namespace octavo::conversion {
 WindowElement windowElement(Elements& elements, const stablehlo::WindowAxis& axis,
                             std::int64_t extent, const Index& window, const Index& place) {
   const Index dilated = window * axis.stride + place * axis.windowDilation;
-  if (axis.low <= 0 && axis.baseDilation == 1 && dilated.largest() - axis.low < extent)
+  if (axis.low <= 0 && axis.baseDilation == 1 && isLess(dilated.largest() - axis.low, extent))
     return {dilated + (-axis.low)};
   llvm::IRBuilder<>& b = elements.b;
   llvm::Value* at = elements.code(dilated + (-axis.low));

@@ -206,9 +206,21 @@ private:
 
 } // namespace
 
-std::optional<std::string> openItems(LoweredItems& one, LoweredItems& other) {
-  if (one.lowered.kernels != other.lowered.kernels)
-    return "its kernels depend on the number of items otherwise than by their rows";
+std::optional<std::string> openItems(LoweredItems& one, LoweredItems& other, std::int64_t fewest) {
+  const ItemPair items{one.items, other.items};
+  std::vector<std::string>&kernels = one.lowered.kernels, &twins = other.lowered.kernels;
+  if (kernels.size() != twins.size())
+    return "it becomes other kernels for other numbers of items";
+  if (!staysLess(one.compared, other.compared, items, fewest))
+    return "its kernels are of so many items that fewer would be others";
+  for (auto [kernel, twin] : llvm::zip(kernels, twins)) {
+    if (kernel == twin)
+      continue;
+    std::optional<std::string> open = kernelOfItems(kernel, twin, items);
+    if (!open)
+      return "a kernel depends on the number of items otherwise than by sizes";
+    kernel = std::move(*open);
+  }
   return Pair(one, other).open();
 }
 

@@ -90,19 +90,16 @@ llvm::Error FunctionLowering::write(mlir::Operation* op, const WritingCode& writ
     bytes += static_cast<double>(sizeOf(argument) * containerBytes(elementOf(argument)));
   if (written.rows == 0 || sizeOf(op->getResult(0)) == 0)
     return llvm::Error::success();
-  // Each range goes through all indices: one for each thread, if it is worth one.
-  constexpr double kElementsWorthAThread = 32768;
-  const std::int64_t grain =
-      std::max(1 + static_cast<std::int64_t>(kElementsWorthAThread / (1 + written.costOfRow)),
-               static_cast<std::int64_t>(llvm::divideCeil(written.rows, kernels::threadsOf({}))));
   const std::size_t number = numberOf(written.code);
-  add(sequence,
-      std::make_unique<steps::KernelStep>(
-          text(op), program.functions[number], std::move(*slots), steps::Rows{written.rows}, grain,
-          steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
-                           .detail = op->getName().stripDialect().str(),
-                           .kernel = static_cast<std::int64_t>(number),
-                           .bytes = bytes}));
+  auto step = std::make_unique<steps::KernelStep>(
+      text(op), program.functions[number], std::move(*slots), steps::Rows{written.rows},
+      steps::Rows{std::max<std::int64_t>(1, written.costOfRow)},
+      steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
+                       .detail = op->getName().stripDialect().str(),
+                       .kernel = static_cast<std::int64_t>(number),
+                       .bytes = bytes});
+  step->goThroughAllInEachRange();
+  add(sequence, std::move(step));
   return llvm::Error::success();
 }
 

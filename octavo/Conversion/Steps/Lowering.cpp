@@ -181,7 +181,6 @@ llvm::Expected<std::unique_ptr<steps::KernelStep>> FunctionLowering::kernel(cons
     return slots.takeError();
   mlir::Operation* last = node.kernel.stored.back().getDefiningOp();
   const std::size_t number = numberOf(node.code);
-  constexpr std::int64_t kElementsWorthAThread = 32768;
   const std::int64_t width = std::max<std::int64_t>(
       1, node.kernel.columns * static_cast<std::int64_t>(1 + node.kernel.members.size() / 4));
   double bytes = 0;
@@ -196,7 +195,7 @@ llvm::Expected<std::unique_ptr<steps::KernelStep>> FunctionLowering::kernel(cons
   }
   auto step = std::make_unique<steps::KernelStep>(
       text(last), program.functions[number], std::move(*slots), steps::Rows{node.kernel.rows},
-      std::max<std::int64_t>(1, kElementsWorthAThread / width),
+      steps::Rows{width},
       steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
                        .detail = memberNames(node.kernel),
                        .operations = static_cast<std::int64_t>(node.kernel.members.size()),

@@ -1,0 +1,94 @@
+// What is of items in two texts, and code that is of any number of them.
+#include "octavo/Conversion/Kernels/ItemCode.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace octavo::conversion {
+namespace {
+
+constexpr ItemPair kItems{1009, 2027};
+
+TEST(ItemNumber, isSoManyForEachAndSoManyBesides) {
+  for (const ItemNumber number :
+       {ItemNumber{1, 0}, {6, 0}, {0, 12}, {1, -1}, {-6, 5}, {64, 100000}})
+    EXPECT_EQ(itemNumber(number.of(kItems.one), number.of(kItems.other), kItems), number);
+}
+
+TEST(ItemNumber, isNothingElseOfThem) {
+  const auto of = [](auto f) { return itemNumber(f(kItems.one), f(kItems.other), kItems); };
+  EXPECT_EQ(of([](std::int64_t n) { return n * n; }), std::nullopt);
+  EXPECT_EQ(of([](std::int64_t n) { return 3 * n * n - n + 7; }), std::nullopt);
+  for (std::int64_t divisor = 2; divisor < 1009; ++divisor) {
+    EXPECT_EQ(of([=](std::int64_t n) { return n / divisor; }), std::nullopt) << divisor;
+    EXPECT_EQ(of([=](std::int64_t n) { return (n + divisor - 1) / divisor; }), std::nullopt);
+  }
+}
+
+TEST(Comparisons, areKeptWhereTheyHold) {
+  Comparisons outer;
+  EXPECT_TRUE(isLess(1, 2));
+  {
+    Comparisons inner;
+    EXPECT_TRUE(isLess(5, 1009));
+    EXPECT_FALSE(isLess(7, 7));
+    EXPECT_EQ(inner.take(), std::vector<Comparison>({{5, 1009}}));
+  }
+  EXPECT_TRUE(isLess(1, 2));
+  EXPECT_EQ(outer.take(), std::vector<Comparison>({{1, 2}}));
+}
+
+TEST(Comparisons, holdForFewerItems) {
+  const auto stays = [](Comparison one, Comparison other, std::int64_t fewest) {
+    return staysLess({one}, {other}, kItems, fewest);
+  };
+  EXPECT_TRUE(stays({1008, 1009}, {2026, 2027}, 1)); // n - 1 < n
+  EXPECT_TRUE(stays({0, 1009}, {0, 2027}, 1));
+  EXPECT_FALSE(stays({0, 1009}, {0, 2027}, 0));
+  EXPECT_FALSE(stays({5, 1009}, {5, 2027}, 5));
+  EXPECT_TRUE(stays({5, 1009}, {5, 2027}, 6));
+  EXPECT_FALSE(stays({1009, 5000}, {2027, 5000}, 1)); // of 5000 and more it is not
+  EXPECT_FALSE(staysLess({{1, 2}}, {}, kItems, 1));
+}
+
+/// A kernel that goes over `columns` columns, with another number besides.
+std::string text(std::int64_t columns, const std::string& use) {
+  return "define internal void @loops(ptr noalias %0, i64 %1, i64 %2) {\n"
+         "entry:\n  br label %loop\n"
+         "loop:\n  %3 = phi i64 [ 0, %entry ], [ %5, %loop ]\n  " +
+         use + "\n  %5 = add nsw i64 %3, 1\n  %6 = icmp slt i64 %5, " + std::to_string(columns) +
+         "\n  br i1 %6, label %loop, label %after\n"
+         "after:\n  ret void\n}\n"
+         "define void @kernel(ptr %0, i64 %1, i64 %2) {\n"
+         "entry:\n  %3 = load ptr, ptr %0, align 8\n"
+         "  call void @loops(ptr %3, i64 %1, i64 %2)\n  ret void\n}\n";
+}
+
+TEST(KernelOfItems, takesThemFromBehindItsArguments) {
+  const auto of = [](std::int64_t n) {
+    return text(n, "%4 = add i64 %3, " + std::to_string(6 * n - 1));
+  };
+  const auto found = kernelOfItems(of(kItems.one), of(kItems.other), kItems);
+  ASSERT_TRUE(found);
+  for (const char* part :
+       {"i64 %items)", "mul nsw i64 %items, 6", "icmp slt i64 %", ", %items\n", "load i64, ptr",
+        "getelementptr inbounds ptr, ptr %0, i64 1", "define internal void @loops(ptr noalias %0"})
+    EXPECT_NE(found->find(part), std::string::npos) << part << "\n" << *found;
+  EXPECT_EQ(found->find("1009"), std::string::npos) << *found;
+}
+
+TEST(KernelOfItems, isNoneOfWhatDiffersOtherwise) {
+  const auto found = [](const std::string& one, const std::string& other) {
+    return kernelOfItems(text(kItems.one, one), text(kItems.other, other), kItems).has_value();
+  };
+  EXPECT_TRUE(found("%4 = add i64 %3, 5", "%4 = add i64 %3, 5"));
+  EXPECT_FALSE(found("%4 = add i64 %3, 5", "%4 = mul i64 %3, 5"));
+  EXPECT_FALSE(found("%4 = add i64 %3, 252", "%4 = add i64 %3, 506")); // a quarter
+  EXPECT_FALSE(found("%4 = add i32 1, 1009", "%4 = add i32 1, 2027")); // no size
+  EXPECT_FALSE(found("%4 = alloca float, i64 1009", "%4 = alloca float, i64 2027"));
+  EXPECT_FALSE(found("%4 = fadd float 1.0, 2.0", "%4 = fadd float 1.0, 4.0"));
+}
+
+} // namespace
+} // namespace octavo::conversion
