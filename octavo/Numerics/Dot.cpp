@@ -60,7 +60,12 @@ float dot(const ScaledVector& x, const ScaledVector& y) {
     sum += static_cast<float>(elements * scales);
     begin = end;
   }
-  return sum * (x.outer * y.outer);
+  return timesOuterScales(sum, x.outer, y.outer);
+}
+
+float timesOuterScales(float sum, float a, float b) {
+  const float product = a * b;
+  return std::isnormal(product) ? sum * product : static_cast<float>(sum * (double{a} * b));
 }
 
 } // namespace octavo::numerics

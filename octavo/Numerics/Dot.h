@@ -27,8 +27,12 @@ struct ScaledVector {
 
 /// The dot of two scaled vectors. K is cut at the block edges of both; each piece gives
 /// f32(exact element sum * scale of x * scale of y), formed in f64 and rounded once; pieces are
-/// added in f32 in order of K from +0; at the end the sum is multiplied, in f32, by the f32 product
-/// of the outer scales. Both vectors have the same K, at most 2^40 in a piece.
+/// added in f32 in order of K from +0; at the end the outer scales multiply. Both vectors have the
+/// same K, at most 2^40 in a piece.
 float dot(const ScaledVector& x, const ScaledVector& y);
+
+/// A sum times the outer scales of both sides: by their f32 product, in f32, or, where that is not
+/// a normal number, by both in f64, rounded once.
+float timesOuterScales(float sum, float a, float b);
 
 } // namespace octavo::numerics

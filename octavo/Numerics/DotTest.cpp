@@ -173,6 +173,22 @@ TEST(DotTest, OuterScalesComeLastInF32) {
   EXPECT_EQ(dot({&e2m1, &e4m3, 2, x, s, a}, {&e2m1, &e4m3, 2, x, s, b}), 10.0f * (a * b));
 }
 
+TEST(DotTest, OuterScalesWhoseProductF32DoesNotHoldComeLastInF64) {
+  const ElementFormat& e2m1 = element("e2m1fn");
+  const ElementFormat& e4m3 = element("e4m3fn");
+  const auto scaled = [&](const Codes& x, std::uint32_t scale, float a, float b) {
+    const Scales s = {scale};
+    return dot({&e2m1, &e4m3, 2, x, s, a}, {&e2m1, &e4m3, 2, x, s, b});
+  };
+  const Codes least = encodeAll(e2m1, {0.5, 0.5}), greatest = encodeAll(e2m1, {6, 6});
+  // 2^-19 = 2 (1/2 2^-9)^2, and 2 (6 * 448)^2
+  EXPECT_EQ(scaled(least, 0x01, 1e22f, 1e22f), static_cast<float>(0x1p-19 * 1e22f * 1e22f));
+  EXPECT_EQ(scaled(greatest, 0x7E, 1e-22f, 3e-23f),
+            static_cast<float>(14450688.0 * 1e-22f * 3e-23f));
+  EXPECT_EQ(scaled(encodeAll(e2m1, {0, 0}), 0x38, 1e22f, 1e22f), 0);
+  EXPECT_EQ(scaled(greatest, 0x38, 1e22f, 1e22f), std::numeric_limits<float>::infinity());
+}
+
 TEST(DotTest, IsTheDotOfTheDequantizedWhereAllIsExact) {
   std::mt19937 random(41);
   const ElementFormat& e2m3 = element("e2m3fn");

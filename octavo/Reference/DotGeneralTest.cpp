@@ -222,9 +222,12 @@ TEST(ScaledDotGeneral, IsNumericsDotForEveryGrid) {
         ScaledTensor x = randomScaled(random, e, scaleFormat, c.lhs, c.lhsBlock, scale);
         ScaledTensor y = randomScaled(random, e, scaleFormat, c.rhs, c.rhsBlock, scale);
         expectNumericsDot(x, y, c.dimensions);
-        x.outer = 0.37f;
-        y.outer = 1.9f;
-        expectNumericsDot(x, y, c.dimensions);
+        for (const auto& [left, right] :
+             {std::pair(0.37f, 1.9f), {1e22f, 3e21f}, {7e-22f, 3e-21f}}) {
+          x.outer = left;
+          y.outer = right;
+          expectNumericsDot(x, y, c.dimensions);
+        }
       }
   }
 }

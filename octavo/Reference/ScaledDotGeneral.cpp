@@ -225,9 +225,8 @@ std::vector<float> scaledDotGeneral(const ScaledTensor& lhs, const ScaledTensor&
     else
       BatchProduct<double>(left, right, pieces, batch, sum).write(target);
   }
-  const float outer = lhs.outer * rhs.outer;
   for (float& product : products)
-    product *= outer;
+    product = numerics::timesOuterScales(product, lhs.outer, rhs.outer);
   return products;
 }
 

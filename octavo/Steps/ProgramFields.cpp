@@ -673,13 +673,11 @@ void ProgramFields::operand(std::shared_ptr<const kernels::PackedOperand>& opera
   section(packed.elements, sizes->elements);
   section(packed.scales, sizes->scales);
   list(packed.factors, kMost, [&](float& factor) { real(factor); });
-  list(packed.shifts, kMost, [&](std::int16_t& shift) {
-    std::int64_t wide = shift;
-    number(wide, INT16_MIN, INT16_MAX);
-    shift = static_cast<std::int16_t>(wide);
-  });
+  list(packed.far.rows, kMost, [&](std::int64_t& row) { number(row, 0, rows - 1); });
+  list(packed.far.values, kMost, [&](double& value) { real(value); });
   if ((!packed.factors.empty() && packed.factors.size() != sizes->factors) ||
-      (!packed.shifts.empty() && packed.shifts.size() != static_cast<std::size_t>(rows)))
+      std::ranges::adjacent_find(packed.far.rows, std::greater_equal()) != packed.far.rows.end() ||
+      packed.far.values.size() != packed.far.rows.size() * static_cast<std::size_t>(plan.depth))
     fail("a packed weight of other rows than its product's");
   if (isReading())
     operand = std::move(made);

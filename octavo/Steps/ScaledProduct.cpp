@@ -118,7 +118,7 @@ static kernels::PackedOperand lentBy(const std::shared_ptr<const void>& lender,
           .outer = operand.outer,
           .factors = operand.factors,
           .paddedRows = operand.paddedRows,
-          .shifts = operand.shifts,
+          .far = operand.far,
           .leastExponent = operand.leastExponent,
           .greatestExponent = operand.greatestExponent,
           .hasUnusualScale = operand.hasUnusualScale};

@@ -1,13 +1,9 @@
-#include "octavo/Kernels/Product/IntegerPacking.h"
+#include "octavo/Kernels/Product/DoubleProduct.h"
+#include "octavo/Kernels/Product/PackedValues.h"
 #include "octavo/Kernels/Product/PlainTiles.h"
-#include "octavo/Kernels/Product/ProductFloat.h"
 #include "octavo/Kernels/Product/ProductWork.h"
 
 #include <algorithm>
-#include <cassert>
-#include <cmath>
-#include <limits>
-#include <utility>
 
 namespace octavo::kernels {
 
@@ -19,14 +15,6 @@ bool takesRows(const ProductPlan& plan, std::int64_t rows) {
 namespace {
 
 using Storage = PackedOperand::Storage;
-
-/// Whether the right operand's values, and their products with ordinary ones, are within f32.
-bool isExpandable(const ProductPlan& plan, const PackedOperand& right) {
-  constexpr int kFar = 100;
-  if (plan.floats)
-    return right.shifts.empty();
-  return !right.hasUnusualScale && right.leastExponent >= -kFar && right.greatestExponent <= kFar;
-}
 
 /// f32 rows where they lie by a scaled right operand whose panels are expanded to f32 on the way,
 /// once for all rows of a task: the tiles are those of plain matrices.
@@ -50,46 +38,13 @@ private:
   const PackedOperand& right;
   const ProductEpilogue& epilogue;
   const PlainKernels& tiles = plainKernels(plan.isa, PlainType::F32);
+  const DoubleProduct inDouble{plan, left, right, epilogue.outerScales()};
   std::int64_t columns = right.rows;
   std::int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns;
   std::int64_t rowBlocks, blockPanels;
 
-  void expand(std::int64_t panel, std::int64_t firstGroup, std::int64_t groups, float* to) const;
   void multiplyFactors(const SumsBlock& block) const;
-  bool isFiniteRow(std::int64_t row) const;
-  void multiplyInDouble(std::int64_t row, std::int64_t column, std::int64_t width,
-                        float* sums) const;
 };
-
-/// The values of some groups of K of a panel, 16 of each k.
-void ExpandedProduct::expand(std::int64_t panel, std::int64_t firstGroup, std::int64_t groups,
-                             float* to) const {
-  if (plan.floats) {
-    const FloatKernels& kernels = floatKernels(plan.isa, FloatDot::MultiplyAdds);
-    const std::int64_t at = (panel * plan.groups + firstGroup) * kPanelColumns;
-    return kernels.expand(floatFormat(*plan.right.element, kernels.decodesHalves),
-                          reinterpret_cast<const std::uint8_t*>(right.elements.data()) +
-                              at * kGroup,
-                          reinterpret_cast<const float*>(right.scales.data()) + at, kPanelColumns,
-                          groups, reinterpret_cast<std::byte*>(to));
-  }
-  const ProductKernels& kernels = productKernels(plan.isa);
-  const std::int64_t piecesInGroup = kGroup / plan.piece;
-  const std::int64_t firstPiece = panel * plan.pieces + firstGroup * piecesInGroup;
-  if (right.storage == Storage::Nibbles)
-    return kernels.nibblesToFloats[piecesInGroup - 1][static_cast<int>(right.scaleCodes)](
-        reinterpret_cast<const std::uint8_t*>(right.elements.data()) +
-            firstPiece / piecesInGroup * 4 * kStepBytes,
-        reinterpret_cast<const std::uint8_t*>(right.scales.data()) + firstPiece * kPanelColumns,
-        groups, to);
-  kernels.recordsToFloats[plan.dot == Dot::Words](
-      {.records = right.elements.data() + firstPiece * kStepBytes * (plan.steps() + 1),
-       .pieces = groups * piecesInGroup,
-       .steps = plan.steps(),
-       .offset = plan.offset,
-       .quantum = std::ldexp(1.0f, plan.quantum)},
-      to);
-}
 
 void ExpandedProduct::multiplyFactors(const SumsBlock& block) const {
   if (right.factors.empty())
@@ -98,50 +53,9 @@ void ExpandedProduct::multiplyFactors(const SumsBlock& block) const {
   const std::int64_t width = block.columnEnd - block.columnBegin;
   for (std::int64_t row = block.rowBegin; row < block.rowEnd; ++row) {
     float* sums = block.at(row, block.columnBegin);
-    bool areFinite = true;
-    for (std::int64_t n = 0; n < width; ++n)
-      areFinite &= std::fabs(sums[n]) <= std::numeric_limits<float>::max();
-    if (!areFinite && isFiniteRow(row)) {
-      for (std::int64_t n = 0; n < width; n += kPanelColumns)
-        multiplyInDouble(row, block.columnBegin + n,
-                         std::min<std::int64_t>(kPanelColumns, width - n), sums + n);
-      continue;
-    }
     for (std::int64_t n = 0; n < width; ++n)
       sums[n] *= factors[n];
   }
-}
-
-bool ExpandedProduct::isFiniteRow(std::int64_t row) const {
-  const float* values = left.activations + row * left.activationStride;
-  return std::all_of(values, values + plan.depth, [](float value) { return std::isfinite(value); });
-}
-
-/// The factors of up to a panel of a row's sums, of which those that are not finite are formed
-/// anew: the factor may bring them back into f32's range.
-void ExpandedProduct::multiplyInDouble(std::int64_t row, std::int64_t column, std::int64_t width,
-                                       float* sums) const {
-  const float* factors = right.factors.data() + column;
-  double wide[kPanelColumns] = {};
-  if (!std::all_of(sums, sums + width, [](float sum) { return std::isfinite(sum); })) {
-    const float* values = left.activations + row * left.activationStride;
-    const std::int64_t panel = column / kPanelColumns;
-    float group[kGroup * kPanelColumns];
-    for (std::int64_t first = 0; first < plan.depth; first += kGroup) {
-      const float* weights = group;
-      if (right.storage == Storage::Values)
-        weights = reinterpret_cast<const float*>(right.elements.data()) +
-                  (panel * plan.groups * kGroup + first) * kPanelColumns;
-      else
-        expand(panel, first / kGroup, 1, group);
-      for (std::int64_t k = first; k < std::min(first + kGroup, plan.depth); ++k)
-        for (int n = 0; n < kPanelColumns; ++n)
-          wide[n] += double{values[k]} * weights[(k - first) * kPanelColumns + n];
-    }
-  }
-  for (std::int64_t n = 0; n < width; ++n)
-    sums[n] =
-        std::isfinite(sums[n]) ? sums[n] * factors[n] : static_cast<float>(wide[n] * factors[n]);
 }
 
 void ExpandedProduct::run(std::int64_t task) const {
@@ -169,8 +83,9 @@ void ExpandedProduct::run(std::int64_t task) const {
       const std::int64_t paddedDepth = plan.groups * kGroup;
       if (!isExpanded)
         for (int p = 0; p < count; ++p)
-          expand(panelBegin + panel + p, first / kGroup, (here + kGroup - 1) / kGroup,
-                 reinterpret_cast<float*>(memory.data() + p * step * kStepBytes));
+          expandPanel(plan, right, panelBegin + panel + p, first / kGroup,
+                      (here + kGroup - 1) / kGroup,
+                      reinterpret_cast<float*>(memory.data() + p * step * kStepBytes));
       const std::byte* values =
           isExpanded
               ? right.elements.data() + ((panelBegin + panel) * paddedDepth + first) * kStepBytes
@@ -189,30 +104,8 @@ void ExpandedProduct::run(std::int64_t task) const {
     }
   }
   multiplyFactors(block);
-  epilogue.finish(block);
+  epilogue.finish(block, inDouble.redo(block, epilogue));
 }
-
-/// f32 rows packed for tiles of their own, whatever their number.
-class RepackedProduct final : public ProductWork {
-public:
-  RepackedProduct(const ProductPlan& plan, const PackedOperand& rows, const PackedOperand& right,
-                  const ProductEpilogue& epilogue, const Execution& execution) {
-    ThreadVector<float> values(static_cast<std::size_t>(rows.rows * plan.depth));
-    for (std::int64_t row = 0; row < rows.rows; ++row)
-      std::copy_n(rows.activations + row * rows.activationStride, plan.depth,
-                  values.data() + row * plan.depth);
-    *left = plan.floats ? packActivations(values, plan, execution, std::move(*left))
-                        : packDigits(values, plan, execution, std::move(*left));
-    work = plan.floats ? floatWork(plan, *left, right, epilogue, execution)
-                       : integerWork(plan, *left, right, epilogue, execution);
-    taskCount = work->tasks();
-  }
-  void run(std::int64_t task) const override { work->run(task); }
-
-private:
-  const ThreadKept<PackedOperand> left;
-  std::unique_ptr<ProductWork> work;
-};
 
 } // namespace
 
@@ -220,11 +113,8 @@ std::unique_ptr<ProductWork> productWork(const ProductPlan& plan, const PackedOp
                                          const PackedOperand& right,
                                          const ProductEpilogue& epilogue,
                                          const Execution& execution) {
-  if (left.storage == Storage::Rows) {
-    if (isExpandable(plan, right))
-      return std::make_unique<ExpandedProduct>(plan, left, right, epilogue, execution);
-    return std::make_unique<RepackedProduct>(plan, left, right, epilogue, execution);
-  }
+  if (left.storage == Storage::Rows)
+    return std::make_unique<ExpandedProduct>(plan, left, right, epilogue, execution);
   return plan.floats ? floatWork(plan, left, right, epilogue, execution)
                      : integerWork(plan, left, right, epilogue, execution);
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <span>
 #include <utility>
 
@@ -15,8 +16,8 @@ namespace octavo::kernels {
 
 namespace {
 
-/// Greatest distance of a row's exponents from 0 for which it is packed as it is. Products of two
-/// such rows, and their sums, are far from both ends of f32.
+/// Greatest distance from 0 of the exponents of a row that is not far: products of two such rows
+/// are normal numbers.
 constexpr int kFarExponent = 60;
 
 using Sixteen = std::uint8_t __attribute__((vector_size(16)));
@@ -136,27 +137,13 @@ struct Exponents {
       return;
     if (exponent == -127)
       exponent = std::ilogb(value);
-    least = std::min(least, exponent);
-    greatest = std::max(greatest, exponent);
+    add({exponent, exponent});
+  }
+  void add(const Exponents& other) {
+    least = std::min(least, other.least);
+    greatest = std::max(greatest, other.greatest);
   }
 };
-
-/// Those of rows, where one is not 0.
-void keepShifts(std::span<const std::int16_t> shifts, PackedOperand& packed) {
-  if (std::ranges::any_of(shifts, [](std::int16_t shift) { return shift != 0; }))
-    packed.shifts.assign(shifts.begin(), shifts.end());
-}
-
-/// The exponents of its factors; 0, those of 1, where it has none that is a number but 0.
-void keepFactorRange(PackedOperand& packed) {
-  Exponents exponents;
-  for (const float factor : packed.factors)
-    exponents.add(factor);
-  if (exponents.least <= exponents.greatest) {
-    packed.leastExponent = exponents.least;
-    packed.greatestExponent = exponents.greatest;
-  }
-}
 
 class FloatPacking {
 public:
@@ -191,19 +178,27 @@ public:
       packed.scales = PackedBytes(groups * sizeof(float), std::move(packed.scales));
     if (!isFolded)
       packed.factors.assign(static_cast<std::size_t>(blocks() * packed.paddedRows), 0.0f);
-    ThreadVector<std::int16_t> shifts(static_cast<std::size_t>(rows), 0);
+    ThreadVector<std::uint8_t> isFar(static_cast<std::size_t>(rows), 0);
+    Exponents exponents;
+    std::mutex joining;
     // A task begins where a tile and a panel do.
     constexpr std::size_t kGrain = 96;
     forRanges(
         static_cast<std::size_t>(rows), kGrain, execution, [&](std::size_t begin, std::size_t end) {
+          Exponents here;
           for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end);) {
             const Lanes lanes = lanesOf(row);
-            packLanes(lanes, packed, shifts.data() + row);
+            packLanes(lanes, packed, isFar.data() + row, here);
             row += lanes.present;
           }
+          const std::lock_guard lock(joining);
+          exponents.add(here);
         });
-    keepShifts(shifts, packed);
-    keepFactorRange(packed);
+    if (exponents.least <= exponents.greatest) {
+      packed.leastExponent = exponents.least;
+      packed.greatestExponent = exponents.greatest;
+    }
+    keepFarRows(matrix, isFar, packed);
     return packed;
   }
 
@@ -232,37 +227,38 @@ private:
     return scale.width() <= 8 ? scaleValues[code] : std::bit_cast<float>(code);
   }
 
-  void packLanes(const Lanes& lanes, PackedOperand& packed, std::int16_t* shifts) const {
+  void packLanes(const Lanes& lanes, PackedOperand& packed, std::uint8_t* isFar,
+                 Exponents& exponents) const {
     if (storesValues)
-      packValues(lanes, packed, shifts);
+      packValues(lanes, packed, isFar, exponents);
     else
-      packCodes(lanes, packed, shifts);
+      packCodes(lanes, packed, isFar, exponents);
     if (isFolded)
       return;
     const std::int64_t block = plan.groupsInBlock * kGroup;
     const bool isOnePerBlock = matrix.along == block;
     for (std::int64_t row = lanes.first; row < lanes.first + lanes.present; ++row) {
       const std::int64_t scales = gridRow(row);
-      for (std::int64_t b = 0; b < blocks(); ++b)
-        packed.factors[b * packed.paddedRows + row] =
-            scaleOf(scales + (isOnePerBlock ? b : b * block / matrix.along));
+      for (std::int64_t b = 0; b < blocks(); ++b) {
+        const float factor = scaleOf(scales + (isOnePerBlock ? b : b * block / matrix.along));
+        packed.factors[b * packed.paddedRows + row] = factor;
+        exponents.add(factor);
+      }
     }
   }
 
-  /// 2^-this is what a row is multiplied by.
-  int shiftOf(const Exponents& exponents) const {
-    const bool near = exponents.least > exponents.greatest ||
-                      (exponents.least + element.quantumExponent() >= -kFarExponent &&
-                       exponents.greatest + element.emax() <= kFarExponent);
-    return near ? 0 : exponents.greatest;
+  bool isNear(const Exponents& exponents) const {
+    return exponents.least > exponents.greatest ||
+           (exponents.least + element.quantumExponent() >= -kFarExponent &&
+            exponents.greatest + element.emax() <= kFarExponent);
   }
 
-  void packCodes(const Lanes& lanes, PackedOperand& packed, std::int16_t* shifts) const {
+  void packCodes(const Lanes& lanes, PackedOperand& packed, std::uint8_t* isFar,
+                 Exponents& exponents) const {
     std::byte* to = packed.elements.data() + lanes.first * plan.groups * kGroup;
     auto* scales = reinterpret_cast<float*>(packed.scales.data()) + lanes.first * plan.groups;
     for (int lane = 0; lane < lanes.present; ++lane)
-      shifts[lane] =
-          static_cast<std::int16_t>(packScales(lanes.first + lane, lanes.count, scales + lane));
+      isFar[lane] = packScales(lanes.first + lane, lanes.count, scales + lane, exponents);
     static constexpr std::uint8_t kZeros[kGroup] = {};
     std::uint8_t copies[kPanelColumns][kGroup];
     GroupRows rows;
@@ -307,12 +303,13 @@ private:
     return __builtin_elementwise_max(lower + lower, upper + upper);
   }
 
-  /// What a row's groups are multiplied by, `stride` apart; the shift of the row.
-  int packScales(std::int64_t row, int stride, float* scales) const {
+  /// What a row's groups are multiplied by, `stride` apart. Whether the row is far; else its
+  /// exponents are added to those of others.
+  bool packScales(std::int64_t row, int stride, float* scales, Exponents& exponents) const {
     if (!isFolded) {
       for (std::int64_t g = 0; g < plan.groups; ++g)
         scales[g * stride] = decoding.unit;
-      return 0;
+      return false;
     }
     // Of positive numbers bits are in order, and all others are outside of the normal ones.
     constexpr std::uint32_t kLeastNormal = 1u << 23, kInfinity = 255u << 23;
@@ -326,28 +323,28 @@ private:
       greatest = std::max(greatest, std::bit_cast<std::uint32_t>(value));
       scales[g * stride] = value * decoding.unit;
     }
-    if (least >= kLeastNormal && greatest < kInfinity &&
-        shiftOf({static_cast<int>(least >> 23) - 127, static_cast<int>(greatest >> 23) - 127}) == 0)
-      return 0;
-    Exponents all;
-    for (std::int64_t g = 0; g < plan.groups; ++g)
-      all.add(scaleAt(row, g * kGroup));
-    if (shiftOf(all) == 0)
-      return 0;
-    // Far from 1, perhaps only the scale of a zero block, which takes any.
-    Exponents exponents;
+    Exponents ofRow{static_cast<int>(least >> 23) - 127, static_cast<int>(greatest >> 23) - 127};
+    if (least >= kLeastNormal && greatest < kInfinity && isNear(ofRow)) {
+      exponents.add(ofRow);
+      return false;
+    }
+    // Far from 1, perhaps only the scale of a zero block, which takes any; or a NaN.
+    ofRow = {};
     for (std::int64_t g = 0; g < plan.groups; ++g) {
       float value = scaleAt(row, g * kGroup);
       if (isZeroGroup(row, g) && std::isfinite(value))
         value = 1;
       else
-        exponents.add(value);
-      scales[g * stride] = value;
+        ofRow.add(value);
+      scales[g * stride] = value * decoding.unit;
     }
-    const int shift = shiftOf(exponents);
+    if (isNear(ofRow)) {
+      exponents.add(ofRow);
+      return false;
+    }
     for (std::int64_t g = 0; g < plan.groups; ++g)
-      scales[g * stride] = std::ldexp(scales[g * stride], -shift) * decoding.unit;
-    return shift;
+      scales[g * stride] = decoding.unit;
+    return true;
   }
 
   bool isZeroGroup(std::int64_t row, std::int64_t g) const {
@@ -358,23 +355,28 @@ private:
                        [&](std::uint8_t code) { return (signAndMagnitude[code] & 0x7F) == 0; });
   }
 
-  void packValues(const Lanes& lanes, PackedOperand& packed, std::int16_t* shifts) const {
+  void packValues(const Lanes& lanes, PackedOperand& packed, std::uint8_t* isFar,
+                  Exponents& exponents) const {
     auto* to =
         reinterpret_cast<float*>(packed.elements.data()) + lanes.first * plan.groups * kGroup;
+    const std::int64_t run = isFolded ? matrix.along : plan.depth;
     for (int lane = 0; lane < lanes.present; ++lane) {
       const std::int64_t row = lanes.first + lane;
       const std::uint8_t* codes = matrix.elements + row * plan.depth;
-      Exponents exponents;
-      for (std::int64_t begin = 0; isFolded && begin < plan.depth; begin += matrix.along)
-        exponents.add(scaleAt(row, begin));
-      const int shift = shiftOf(exponents);
-      const std::int64_t run = isFolded ? matrix.along : plan.depth;
+      Exponents ofRow;
       for (std::int64_t begin = 0; begin < plan.depth; begin += run) {
-        const float value = isFolded ? std::ldexp(scaleAt(row, begin), -shift) : 1.0f;
-        for (std::int64_t k = begin; k < std::min(begin + run, plan.depth); ++k)
+        const float value = isFolded ? scaleAt(row, begin) : 1.0f;
+        bool isZero = true;
+        for (std::int64_t k = begin; k < std::min(begin + run, plan.depth); ++k) {
           to[k * lanes.count + lane] = elementValues[codes[k]] * value;
+          isZero &= elementValues[codes[k]] == 0;
+        }
+        if (isFolded && !isZero)
+          ofRow.add(value);
       }
-      shifts[lane] = static_cast<std::int16_t>(shift);
+      isFar[lane] = !isNear(ofRow);
+      if (isNear(ofRow))
+        exponents.add(ofRow);
     }
   }
 
@@ -410,24 +412,16 @@ PackedOperand packActivations(std::span<const float> activations, const ProductP
       PackedBytes(static_cast<std::size_t>(rows * plan.groups) * kGroup * sizeof(float),
                   std::move(packed.elements));
   auto* elements = reinterpret_cast<float*>(packed.elements.data());
-  ThreadVector<std::int16_t> shifts(static_cast<std::size_t>(rows), 0);
   const Tiling tiling{rows, floatKernels(plan).tallest};
   forRanges(static_cast<std::size_t>(rows), 8, execution, [&](std::size_t begin, std::size_t end) {
     for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row) {
       const auto [first, height] = tiling.tileOf(row);
       const float* values = activations.data() + row * plan.depth;
-      float amax = 0;
-      for (std::int64_t k = 0; k < plan.depth; ++k)
-        amax = std::max(amax, std::isfinite(values[k]) ? std::fabs(values[k]) : 0);
-      const int exponent = amax == 0 ? 0 : std::ilogb(amax);
-      const int shift = std::abs(exponent) <= kFarExponent ? 0 : exponent;
-      shifts[row] = static_cast<std::int16_t>(shift);
       float* to = elements + first * plan.groups * kGroup + (row - first);
       for (std::int64_t k = 0; k < plan.depth; ++k)
-        to[k * height] = shift == 0 ? values[k] : std::ldexp(values[k], -shift);
+        to[k * height] = values[k];
     }
   });
-  keepShifts(shifts, packed);
   return packed;
 }
 

@@ -219,8 +219,8 @@ void packLeftPieces(const RowIntegers& integers, const Scales& scales, const Pro
 }
 
 void packRightRow(const ScaledView& matrix, const Scales& scales, const ProductPlan& plan,
-                  const std::array<std::int16_t, 256>& integers, std::int64_t row,
-                  PackedOperand& packed, ExponentRange& range) {
+                  const std::array<std::int16_t, 256>& integers, std::int64_t row, bool isFar,
+                  PackedOperand& packed) {
   const int steps = plan.steps();
   const std::int64_t record = std::int64_t{kStepBytes} * (steps + 1);
   std::byte* to =
@@ -237,16 +237,37 @@ void packRightRow(const ScaledView& matrix, const Scales& scales, const ProductP
         to[k / 4 * kStepBytes + k % 4] = static_cast<std::byte>(integer + plan.offset);
     }
     float scale = scales.value(row, p);
-    if (isIdle(!any, scale) && plan.piecesInSum == 1)
+    if (isFar || (isIdle(!any, scale) && plan.piecesInSum == 1))
       scale = 1;
-    else
-      range.add(scale);
     std::memcpy(to + steps * kStepBytes, &scale, 4);
   }
 }
 
+/// The scales of a row over elements that are not zero.
+ExponentRange rangeOf(const ScaledView& matrix, const Scales& scales, const ProductPlan& plan,
+                      std::int64_t row) {
+  const auto zero = [&](std::int64_t p) {
+    const auto [codes, size] = pieceOf(matrix, plan, row, p);
+    const auto& values = decodedValues(*matrix.element);
+    return std::all_of(codes, codes + size, [&](std::uint8_t code) { return values[code] == 0; });
+  };
+  ExponentRange range;
+  for (std::int64_t p = 0; p < plan.pieces; ++p)
+    if (const float scale = scales.value(row, p); isNearOne(scale) || !isIdle(zero(p), scale))
+      range.add(scale);
+  return range;
+}
+
+/// Whether the products of a column and any digits of f32, and their sums, may be no normal
+/// numbers.
+bool isFarColumn(const ExponentRange& range) {
+  constexpr int kFar = 32;
+  return range.unusual || range.least < -kFar ||
+         (range.greatest > kFar && range.least <= range.greatest);
+}
+
 void packNibbleRow(const ScaledView& matrix, const Scales& scales, const ProductPlan& plan,
-                   std::int64_t row, PackedOperand& packed) {
+                   std::int64_t row, bool isFar, PackedOperand& packed) {
   const std::int64_t groups = plan.pieces * plan.piece / 32;
   const std::int64_t panel = row / kPanelColumns;
   const std::int64_t column = row % kPanelColumns;
@@ -263,8 +284,9 @@ void packNibbleRow(const ScaledView& matrix, const Scales& scales, const Product
   const auto one = static_cast<std::uint8_t>(numerics::encode(*matrix.scale, 1.0));
   std::byte* scale = packed.scales.data() + panel * plan.pieces * kPanelColumns + column;
   for (std::int64_t p = 0; p < plan.pieces; ++p, scale += kPanelColumns) {
-    const bool idle = isIdle(isZero(pieceOf(matrix, plan, row, p)), scales.value(row, p));
-    *scale = static_cast<std::byte>(idle ? one : scales.code(row, p));
+    const bool takesAny =
+        isFar || isIdle(isZero(pieceOf(matrix, plan, row, p)), scales.value(row, p));
+    *scale = static_cast<std::byte>(takesAny ? one : scales.code(row, p));
   }
 }
 
@@ -315,18 +337,18 @@ PackedOperand packRightIntegers(const ScaledView& matrix, const ProductPlan& pla
   const Scales scales(matrix, plan);
   const auto panels = static_cast<std::size_t>((packed.rows + kPanelColumns - 1) / kPanelColumns);
   const auto pieces = static_cast<std::size_t>(plan.pieces);
-  if (canStoreNibbles(plan)) {
-    forRows(packed, 64, execution, [&] {
-      return [&](std::int64_t row, ExponentRange& range) {
-        for (std::int64_t p = 0; p < plan.pieces; ++p)
-          if (const float scale = scales.value(row, p);
-              !isIdle(isZero(pieceOf(matrix, plan, row, p)), scale))
-            range.add(scale);
-      };
-    });
-    if (!packed.hasUnusualScale)
-      packed.storage = Storage::Nibbles;
-  }
+  ThreadVector<std::uint8_t> isFar(static_cast<std::size_t>(packed.rows), 0);
+  forRows(packed, 4 * kPanelColumns, execution, [&] {
+    return [&](std::int64_t row, ExponentRange& range) {
+      const ExponentRange ofRow = rangeOf(matrix, scales, plan, row);
+      isFar[row] = plan.left.scale == nullptr && isFarColumn(ofRow);
+      if (!isFar[row])
+        range.add(ofRow);
+    };
+  });
+  keepFarRows(matrix, isFar, packed);
+  if (canStoreNibbles(plan) && !packed.hasUnusualScale)
+    packed.storage = Storage::Nibbles;
   if (packed.storage == Storage::Nibbles) {
     packed.scaleCodes =
         plan.right.scale->specials == format::Specials::Scale ? ScaleCodes::E8M0 : ScaleCodes::E4M3;
@@ -337,7 +359,7 @@ PackedOperand packRightIntegers(const ScaledView& matrix, const ProductPlan& pla
     forRanges(panels, 4, execution, [&](std::size_t begin, std::size_t end) {
       const std::int64_t last = std::min<std::int64_t>(end * kPanelColumns, packed.rows);
       for (std::int64_t row = begin * kPanelColumns; row < last; ++row)
-        packNibbleRow(matrix, scales, plan, row, packed);
+        packNibbleRow(matrix, scales, plan, row, isFar[row], packed);
     });
     return packed;
   }
@@ -345,11 +367,12 @@ PackedOperand packRightIntegers(const ScaledView& matrix, const ProductPlan& pla
   packed.elements =
       PackedBytes(panels * pieces * static_cast<std::size_t>(plan.steps() + 1) * kStepBytes,
                   std::move(packed.elements));
-  forRows(packed, 4 * kPanelColumns, execution, [&] {
-    return [&](std::int64_t row, ExponentRange& range) {
-      packRightRow(matrix, scales, plan, integers, row, packed, range);
-    };
-  });
+  forRanges(static_cast<std::size_t>(packed.rows), 4 * kPanelColumns, execution,
+            [&](std::size_t begin, std::size_t end) {
+              for (auto row = static_cast<std::int64_t>(begin);
+                   row < static_cast<std::int64_t>(end); ++row)
+                packRightRow(matrix, scales, plan, integers, row, isFar[row], packed);
+            });
   return packed;
 }
 

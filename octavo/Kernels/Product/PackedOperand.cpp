@@ -48,11 +48,12 @@ PackedOperand emptied(PackedOperand&& old, Side side, PackedOperand::Storage sto
                        .elements = std::move(old.elements),
                        .scales = std::move(old.scales),
                        .factors = std::move(old.factors),
-                       .shifts = std::move(old.shifts)};
+                       .far = std::move(old.far),
+                       .copiedActivations = std::move(old.copiedActivations)};
   packed.elements.clear();
   packed.scales.clear();
   packed.factors.clear();
-  packed.shifts.clear();
+  packed.far.clear();
   return packed;
 }
 
@@ -152,31 +153,58 @@ quantizeAndPack(std::span<const float> activations, const ProductPlan& plan,
               Side::Left, plan, execution, std::move(old));
 }
 
-static PackedOperand copiedRows(std::span<const float> activations, const ProductPlan& plan,
-                                const Execution& execution, PackedOperand&& old) {
-  PackedOperand packed = emptied(std::move(old), Side::Left, PackedOperand::Storage::Rows);
-  packed.rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
-  packed.elements =
-      PackedBytes(activations.size_bytes(), std::move(packed.elements), PackedBytes::Fill::None);
-  auto* to = reinterpret_cast<float*>(packed.elements.data());
+/// An operand that has f32 rows in memory of its own.
+static void copyActivations(std::span<const float> activations, const Execution& execution,
+                            PackedOperand& packed) {
+  packed.copiedActivations = PackedBytes(
+      activations.size_bytes(), std::move(packed.copiedActivations), PackedBytes::Fill::None);
+  auto* to = reinterpret_cast<float*>(packed.copiedActivations.data());
   constexpr std::size_t kGrain = std::size_t{1} << 16;
   forRanges(activations.size(), kGrain, execution, [&](std::size_t begin, std::size_t end) {
     std::copy(activations.begin() + static_cast<std::ptrdiff_t>(begin),
               activations.begin() + static_cast<std::ptrdiff_t>(end), to + begin);
   });
   packed.activations = to;
+}
+
+PackedOperand packWhereTheyLie(std::span<const float> activations, const ProductPlan& plan,
+                               const Execution& execution, PackedOperand&& old) {
+  assert(plan.left.scale == nullptr && plan.depth > 0);
+  const std::int64_t rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
+  PackedOperand packed =
+      takesRows(plan, rows) ? emptied(std::move(old), Side::Left, PackedOperand::Storage::Rows)
+      : plan.floats         ? packActivations(activations, plan, execution, std::move(old))
+                            : packDigits(activations, plan, execution, std::move(old));
+  packed.rows = rows;
+  packed.activations = activations.data();
   packed.activationStride = plan.depth;
   return packed;
 }
 
 PackedOperand pack(std::span<const float> activations, const ProductPlan& plan,
                    const Execution& execution, PackedOperand&& old) {
-  assert(plan.left.scale == nullptr && plan.depth > 0);
-  if (takesRows(plan, static_cast<std::int64_t>(activations.size()) / plan.depth))
-    return copiedRows(activations, plan, execution, std::move(old));
-  if (plan.floats)
-    return packActivations(activations, plan, execution, std::move(old));
-  return packDigits(activations, plan, execution, std::move(old));
+  PackedOperand packed = packWhereTheyLie(activations, plan, execution, std::move(old));
+  copyActivations(activations, execution, packed);
+  return packed;
+}
+
+void keepFarRows(const ScaledView& matrix, std::span<const std::uint8_t> isFar,
+                 PackedOperand& packed) {
+  const auto& elements = decodedValues(*matrix.element);
+  const std::int64_t grid = matrix.depth / matrix.along + (matrix.depth % matrix.along != 0);
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    if (isFar[static_cast<std::size_t>(row)] == 0)
+      continue;
+    packed.far.rows.push_back(row);
+    for (std::int64_t k = 0; k < matrix.depth; ++k) {
+      const std::int64_t at = row / matrix.across * grid + k / matrix.along;
+      const std::uint32_t code = matrix.scaleBytes == 1
+                                     ? static_cast<const std::uint8_t*>(matrix.scales)[at]
+                                     : static_cast<const std::uint32_t*>(matrix.scales)[at];
+      packed.far.values.push_back(elements[matrix.elements[row * matrix.depth + k]] *
+                                  numerics::decode(*matrix.scale, code));
+    }
+  }
 }
 
 } // namespace octavo::kernels

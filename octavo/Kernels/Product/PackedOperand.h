@@ -23,11 +23,13 @@
 //           in `scales` an f32 for each row and group, in `factors` one for each row of a block
 //           along K.
 //  values   the same as f32, scales folded: plain f32, and formats that codes do not fit.
-//  rows     left, f32 row-major as they are, in `elements` or where the caller has them.
+//  rows     left, f32 row-major as they are: `activations`, which digits and values of f32 have
+//  too.
 #pragma once
 
 #include "octavo/Kernels/Product/ProductKernels.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -89,6 +91,27 @@ struct Tiling {
 
 enum class Side : std::uint8_t { Left, Right };
 
+/// Rows that f32 does not multiply well: whose values, or scales, are far from 1 or no numbers.
+/// Where they are packed they are any; DoubleProduct.h multiplies them.
+struct FarRows {
+  std::vector<std::int64_t> rows = {}; ///< ascending
+  std::vector<double> values = {};     ///< K of each; none of f32, which `activations` has
+
+  bool has(std::int64_t row) const { return std::ranges::binary_search(rows, row); }
+  bool hasAny(std::int64_t begin, std::int64_t end) const {
+    const auto first = std::ranges::lower_bound(rows, begin);
+    return first != rows.end() && *first < end;
+  }
+  const double* valuesOf(std::int64_t row, std::int64_t depth) const {
+    const auto at = std::ranges::lower_bound(rows, row);
+    return at != rows.end() && *at == row ? values.data() + (at - rows.begin()) * depth : nullptr;
+  }
+  void clear() {
+    rows.clear();
+    values.clear();
+  }
+};
+
 struct PackedOperand {
   enum class Storage : std::uint8_t { Records, Nibbles, Digits, Codes, Values, Rows };
   Side side;
@@ -101,25 +124,37 @@ struct PackedOperand {
   /// Codes and values: factors[block * paddedRows + row]; empty where all are 1.
   std::vector<float> factors = {};
   std::int64_t paddedRows = 0;
-  /// Codes and values: rows are packed times 2^-shift; empty where all shifts are 0.
-  std::vector<std::int16_t> shifts = {};
-  /// Rows: the first one, and f32 between two.
+  FarRows far = {};
+  /// Left, f32: the first row as it is, and f32 between two; and the memory of a copy.
   const float* activations = nullptr;
   std::ptrdiff_t activationStride = 0;
-  /// Integers: the exponents (floor of log2) of the scales of blocks that are not zero. Codes and
-  /// values: of `factors` that are numbers and not 0; both 0 where there are none.
+  PackedBytes copiedActivations = {};
+  /// The exponents (floor of log2) of the scales of blocks that are not zero, or of `factors` that
+  /// are numbers and not 0, of rows that are not far; both 0 where there are none.
   int leastExponent = 0;
   int greatestExponent = 0;
-  /// A scale that is NaN, infinite, zero or a subnormal f32, over a block that is not zero.
+  /// Integers: a scale that is NaN, infinite, zero or a subnormal f32, over a block that is not
+  /// zero.
   bool hasUnusualScale = false;
 
+  float factorOf(std::int64_t block, std::int64_t row) const {
+    return factors.empty() ? 1.0f : factors[block * paddedRows + row];
+  }
+
   std::size_t bytes() const {
-    return elements.size() + scales.size() + factors.size() * sizeof(float);
+    return elements.size() + scales.size() + factors.size() * sizeof(float) +
+           far.values.size() * sizeof(double);
   }
 };
 
+struct ScaledView;
+
 /// One with nothing in it yet, which has the memory of `old` for what comes.
 PackedOperand emptied(PackedOperand&& old, Side side, PackedOperand::Storage storage);
+
+/// Gives an operand its far rows, those of the matrix for which `isFar` is not 0.
+void keepFarRows(const ScaledView& matrix, std::span<const std::uint8_t> isFar,
+                 PackedOperand& packed);
 
 /// The values of a narrow format's codes, as f32; of codes beyond its width, of their low bits.
 const std::array<float, 256>& decodedValues(const format::ElementFormat& element);

@@ -65,7 +65,7 @@ void multiply(const ProductPlan& plan, std::span<const PackedOperand> left,
     assert(a.side == Side::Left && b.side == Side::Right && a.rows == left[0].rows &&
            b.rows == right[0].rows);
     epilogues.emplace_back(epilogue, plan.isa, output, static_cast<std::int64_t>(i), a.rows, b.rows,
-                           a.outer * b.outer, amax);
+                           OuterScales{a.outer, b.outer}, amax);
     works.push_back(productWork(plan, a, b, epilogues.back(), execution));
     ends.push_back((ends.empty() ? 0 : ends.back()) + works.back()->tasks());
   }
@@ -102,7 +102,7 @@ void finish(std::span<float> sums, std::int64_t batch, std::int64_t rows, std::i
                    row = next) {
                 const std::int64_t item = row / rows, first = item * rows;
                 next = std::min(last, first + rows);
-                ProductEpilogue(epilogue, execution.isa, output, item, rows, columns, 1.0f, amax)
+                ProductEpilogue(epilogue, execution.isa, output, item, rows, columns, {}, amax)
                     .finish({row - first, next - first, 0, columns, sums.data() + row * columns,
                              columns});
               }

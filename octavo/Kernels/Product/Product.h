@@ -12,8 +12,8 @@
 // Few rows of f32 activations against those (on AVX2 up to 4 where the first of the two below
 // holds, else up to 2; on other sets up to 16): a row's block of 16 or 32 becomes integers of 23
 // bits and a power of two, x = n * 2^e, |n| <= 2^22, n = x * 2^-e rounded to nearest, even on ties,
-// where 2^(e+21) <= amax < 2^(e+22) (e >= -126). n is 2^16 a + 2^8 b + c with a, b, c from -128 to
-// 127. A NaN or an infinity in x makes its row NaN.
+// where 2^(e+21) <= amax < 2^(e+22) (e >= -80). n is 2^16 a + 2^8 b + c with a, b, c from -128 to
+// 127.
 //  - E2M1 in blocks of 16 or 32 under 8-bit scales: the block's integer sum is exact; it is rounded
 //    to f32, multiplied by the scales' product and rounded, and added as above. Against the exact
 //    product the error is at most, to first order,
@@ -27,10 +27,8 @@
 //
 // More rows of f32 activations, against those and, from 17 on, against floats whose f32 scales do
 // not cut K: the right operand's values in f32, element * scale rounded once (of floats under f32
-// scales the scale multiplies the sum; a sum of finite values that is not finite is formed in f64),
-// are multiplied as plain matrices are (PlainProduct.h, with its bound), then the outer scale
-// multiplies. Where scales of integers leave [2^-100, 2^100], or a
-// row of floats leaves [2^-60, 2^60], as few rows and as all other floats.
+// scales the scale multiplies the sum), are multiplied as plain matrices are (PlainProduct.h, with
+// its bound), then the outer scale multiplies.
 //
 // Floats (all other pairs, f32 activations against 8-bit floats among them): scales that are powers
 // of two are folded into the elements, exactly; so are E4M3's. One f32 sum for each element of C
@@ -38,8 +36,7 @@
 // ProductKernels.h states for a group of 32, groups in order; with AMX_BF16 a group's products of
 // even k in that order, and of odd k, from +0 each, then both added, then the sum. f32 scales: each
 // of their blocks along K has a sum from +0, which is multiplied by the rounded product of both
-// scales, or, where that is not a normal number of f32, by both in f64 and rounded once, and such
-// terms are added in order of K. For every number of threads the same bits;
+// scales, and such terms are added in order of K. For every number of threads the same bits;
 // between sets they differ. With u = 2^-24, S = sum |a_k b_k| (scales included), B blocks along K,
 // and R = K, or 2 K where the left operand is f32, the error is at most
 //   ((1 + u)^(R + B + 3) - 1) * S + 2^-125 * K * s,
@@ -49,10 +46,10 @@
 // With up to 16 rows in A (AMX_BF16: 4) the order is another, within the same bound: in each
 // group of 32 along K the products of even k have a sum and those of odd k (AVX512_BF16: of k
 // modulo 4 below 2, and of the others, in pairs); their sum, times the group's scale, is added to
-// the sum of C. A row whose values leave [2^-60, 2^60] (of f32: whose greatest does; of floats
-// under f32 scales none, for these multiply sums) is taken relative to its greatest scale; values
-// below 2^-126 of that count as 0. The sum, or each that f32 scales multiply, gets that power of
-// two back, with the scales, in f64, and is rounded once.
+// the sum of C.
+//
+// Elements of C that f32 does not give so, but for those of two integer sides, are formed in f64
+// and rounded once: D9. Their error is 2^-24 of the product, or of its least unit.
 #pragma once
 
 #include "octavo/Kernels/Execution.h"

@@ -2,17 +2,19 @@
 
 #include "octavo/Kernels/KernelTable.h"
 #include "octavo/Kernels/Product/PackedOperand.h"
+#include "octavo/Numerics/Dot.h"
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 
 namespace octavo::kernels {
 
 ProductEpilogue::ProductEpilogue(const Epilogue& epilogue, Isa isa, void* output, std::int64_t item,
-                                 std::int64_t rows, std::int64_t columns, float outer,
+                                 std::int64_t rows, std::int64_t columns, OuterScales outer,
                                  SharedMaximum& amax)
     : epilogue(epilogue), kernels(productKernels(isa).epilogue), isa(isa), columns(columns),
-      outer(outer), amax(amax) {
+      outer(outer), factor(outer.left * outer.right), amax(amax) {
   const format::ElementFormat& format = *epilogue.format;
   assert(format.isNarrow() || format.name == "f32" || format.name == "bf16" ||
          format.name == "f16");
@@ -29,7 +31,7 @@ ProductEpilogue::ProductEpilogue(const Epilogue& epilogue, Isa isa, void* output
   // What is added may be the output itself: sums must not lie over it.
   inPlace = stored == Stored::F32 && !addend && !residual;
   isIdentity =
-      inPlace && !bias && epilogue.activation == Activation::None && !epilogue.amax && outer == 1;
+      inPlace && !bias && epilogue.activation == Activation::None && !epilogue.amax && factor == 1;
   if (stored == Stored::Narrow)
     conversion = convertPlan(format, {.overflow = numerics::Overflow::Saturate});
 }
@@ -51,7 +53,19 @@ SumsBlock ProductEpilogue::begin(std::int64_t rowBegin, std::int64_t rowEnd,
   return block;
 }
 
-void ProductEpilogue::finish(const SumsBlock& block) const {
+void ProductEpilogue::multiplyOuterScales(const SumsBlock& block) const {
+  for (std::int64_t row = block.rowBegin; row < block.rowEnd && factor != 1; ++row)
+    for (std::int64_t n = block.columnBegin; n < block.columnEnd; ++n) {
+      float& sum = *block.at(row, n);
+      sum = numerics::timesOuterScales(sum, outer.left, outer.right);
+    }
+}
+
+void ProductEpilogue::finish(const SumsBlock& block, bool isScaled) const {
+  if (!isScaled && !std::isnormal(factor)) {
+    multiplyOuterScales(block);
+    isScaled = true;
+  }
   if (isIdentity)
     return;
   std::uint32_t greatest = 0;
@@ -62,7 +76,7 @@ void ProductEpilogue::finish(const SumsBlock& block) const {
     float* values = stored == Stored::F32 ? reinterpret_cast<float*>(output) + at : sums;
     const EpilogueRow each{.sums = sums,
                            .columns = width,
-                           .factor = outer,
+                           .factor = isScaled ? 1.0f : factor,
                            .addend = addend ? addend + at : nullptr,
                            .bias = bias ? bias + block.columnBegin : nullptr,
                            .residual = residual ? residual + at : nullptr,

@@ -1,6 +1,7 @@
 #include "octavo/Kernels/Product/ProductFloat.h"
 
 #include "octavo/Kernels/Bf16Dots.h"
+#include "octavo/Kernels/Product/DoubleProduct.h"
 #include "octavo/Kernels/Product/Product.h"
 #include "octavo/Kernels/Product/ProductWork.h"
 
@@ -151,6 +152,7 @@ private:
   const PackedOperand& left;
   const PackedOperand& right;
   const ProductEpilogue& epilogue;
+  const DoubleProduct inDouble{plan, left, right, epilogue.outerScales()};
   const FloatKernels& kernels = floatKernels(plan);
   const FloatFormat& leftFormat = floatFormat(*plan.left.element, kernels.decodesHalves);
   const FloatFormat& rightFormat = floatFormat(*plan.right.element, kernels.decodesHalves);
@@ -163,7 +165,6 @@ private:
   /// take smaller tasks, so that none is left waiting for the last.
   std::int64_t blockRows, blockPanels;
   bool hasFactors = !left.factors.empty() || !right.factors.empty();
-  bool hasFarFactors = hasFactors && areFar();
   ThreadVector<float> ones = ThreadVector<float>(
       static_cast<std::size_t>(std::max(left.paddedRows, right.paddedRows)), 1.0f);
   /// Decoded ahead, it has no layout for few rows.
@@ -190,39 +191,13 @@ private:
     return operand.factors.empty() ? ones.data() + row
                                    : operand.factors.data() + block * operand.paddedRows + row;
   }
-  bool areFar() const;
-  float scaled(float sum, std::int64_t block, std::int64_t row, std::int64_t column) const;
   void tiles(const SumsBlock& block) const;
   void column(FloatTileArguments tile, std::int64_t firstGroup, const SumsBlock& block,
               std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t panel, int count,
               const std::byte* expanded) const;
   void expandFewRows();
   void direct(const SumsBlock& block) const;
-  void undoShifts(const SumsBlock& block) const;
 };
-
-/// Whether the product of two factors may leave f32's normal range, or rows are shifted beside it:
-/// tiles then sum without factors, a block of f32 scales at a time, and `scaled` multiplies.
-bool FloatProduct::areFar() const {
-  constexpr int kLeast = -126, kGreatest = 126; // of products below 4 times 2^it
-  return !left.shifts.empty() || !right.shifts.empty() ||
-         left.leastExponent + right.leastExponent < kLeast ||
-         left.greatestExponent + right.greatestExponent > kGreatest;
-}
-
-/// A sum with its factors and shifts. An element's bits are its own, whatever else made the product
-/// far: an ordinary product of factors multiplies as it does in a tile.
-float FloatProduct::scaled(float sum, std::int64_t block, std::int64_t row,
-                           std::int64_t column) const {
-  const float rowFactor = *factors(left, block, row);
-  const float columnFactor = *factors(right, block, column);
-  const int shift = (left.shifts.empty() ? 0 : left.shifts[row]) +
-                    (right.shifts.empty() ? 0 : right.shifts[column]);
-  const float both = rowFactor * columnFactor;
-  if (shift == 0 && std::isnormal(both))
-    return sum * both;
-  return static_cast<float>(std::ldexp(static_cast<double>(sum) * rowFactor * columnFactor, shift));
-}
 
 /// Groups of K that are multiplied at once: a tile's panels fill L1. It does
 /// not cut a block of f32 scales.
@@ -231,8 +206,7 @@ std::int64_t FloatProduct::chunk() const {
   const std::int64_t fitting =
       std::max<std::int64_t>(1, level1 / (kernels.panels * kPanelColumns * laneBytes()));
   if (plan.groupsInBlock < plan.groups)
-    return (hasFarFactors ? 1 : std::max<std::int64_t>(1, fitting / plan.groupsInBlock)) *
-           plan.groupsInBlock;
+    return std::max<std::int64_t>(1, fitting / plan.groupsInBlock) * plan.groupsInBlock;
   const std::int64_t chunks = (plan.groups + fitting - 1) / fitting;
   return (plan.groups + chunks - 1) / chunks;
 }
@@ -298,14 +272,13 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
   alignas(64) float sums[kTileRows * kMaxPanels * kPanelColumns];
   tile.sums = sums;
   const bool cuts = plan.groupsInBlock < plan.groups;
-  const bool inPlace = width == count * kPanelColumns && !hasFarFactors;
+  const bool inPlace = width == count * kPanelColumns;
   const bool scaleNow = hasFactors && (cuts || firstGroup + tile.groups == plan.groups);
   const std::int64_t firstBlock = firstGroup / plan.groupsInBlock;
   tile.groupsInSum = cuts ? plan.groupsInBlock : tile.groups;
   tile.rowFactorStride = left.factors.empty() ? 0 : left.paddedRows;
   tile.columnFactorStride = right.factors.empty() ? 0 : right.paddedRows;
   tile.leftStride = tile.groups * laneBytes();
-  const bool addsScaled = hasFarFactors && std::exchange(tile.addToC, false);
   const auto runAt = [&](FloatTile* run, std::int64_t row, int height) {
     float* corner = block.at(row, panel * kPanelColumns);
     tile.left = leftAsValues() ? values(left, row, height, firstGroup)
@@ -320,18 +293,11 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
       for (std::int64_t n = 0; n < width; n += 16)
         __builtin_prefetch(corner + i * block.stride + n, 1);
     tile.next = tile.left + height * tile.groups * laneBytes();
-    if (scaleNow && !hasFarFactors) {
+    if (scaleNow) {
       tile.columnFactors = factors(right, firstBlock, panel * kPanelColumns);
       tile.rowFactors = factors(left, firstBlock, row);
     }
     run(tile);
-    for (int i = 0; i < height && scaleNow && hasFarFactors; ++i)
-      for (std::int64_t n = 0; n < width; ++n) {
-        float& sum = edge[i * tile.stride + n];
-        sum = scaled(sum, firstBlock, row + i, panel * kPanelColumns + n);
-        if (addsScaled)
-          sum += corner[i * block.stride + n];
-      }
     if (!inPlace)
       for (int i = 0; i < height; ++i)
         copyColumns(edge + i * tile.stride, width, corner + i * block.stride);
@@ -377,10 +343,7 @@ void FloatProduct::direct(const SumsBlock& block) const {
         kernels.direct(arguments);
       for (int row = 0; row < rows; ++row) {
         float* term = terms + row * kPanelColumns;
-        if (hasFarFactors) {
-          for (std::int64_t n = 0; n < width; ++n)
-            term[n] = scaled(term[n], b, row, column + n);
-        } else if (hasFactors) {
+        if (hasFactors) {
           const float rowFactor = *factors(left, b, row);
           const float* columnFactors = factors(right, b, panel * kPanelColumns);
           for (int n = 0; n < kPanelColumns; ++n)
@@ -422,19 +385,6 @@ void FloatProduct::expandFewRows() {
   }
 }
 
-/// Rows packed relative to a power of two: through f64, rounded once.
-void FloatProduct::undoShifts(const SumsBlock& block) const {
-  if (hasFactors || (left.shifts.empty() && right.shifts.empty()))
-    return; // `scaled` has undone them
-  for (std::int64_t m = block.rowBegin; m < block.rowEnd; ++m)
-    for (std::int64_t n = block.columnBegin; n < block.columnEnd; ++n) {
-      const int shift =
-          (left.shifts.empty() ? 0 : left.shifts[m]) + (right.shifts.empty() ? 0 : right.shifts[n]);
-      float* value = block.at(m, n);
-      *value = static_cast<float>(std::ldexp(static_cast<double>(*value), shift));
-    }
-}
-
 FloatProduct::FloatProduct(const ProductPlan& plan, const PackedOperand& left,
                            const PackedOperand& right, const ProductEpilogue& epilogue,
                            const Execution& execution)
@@ -458,8 +408,7 @@ void FloatProduct::run(std::int64_t task) const {
     direct(block);
   else
     tiles(block);
-  undoShifts(block);
-  epilogue.finish(block);
+  epilogue.finish(block, inDouble.redo(block, epilogue));
 }
 
 } // namespace

@@ -1,3 +1,4 @@
+#include "octavo/Kernels/Product/DoubleProduct.h"
 #include "octavo/Kernels/Product/ProductWork.h"
 
 #include <algorithm>
@@ -17,8 +18,10 @@ static Finish finishOf(const ProductPlan& plan, const PackedOperand& left,
   // Two significands below 2 have a product below 4, and a sum is below 2^31: no term overflows.
   const bool inRange = std::min(least, right.leastExponent + plan.quantum) >= -126 &&
                        std::max(greatest, right.greatestExponent + plan.quantum) <= 94;
-  if (plan.piecesInSum > 1 || !plan.scaleProductIsExact || left.hasUnusualScale ||
-      right.hasUnusualScale || !inRange)
+  // f32 rows beyond the range are far, and so are columns that meet them.
+  const bool isFar =
+      plan.left.scale != nullptr && (left.hasUnusualScale || right.hasUnusualScale || !inRange);
+  if (plan.piecesInSum > 1 || !plan.scaleProductIsExact || isFar)
     return Finish::Doubles;
   const bool powers = (plan.left.scale == nullptr || plan.left.scale->name == "e8m0fnu") &&
                       plan.right.scale->name == "e8m0fnu";
@@ -45,6 +48,9 @@ private:
   const PackedOperand& right;
   const ProductEpilogue& epilogue;
 
+  /// Other products have the bits of numerics::dot, whatever the values are.
+  bool isOfF32 = plan.left.scale == nullptr;
+  const DoubleProduct inDouble{plan, left, right, epilogue.outerScales()};
   const ProductKernels& kernels = productKernels(plan.isa);
   Finish finish = finishOf(plan, left, right);
   std::int64_t panels = (right.rows + kPanelColumns - 1) / kPanelColumns;
@@ -76,7 +82,6 @@ private:
 
   void direct(const SumsBlock& block) const;
   void directDigits(const SumsBlock& block) const;
-  void digitsByDoubles(const SumsBlock& block, std::int64_t row, std::int64_t panel) const;
   /// The records of `count` panels from `firstPiece` on, unpacked to `scratch` unless the operand
   /// has them. In the operand a panel's records are plan.pieces apart, in scratch `pieces`.
   const std::byte* rightRecords(std::int64_t panel, int count, std::int64_t firstPiece,
@@ -146,10 +151,6 @@ void IntegerProduct::directDigits(const SumsBlock& block) const {
   for (std::int64_t column = block.columnBegin; column < block.columnEnd; column += kPanelColumns) {
     const std::int64_t panel = column / kPanelColumns;
     for (std::int64_t row = 0; row < left.rows; ++row) {
-      if (finish == Finish::Doubles) {
-        digitsByDoubles(block, row, panel);
-        continue;
-      }
       float sums[kPanelColumns] = {};
       direct({.left = left.elements.data() + row * leftRow,
               .elements = reinterpret_cast<const std::uint8_t*>(right.elements.data()) +
@@ -163,39 +164,6 @@ void IntegerProduct::directDigits(const SumsBlock& block) const {
       copyColumns(sums, columnsOf(panel), block.at(row, column));
     }
   }
-}
-
-/// As directDigits where a scale, or a product of scales, is beyond a normal f32: one element after
-/// the other, through f64. Rare (scales near the ends of E8M0, or NaN), so it is only correct.
-void IntegerProduct::digitsByDoubles(const SumsBlock& block, std::int64_t row,
-                                     std::int64_t panel) const {
-  const int steps = plan.steps();
-  const double unit = std::ldexp(1.0, plan.quantum);
-  PackedBytes expanded;
-  const std::byte* records = rightRecords(panel, 1, 0, plan.pieces, expanded);
-  const std::byte* digits = left.elements.data() + row * plan.pieces * 4 * (steps * kDigits + 2);
-  float sums[kPanelColumns] = {};
-  for (std::int64_t p = 0; p < plan.pieces; ++p) {
-    float rowScale;
-    std::memcpy(&rowScale, digits + 4 * (steps * kDigits + 1), 4);
-    for (int n = 0; n < columnsOf(panel); ++n) {
-      std::int32_t exact = 0;
-      for (int k = 0; k < plan.piece; ++k) {
-        std::int32_t x = 0;
-        for (int d = 0; d < kDigits; ++d)
-          x = x * 256 + static_cast<std::int8_t>(digits[4 * (k / 4 * kDigits + d) + k % 4]);
-        const auto w = static_cast<std::int32_t>(records[k / 4 * kStepBytes + 4 * n + k % 4]);
-        exact += x * (w - plan.offset);
-      }
-      float columnScale;
-      std::memcpy(&columnScale, records + steps * kStepBytes + 4 * n, 4);
-      sums[n] += static_cast<float>(static_cast<double>(static_cast<float>(exact)) * unit *
-                                    (static_cast<double>(rowScale) * columnScale));
-    }
-    digits += 4 * (steps * kDigits + 2);
-    records += rightRecord();
-  }
-  std::copy_n(sums, columnsOf(panel), block.at(row, panel * kPanelColumns));
 }
 
 const std::byte* IntegerProduct::rightRecords(std::int64_t panel, int count,
@@ -346,7 +314,7 @@ void IntegerProduct::run(std::int64_t task) const {
     tiles(block);
   else
     addDigits(block);
-  epilogue.finish(block);
+  epilogue.finish(block, isOfF32 && inDouble.redo(block, epilogue));
 }
 
 } // namespace

@@ -115,6 +115,8 @@ struct EpilogueRow {
 };
 
 struct EpilogueKernels {
+  /// Whether all magnitudes are finite and at least `least`.
+  bool (*areWithin)(const float* values, std::int64_t count, float least);
   /// By activation. The bits of the largest |value|, above those of Inf if there is a NaN.
   std::uint32_t (*finishRow[5])(const EpilogueRow& row);
   void (*roundToBf16)(const float* values, std::int64_t columns, std::uint16_t* to);

@@ -51,6 +51,11 @@ struct ProductPlan {
   std::int64_t groups;              ///< of 32 along K
   std::int64_t groupsInBlock;       ///< of the f32 scales; `groups` where none cuts K
 
+  /// Of floats: which block of f32 scales has an index of K, and where it ends. Others have one.
+  std::int64_t blockOf(std::int64_t k) const { return floats ? k / (groupsInBlock * kGroup) : 0; }
+  std::int64_t endOfBlock(std::int64_t block) const {
+    return floats ? (block + 1) * groupsInBlock * kGroup : depth;
+  }
   /// Steps of K in a piece.
   int steps() const { return piece / (dot == Dot::Words ? 2 : 4); }
 };

@@ -163,7 +163,7 @@ private:
       SharedMaximum ignored;
       const Epilogue epilogue;
       const ProductEpilogue sums(epilogue, plan.isa, c + begin * cStride, 0, end - begin, cStride,
-                                 memory.left.outer * right.outer, ignored);
+                                 {memory.left.outer, right.outer}, ignored);
       const auto work = productWork(plan, memory.left, right, sums, threads);
       forRanges(static_cast<std::size_t>(work->tasks()), 1, threads,
                 [&](std::size_t first, std::size_t last) {
@@ -196,7 +196,8 @@ private:
     const float* values = contiguous(begin, count, memory.rows);
     const auto size = static_cast<std::size_t>(count * plan.depth);
     if (!quantizes()) {
-      memory.left = kernels::pack(std::span(values, size), plan, threads, std::move(memory.left));
+      memory.left =
+          packWhereTheyLie(std::span(values, size), plan, threads, std::move(memory.left));
       return true;
     }
     ScaledType ofPanel = type;

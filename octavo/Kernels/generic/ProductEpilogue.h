@@ -167,8 +167,28 @@ void roundRow(const float* values, std::int64_t columns, std::uint16_t* to) {
   }
 }
 
+inline bool areWithin(const float* values, std::int64_t count, float least) {
+  const F32 bound = splat(least);
+  U32 beyond{};
+  auto look = [&](const float* at) __attribute__((always_inline)) {
+    const F32 magnitude = floats(load<U32>(at) & 0x7FFFFFFF);
+    beyond |= (U32)(magnitude < bound) | above(bits(magnitude), splat(0x7F7FFFFFu));
+  };
+  std::int64_t n = 0;
+  for (; n + kLanes <= count; n += kLanes)
+    look(values + n);
+  if (n < count) {
+    float rest[kLanes];
+    store(rest, bound);
+    __builtin_memcpy(rest, values + n, static_cast<std::size_t>(count - n) * sizeof(float));
+    look(rest);
+  }
+  return __builtin_reduce_max(beyond) == 0;
+}
+
 constexpr EpilogueKernels epilogueKernels() {
-  return {.finishRow = {finishRow<Activation::None>, finishRow<Activation::Relu>,
+  return {.areWithin = areWithin,
+          .finishRow = {finishRow<Activation::None>, finishRow<Activation::Relu>,
                         finishRow<Activation::GeluErf>, finishRow<Activation::GeluTanh>,
                         finishRow<Activation::Silu>},
           .roundToBf16 = roundRow<ToBf16>,

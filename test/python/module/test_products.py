@@ -86,9 +86,38 @@ def test_scales_far_from_one(magnitudes, weight, left, rows):
         assert not np.isfinite(found[beyond]).any()
     else:
         np.testing.assert_array_equal(found[beyond], wanted[beyond])
-    subnormal = 2.0 ** -149 * (256 * np.maximum(1, w.scales.max()) if left == "array" else 4)
-    bound = ((1 + 2.0 ** -24) ** 520 - 1) * (np.abs(a) @ np.abs(b)) + subnormal
+    bound = ((1 + 2.0 ** -24) ** 520 - 1) * (np.abs(a) @ np.abs(b)) + 4 * 2.0 ** -149
     assert (np.abs(found - a @ b) <= bound)[~beyond].all()
+
+
+@pytest.mark.parametrize("weight", ROWS)
+@pytest.mark.parametrize("rows", [1, 3, 12, 40])
+@pytest.mark.parametrize("large, small, scale",
+                         [(1e36, 1e-7, 1), (1e-38, 1e-40, 1e36), (3e38, 1, 0.001), (np.inf, 1e-30, 1), (np.nan, 1, 1)])
+def test_arrays_far_from_one(weight, rows, large, small, scale):
+    """Of the columns the first meets all values, the second the small ones."""
+    x = np.where(np.arange(128) % 64 < 32, np.float32(large), np.float32(small)) * np.ones((rows, 1), np.float32)
+    w = np.abs(draw(2, 128)) + np.float32(0.5)
+    w[1, np.arange(128) % 64 < 32] = 0
+    w = octavo.quantize(w * np.float32(scale), weight).T
+    with np.errstate(invalid="ignore"):
+        wanted = in_double(x, w)
+    found = octavo.matmul(x, w)
+    assert np.isfinite(wanted[:, 1]).all() == np.isfinite(large)  # IEEE's products of zeros
+    finite = np.isfinite(wanted)
+    np.testing.assert_array_equal(found[~finite], wanted[~finite])
+    # Product.h: at most 2^-22 of a block's largest, and the roundings of sums
+    np.testing.assert_allclose(found[finite], wanted[finite], rtol=2e-5)
+
+
+@pytest.mark.parametrize("magnitudes", [(1e-20, 1e-16), (1e-4, 1e-32)])
+@pytest.mark.parametrize("rows", [1, 40])
+def test_outer_scales_whose_product_is_subnormal(magnitudes, rows):
+    a, b = (octavo.quantize(draw(count, 64, seed=count) * np.float32(magnitude), "nvfp4")
+            for count, magnitude in zip((rows, 5), magnitudes))
+    assert 0 < a.outer * b.outer < 2.0 ** -126
+    found, wanted = octavo.matmul(a, b.T), in_double(a, b.T)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-6 * np.abs(wanted).max())
 
 
 @pytest.mark.parametrize("weight", ROWS)
