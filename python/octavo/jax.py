@@ -598,7 +598,13 @@ def _product(left: _Side, right: _Side) -> Array:
             if left.scale else left.scales,
             outer=jnp.ones((), jnp.float32))
         outer = left.outer[..., None, None]
-        return _product(flat, right).reshape(*lead, rows, columns) * outer
+        if not left.scale:
+            return _product(flat, right).reshape(*lead, rows, columns)
+        alone = dataclasses.replace(right, outer=jnp.ones((), jnp.float32))
+        sums, both = _product(flat, alone).reshape(*lead, rows, columns), outer * right.outer
+        numbers = jnp.finfo(jnp.float32)
+        return jnp.where((abs(both) >= numbers.tiny) & (abs(both) <= numbers.max),
+                         sums * both, sums * outer * right.outer)
     left, right = left.broadcast(lead), right.broadcast(lead)
     call = jax.ffi.ffi_call(
         "octavo_product", jax.ShapeDtypeStruct((*lead, rows, columns), jnp.float32),

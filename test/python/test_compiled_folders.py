@@ -211,6 +211,27 @@ func.func @main(%x: tensor<3x64xf32>, %w: tensor<64x32xf32> {octavo.name = "w", 
     assert "OCTAVO_ISA" in message
 
 
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxfp8_e5m2", "mxfp4", "mxint8"])
+@pytest.mark.parametrize("rows", [1, 40])
+def test_weights_far_from_one(tmp_path, runner, format, rows):
+    """Columns whose scales f32 does not multiply (D9)."""
+    from safetensors.numpy import save_file
+    (tmp_path / "p.mlir").write_text(f"""
+func.func @main(%x: tensor<{rows}x64xf32>, %w: tensor<64x32xf32> {{octavo.name = "w", octavo.parameter}}) -> tensor<{rows}x32xf32> {{
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<{rows}x64xf32>, tensor<64x32xf32>) -> tensor<{rows}x32xf32>
+  return %0 : tensor<{rows}x32xf32>
+}}""")
+    w, x = np.abs(f32(64, 32, seed=2)), np.abs(f32(rows, 64))
+    w[:, 3] *= np.float32(1e-33)
+    w[:32, 5] *= np.float32(1e33)
+    w[:, 17] *= np.float32(1e36)
+    save_file({"w": w}, tmp_path / "w.safetensors")
+    octavo("compile", tmp_path / "p.mlir", "--weights", tmp_path / "w.safetensors", "--quantize", format,
+           "--activations", "none", "-o", tmp_path / "folder")
+    found = np.frombuffer(run_in_c(runner, tmp_path / "folder", [x], 1)[0], np.float32).reshape(rows, 32)
+    np.testing.assert_allclose(found, x.astype(np.float64) @ w, rtol=0.1)
+
+
 def test_threads_run_at_once(folder, tmp_path):
     """Four threads of C++ on one program, each with results of its own."""
     source = tmp_path / "threads.cpp"

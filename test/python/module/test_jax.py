@@ -133,6 +133,18 @@ def test_matmul_with_one_plain_side():
     np.testing.assert_allclose(oj.matmul(q, y), exact, rtol=0, atol=2e-5 * np.abs(exact).max())
 
 
+@pytest.mark.parametrize("magnitudes", [(1, 1), (1e-20, 1e-16), (1e-4, 1e-32), (1e17, 1e19)])
+@pytest.mark.parametrize("lead", [(), (3,)])
+def test_outer_scales_multiply_last(magnitudes, lead):
+    """By their product, as octavo.matmul has them; a batch by one matrix by one after the other where f32 lacks it."""
+    x, w = (draw(*shape, seed=seed) * np.float32(magnitude)
+            for seed, (shape, magnitude) in enumerate(zip(((*lead, 9, 64), (64, 7)), magnitudes)))
+    found = np.asarray(oj.matmul(oj.quantize(x, "nvfp4"), oj.quantize(w, "nvfp4", axis=-2)))
+    rounds_twice = lead and magnitudes[0] * magnitudes[1] < 1e-30
+    wanted = octavo.matmul(octavo.quantize(x, "nvfp4"), octavo.quantize(w, "nvfp4", axis=-2))
+    np.testing.assert_allclose(found, wanted, rtol=2.0 ** -22 if rounds_twice else 0)
+
+
 @pytest.mark.parametrize("format", ["mxfp4", "nvfp4", "mxfp6_e2m3", "mxfp8_e4m3", "fp8_row"])
 def test_a_weight_that_changes_in_its_place_is_packed_anew(format):
     """Kept packings are of the bytes that a call is given: those that a program computes lie where others lay."""
