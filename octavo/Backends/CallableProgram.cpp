@@ -3,6 +3,7 @@
 #include "octavo/Backends/Backends.h"
 #include "octavo/Backends/ExtentUses.h"
 #include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/ItemNumber.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Pipelines/Compiled.h"
 #include "octavo/Reference/Interpreter.h"
@@ -127,8 +128,9 @@ CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, runtime::Progr
   made->isOpen = hasOpenExtents(*function);
   if (made->isOpen) {
     made->assertions = assertionsOf(module, made->functionName);
-    if (const std::string use = usesOfExtents(module); !use.empty())
-      made->whyNotForItems = "'" + use + "' takes extents for numbers";
+    if (const std::string decision = usesOfExtents(module).decision; !decision.empty())
+      made->whyNotForItems =
+          "'" + decision + "' takes for a number what is no sum or product of extents";
     else if (made->backend != find("compiled"))
       made->whyNotForItems = "the backend is not the compiled one";
   }
@@ -207,6 +209,8 @@ llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(cons
   // What the program asserts is held against each number of items that it is given.
   mlir::OwningOpRef<mlir::ModuleOp> program = file.program->clone();
   dropAssertions(*program);
+  for (mlir::OpOperand* use : usesOfExtents(*program).numbers)
+    keepItemNumber(*use);
   // A kernel that reads a fixed place has it in memory if the program has it for the fewest items.
   std::int64_t fewest = least;
   if (auto bounds = boundsOfItems(*file.program, functionName, shapes, steps::kMostItems))

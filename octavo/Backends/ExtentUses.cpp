@@ -128,7 +128,7 @@ class Extents {
 public:
   explicit Extents(mlir::ModuleOp program) : program(program) {}
 
-  std::string uses() {
+  ExtentUses uses() {
     llvm::SmallVector<mlir::func::FuncOp> functions(program.getOps<mlir::func::FuncOp>());
     changed.insert_range(llvm::reverse(functions)); // the first one, which calls others, is next
     while (found.empty() && !changed.empty()) {
@@ -139,7 +139,7 @@ public:
       if (found.empty() && changed.empty())
         joinCalls();
     }
-    return found;
+    return {found, {asNumbers.begin(), asNumbers.end()}};
   }
 
 private:
@@ -207,10 +207,28 @@ private:
     }
     if (llvm::isa<stablehlo::CompareOp>(op) && llvm::all_of(op->getUsers(), isAssertion))
       return;
-    if (std::optional<Numbers> result = resultOf(op))
+    // What is a number of data, too, is a run's to compute.
+    std::optional<Numbers> result = resultOf(op);
+    const bool isOpenResult = result && llvm::any_of(*result, [](const Number& each) {
+                                return each.kind == Number::Kind::Open;
+                              });
+    if (result && !(isOpenResult &&
+                    llvm::all_of(open, [&](mlir::OpOperand& each) { return isNumber(each); })))
       put(op->getResult(0), std::move(*result));
-    else if (!llvm::all_of(open, [&](mlir::OpOperand& operand) { return isShape(operand); }))
-      found = op->getName().getStringRef().str();
+    else
+      for (mlir::OpOperand& operand :
+           llvm::make_filter_range(open, [&](mlir::OpOperand& each) { return !isShape(each); }))
+        if (isNumber(operand))
+          asNumbers.insert(&operand);
+        else
+          found = op->getName().getStringRef().str();
+  }
+
+  /// Whether the operand may be a number that a run computes, from one number of items.
+  bool isNumber(mlir::OpOperand& operand) {
+    const Numbers& given = numbers[operand.get()];
+    return !llvm::isa<stablehlo::CustomCallOp>(operand.getOwner()) && given.size() == 1 &&
+           !given[0].isOfSome && (given[0].isKnown() || given[0].kind == Number::Kind::Polynomial);
   }
 
   void measure(stablehlo::GetDimensionSizeOp op) {
@@ -226,6 +244,10 @@ private:
   /// Whether an operation takes the operand for a shape, or places in one, that each extent makes
   /// another one in the same way.
   bool isShape(mlir::OpOperand& operand) {
+    if (llvm::none_of(numbers[operand.get()],
+                      [](const Number& each) { return each.kind == Number::Kind::Open; }))
+      if (auto call = llvm::dyn_cast<stablehlo::CustomCallOp>(operand.getOwner()))
+        return call.getCallTargetName() == "stablehlo.dynamic_reduce_window";
     // From an operand on.
     static const llvm::StringMap<unsigned> kShapes = {
         {"stablehlo.dynamic_broadcast_in_dim", 1}, {"stablehlo.dynamic_reshape", 1},
@@ -351,11 +373,12 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, std::int64_t>, mlir::Value> names;
   llvm::DenseMap<mlir::Value, Numbers> numbers; ///< of those with some that depend on extents
   llvm::SetVector<mlir::func::FuncOp> changed;
+  llvm::SetVector<mlir::OpOperand*> asNumbers;
   std::string found;
 };
 
 } // namespace
 
-std::string usesOfExtents(mlir::ModuleOp program) { return Extents(program).uses(); }
+ExtentUses usesOfExtents(mlir::ModuleOp program) { return Extents(program).uses(); }
 
 } // namespace octavo::backends

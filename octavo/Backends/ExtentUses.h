@@ -4,13 +4,20 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <string>
+#include <vector>
 
 namespace octavo::backends {
 
-/// The operation that takes an open extent, or what depends on one, for a number: it may decide by
-/// it what else is computed. Empty where there is none. Assertions, and numbers that all extents
-/// make the same, do not count, nor do shapes that are sums and products of extents, or decided
-/// alike by all of one and more.
-std::string usesOfExtents(mlir::ModuleOp program);
+struct ExtentUses {
+  /// The operation that takes for a number what is no sum and product of extents, as their least or
+  /// their half. Empty where there is none.
+  std::string decision;
+  /// What takes sums and products of extents for a number, besides. Assertions, and numbers that
+  /// all extents make the same, do not count, nor do shapes that are such, or decided alike by all
+  /// of one and more.
+  std::vector<mlir::OpOperand*> numbers;
+};
+
+ExtentUses usesOfExtents(mlir::ModuleOp program);
 
 } // namespace octavo::backends

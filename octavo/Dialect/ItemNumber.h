@@ -8,7 +8,7 @@
 
 namespace octavo {
 
-inline constexpr llvm::StringLiteral kItemNumber = "octavo.item_number";
+inline constexpr llvm::StringLiteral kItemNumber = "item_number";
 
 inline bool isItemNumber(mlir::Operation* op) {
   return llvm::isa_and_present<stablehlo::OptimizationBarrierOp>(op) && op->hasAttr(kItemNumber);

@@ -8,6 +8,7 @@
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/ItemNumber.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
@@ -197,6 +198,8 @@ void legalizeExactly(mlir::ModuleOp module) {
 /// Has barriers, which only keep passes from what is around them, hand on what they are given.
 void handOn(mlir::ModuleOp module) {
   module->walk([](stablehlo::OptimizationBarrierOp barrier) {
+    if (isItemNumber(barrier))
+      return;
     barrier->replaceAllUsesWith(barrier->getOperands());
     barrier->erase();
   });

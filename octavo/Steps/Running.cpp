@@ -101,8 +101,9 @@ std::int64_t RunningStep::bytesOf(Element element) {
 }
 
 template <typename Number, typename Combine> bool RunningStep::accumulate(Frame& frame) const {
-  const auto [outer, extent, inner, isReversed] = layout;
-  const std::int64_t all = outer.of(frame), block = extent * inner;
+  const bool isReversed = layout.isReversed;
+  const std::int64_t all = layout.outer.of(frame), extent = layout.extent.of(frame),
+                     inner = layout.inner.of(frame), block = extent * inner;
   const std::int64_t next = isReversed ? -inner : inner;
   const std::int64_t start = isReversed ? block - inner : 0;
   const auto* const given = frame.at<const Number>(from) + start;
@@ -132,7 +133,7 @@ template <typename Number, typename Combine> bool RunningStep::accumulate(Frame&
 }
 
 Outcome RunningStep::run(Frame& frame) const {
-  if (layout.outer.of(frame) == 0 || layout.extent == 0 || layout.inner == 0)
+  if (layout.outer.of(frame) == 0 || layout.extent.of(frame) == 0 || layout.inner.of(frame) == 0)
     return {};
   const auto of = [&]<typename Number>(Number x) {
     using Wide = decltype(widened(x));
@@ -182,8 +183,9 @@ StepFacts RunningStep::facts() const {
   static constexpr std::string_view kNames[] = {"sums", "products", "maxima", "minima"};
   return {.kind = StepFacts::Kind::Running,
           .detail = std::string(kNames[static_cast<int>(combining)]),
-          .bytes = 2 * static_cast<double>(layout.outer.count) *
-                   static_cast<double>(layout.extent * layout.inner * bytesOf(element))};
+          .bytes =
+              2 * static_cast<double>(layout.outer.count) *
+              static_cast<double>(layout.extent.count * layout.inner.count * bytesOf(element))};
 }
 
 } // namespace octavo::steps

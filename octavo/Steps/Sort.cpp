@@ -113,8 +113,8 @@ std::size_t SortStep::itemBytes() const {
   return keys->bytes == 4 ? sizeof(Item<std::uint32_t>) : sizeof(Item<std::uint64_t>);
 }
 
-SortStep::Scratch SortStep::scratchOf(Worker& worker) const {
-  const auto length = static_cast<std::size_t>(lines.length);
+SortStep::Scratch SortStep::scratchOf(Worker& worker, std::int64_t ofLine) const {
+  const auto length = static_cast<std::size_t>(ofLine);
   const std::size_t ofItems = 2 * length * itemBytes();
   std::byte* const own = worker.room(ofItems + 2 * length * sizeof(std::uint32_t));
   auto* const order = reinterpret_cast<std::uint32_t*>(own + ofItems);
@@ -124,7 +124,7 @@ SortStep::Scratch SortStep::scratchOf(Worker& worker) const {
 /// False where the order has no place for one of the elements.
 bool SortStep::makeKeys(Frame& frame) const {
   std::atomic<bool> isOrdered = true;
-  const std::int64_t size = lines.outer.of(frame) * lines.length * lines.inner;
+  const std::int64_t size = lines.outer.of(frame) * lines.length.of(frame) * lines.inner.of(frame);
   parallel::forRanges(size, kSortGrain, [&](std::int64_t begin, std::int64_t end) {
     const BorrowedWorker worker(frame);
     std::byte isOutside{0};
@@ -139,10 +139,11 @@ bool SortStep::makeKeys(Frame& frame) const {
 }
 
 /// By the last key first: what it finds is kept among equal elements of those before it.
-void SortStep::sortByKeys(const Frame& frame, std::int64_t first, Scratch& scratch) const {
+void SortStep::sortByKeys(const Frame& frame, std::int64_t first, const Line& line,
+                          Scratch& scratch) const {
   const std::byte* memory = frame.at(keys->memory);
   for (std::int64_t key = keys->count; key-- > 0;) {
-    const std::int64_t begin = first * keys->count + key, stride = lines.inner * keys->count;
+    const std::int64_t begin = first * keys->count + key, stride = line.inner * keys->count;
     if (keys->bytes == 4)
       sortByKey<std::uint32_t>(memory, begin, stride, scratch.items, scratch.order);
     else
@@ -151,17 +152,17 @@ void SortStep::sortByKeys(const Frame& frame, std::int64_t first, Scratch& scrat
 }
 
 void SortStep::sortByComparator(const Frame& frame, Worker& worker, std::int64_t first,
-                                Scratch& scratch) const {
+                                const Line& line, Scratch& scratch) const {
   std::byte answer{0};
   passed(frame, worker, comparator.reads, 1)[0] = &answer;
   mergeRuns(scratch.order, scratch.merged, [&](std::uint32_t a, std::uint32_t b) {
-    (*comparator.function)(worker.passed.data(), first + static_cast<std::int64_t>(a) * lines.inner,
-                           first + static_cast<std::int64_t>(b) * lines.inner);
+    (*comparator.function)(worker.passed.data(), first + static_cast<std::int64_t>(a) * line.inner,
+                           first + static_cast<std::int64_t>(b) * line.inner);
     return answer != std::byte{0};
   });
 }
 
-void SortStep::permute(const Frame& frame, std::int64_t first,
+void SortStep::permute(const Frame& frame, std::int64_t first, const Line& line,
                        std::span<const std::uint32_t> order) const {
   struct Sixteen {
     std::uint64_t low, high;
@@ -171,42 +172,43 @@ void SortStep::permute(const Frame& frame, std::int64_t first,
     std::byte* result = frame.at(tensor.result);
     switch (tensor.bytes) {
     case 1:
-      permuteLine<std::uint8_t>(input, result, first, lines.inner, order);
+      permuteLine<std::uint8_t>(input, result, first, line.inner, order);
       break;
     case 2:
-      permuteLine<std::uint16_t>(input, result, first, lines.inner, order);
+      permuteLine<std::uint16_t>(input, result, first, line.inner, order);
       break;
     case 4:
-      permuteLine<std::uint32_t>(input, result, first, lines.inner, order);
+      permuteLine<std::uint32_t>(input, result, first, line.inner, order);
       break;
     case 8:
-      permuteLine<std::uint64_t>(input, result, first, lines.inner, order);
+      permuteLine<std::uint64_t>(input, result, first, line.inner, order);
       break;
     default:
-      permuteLine<Sixteen>(input, result, first, lines.inner, order);
+      permuteLine<Sixteen>(input, result, first, line.inner, order);
       break;
     }
   }
 }
 
 Outcome SortStep::run(Frame& frame) const {
-  const std::int64_t count = lines.outer.of(frame) * lines.inner;
-  if (count == 0 || lines.length == 0)
+  const Line line{lines.length.of(frame), lines.inner.of(frame)};
+  const std::int64_t count = lines.outer.of(frame) * line.inner;
+  if (count == 0 || line.length == 0)
     return {};
   const bool hasKeys = keys && makeKeys(frame);
-  parallel::forRanges(count, std::max<std::int64_t>(1, kSortGrain / lines.length),
+  parallel::forRanges(count, std::max<std::int64_t>(1, kSortGrain / line.length),
                       [&](std::int64_t begin, std::int64_t end) {
                         const BorrowedWorker worker(frame);
-                        Scratch scratch = scratchOf(*worker);
-                        for (std::int64_t line = begin; line < end; ++line) {
+                        Scratch scratch = scratchOf(*worker, line.length);
+                        for (std::int64_t number = begin; number < end; ++number) {
                           const std::int64_t first =
-                              line / lines.inner * lines.length * lines.inner + line % lines.inner;
+                              number / line.inner * line.length * line.inner + number % line.inner;
                           std::iota(scratch.order.begin(), scratch.order.end(), 0U);
                           if (hasKeys)
-                            sortByKeys(frame, first, scratch);
+                            sortByKeys(frame, first, line, scratch);
                           else
-                            sortByComparator(frame, *worker, first, scratch);
-                          permute(frame, first, scratch.order);
+                            sortByComparator(frame, *worker, first, line, scratch);
+                          permute(frame, first, line, scratch.order);
                         }
                       });
   return {};
@@ -216,7 +218,7 @@ StepFacts SortStep::facts() const {
   StepFacts facts{.kind = StepFacts::Kind::Sort, .detail = keys ? "by keys" : "by comparisons"};
   for (const Tensor& tensor : tensors)
     facts.bytes += 2 * static_cast<double>(lines.outer.count) *
-                   static_cast<double>(lines.length * lines.inner * tensor.bytes);
+                   static_cast<double>(lines.length.count * lines.inner.count * tensor.bytes);
   return facts;
 }
 

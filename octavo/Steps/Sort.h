@@ -18,8 +18,7 @@ public:
   };
   /// Lines of `length` elements that lie `inner` apart; there are outer * inner of them.
   struct Lines {
-    Rows outer;
-    std::int64_t length, inner;
+    Rows outer, length, inner;
   };
   /// What a function reads, by the slots of its first arguments (octavo::conversion::SortCode).
   struct Comparator {
@@ -47,13 +46,18 @@ private:
     std::span<std::byte> items; ///< those with keys, twice
     std::span<std::uint32_t> order, merged;
   };
+  /// What each line has in a run.
+  struct Line {
+    std::int64_t length, inner;
+  };
   std::size_t itemBytes() const;
-  Scratch scratchOf(Worker& worker) const;
+  Scratch scratchOf(Worker& worker, std::int64_t length) const;
   bool makeKeys(Frame& frame) const;
-  void sortByKeys(const Frame& frame, std::int64_t first, Scratch& scratch) const;
-  void sortByComparator(const Frame& frame, Worker& worker, std::int64_t first,
+  void sortByKeys(const Frame& frame, std::int64_t first, const Line& line, Scratch& scratch) const;
+  void sortByComparator(const Frame& frame, Worker& worker, std::int64_t first, const Line& line,
                         Scratch& scratch) const;
-  void permute(const Frame& frame, std::int64_t first, std::span<const std::uint32_t> order) const;
+  void permute(const Frame& frame, std::int64_t first, const Line& line,
+               std::span<const std::uint32_t> order) const;
 
   std::vector<Tensor> tensors;
   Lines lines = {};

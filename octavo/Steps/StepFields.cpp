@@ -32,6 +32,18 @@ void sameType(ProgramFields& fields, const Place& from, const Place& to) {
     fields.fail("a copy between places of two types");
 }
 
+/// The places along axes, of which one may be of items.
+Rows together(ProgramFields& fields, std::initializer_list<Rows> axes) {
+  Rows all{1};
+  for (const Rows& axis : axes) {
+    if (all.isOpen && axis.isOpen)
+      fields.fail("items along two axes");
+    all.count = static_cast<std::int64_t>(fields.bytes({all.count, axis.count}));
+    all.isOpen = all.isOpen || axis.isOpen;
+  }
+  return all;
+}
+
 } // namespace
 
 void InterpretedStep::fields(ProgramFields& fields) {
@@ -115,14 +127,20 @@ void ChainStep::fields(ProgramFields& fields) {
 }
 
 void SortStep::fields(ProgramFields& fields) {
-  fields.rows(lines.outer);
-  fields.number(lines.length, 0, std::numeric_limits<std::uint32_t>::max());
-  fields.number(lines.inner);
+  for (Rows* axis : {&lines.outer, &lines.length, &lines.inner})
+    fields.rows(*axis);
+  const Rows all = together(fields, {lines.outer, lines.length, lines.inner});
+  // An element of a line has a number of 32 bits.
+  const std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+  if (lines.length.isOpen)
+    fields.ofItem(lines.length.count * (ProgramFields::kMost / most));
+  else if (lines.length.count > most)
+    fields.fail("lines that are too long to be sorted");
   fields.list(tensors, kMost, [&](Tensor& tensor) {
     fields.number(tensor.bytes, 1, 16);
     if (!std::has_single_bit(static_cast<unsigned>(tensor.bytes)))
       fields.fail("elements that are not 1, 2, 4, 8 or 16 bytes");
-    const Bytes bytes = fields.bytes(lines.outer, {lines.length, lines.inner, tensor.bytes});
+    const Bytes bytes = fields.bytes(all, {tensor.bytes});
     fields.slot(tensor.input, bytes, Access::Read);
     fields.slot(tensor.result, bytes, Access::Write);
   });
@@ -135,9 +153,7 @@ void SortStep::fields(ProgramFields& fields) {
     fields.number(each.bytes, 4, 8);
     if (each.bytes != 4 && each.bytes != 8)
       fields.fail("keys that are not 4 or 8 bytes");
-    fields.slot(each.memory,
-                fields.bytes(lines.outer, {each.count, lines.length, lines.inner, each.bytes}),
-                Access::Write);
+    fields.slot(each.memory, fields.bytes(all, {each.count, each.bytes}), Access::Write);
   });
 }
 
@@ -215,11 +231,11 @@ void FourierStep::fields(ProgramFields& fields) {
 void RunningStep::fields(ProgramFields& fields) {
   fields.choice(combining, Operation::Minimum);
   fields.choice(element, Element::Bf16);
-  fields.rows(layout.outer);
-  fields.number(layout.extent);
-  fields.number(layout.inner);
+  for (Rows* axis : {&layout.outer, &layout.extent, &layout.inner})
+    fields.rows(*axis);
   fields.truth(layout.isReversed);
-  const Bytes bytes = fields.bytes(layout.outer, {layout.extent, layout.inner, bytesOf(element)});
+  const Bytes bytes = fields.bytes(together(fields, {layout.outer, layout.extent, layout.inner}),
+                                   {bytesOf(element)});
   fields.slot(from, bytes, Access::Read);
   fields.slot(to, bytes, Access::Write);
 }

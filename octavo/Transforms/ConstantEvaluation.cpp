@@ -1,5 +1,6 @@
 #include "octavo/Transforms/ConstantEvaluation.h"
 
+#include "octavo/Dialect/ItemNumber.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Reference/Constants.h"
 #include "octavo/Reference/Interpreter.h"
@@ -45,7 +46,8 @@ bool isFoldable(mlir::Operation* op, std::int64_t maxElements) {
   const auto isSmall = [&](mlir::Type type) { return isPlainTensor(type, maxElements); };
   return (dialect == "stablehlo" || dialect == "chlo") && op->getNumOperands() != 0 &&
          op->getNumResults() != 0 && !op->hasTrait<mlir::OpTrait::IsTerminator>() &&
-         mlir::isMemoryEffectFree(op) && llvm::all_of(op->getOperandTypes(), isSmall) &&
+         mlir::isMemoryEffectFree(op) && !isItemNumber(op) &&
+         llvm::all_of(op->getOperandTypes(), isSmall) &&
          llvm::all_of(op->getResultTypes(), isSmall);
 }
 

@@ -2,6 +2,7 @@
 #include "octavo/Conversion/Kernels/KernelEmitter.h"
 #include "octavo/Conversion/Kernels/Sums.h"
 #include "octavo/Conversion/Kernels/Views.h"
+#include "octavo/Dialect/ItemNumber.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -28,10 +29,17 @@ llvm::Value* KernelEmitter::element(mlir::Value value, const Index& linear) {
   }
   if (const auto bits = splatBits(value))
     return scalars.constant(elementOf(value), *bits);
+  const mlir::Type word = mlir::IntegerType::get(value.getContext(), 64);
+  if (isItemNumber(op)) {
+    // An instruction, of which nothing is folded: other code is for other numbers (kernelOfItems).
+    const llvm::APInt bits = *splatBits(op->getOperand(0));
+    return scalars.convert(
+        word, elementOf(value),
+        b.Insert(llvm::BinaryOperator::CreateAdd(b.getInt64(bits.getSExtValue()), b.getInt64(0))));
+  }
   auto iota = mlir::cast<stablehlo::IotaOp>(op);
   const auto indices = indicesOf(linear, shapeOf(value), *this);
-  return scalars.convert(mlir::IntegerType::get(value.getContext(), 64), elementOf(value),
-                         code(indices[iota.getIotaDimension()]));
+  return scalars.convert(word, elementOf(value), code(indices[iota.getIotaDimension()]));
 }
 
 llvm::Value* KernelEmitter::member(mlir::Operation* op, mlir::Value result, const Index& linear) {

@@ -5,6 +5,7 @@
 #include "octavo/Conversion/Kernels/Running.h"
 #include "octavo/Conversion/Kernels/Sums.h"
 #include "octavo/Conversion/Kernels/Views.h"
+#include "octavo/Dialect/ItemNumber.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
@@ -85,7 +86,8 @@ std::optional<llvm::APInt> splatBits(mlir::Value constant) {
 bool isInlined(mlir::Operation* op) {
   if (op == nullptr || op->getNumResults() != 1 || !hasCompiledTypes(op))
     return false;
-  return isView(op) || llvm::isa<stablehlo::IotaOp>(op) || splatBits(op->getResult(0));
+  return isView(op) || llvm::isa<stablehlo::IotaOp>(op) || splatBits(op->getResult(0)) ||
+         (isItemNumber(op) && splatBits(op->getOperand(0)));
 }
 
 std::string whyNoCode(mlir::Operation* op) {

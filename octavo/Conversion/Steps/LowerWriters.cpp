@@ -147,8 +147,8 @@ llvm::Error FunctionLowering::sort(stablehlo::SortOp op, Sequence& sequence) {
   const auto axis =
       static_cast<std::size_t>(given < 0 ? given + static_cast<std::int64_t>(shape.size()) : given);
   const steps::SortStep::Lines lines{{numerics::elementCount(shape.take_front(axis))},
-                                     shape[axis],
-                                     numerics::elementCount(shape.drop_front(axis + 1))};
+                                     {shape[axis]},
+                                     {numerics::elementCount(shape.drop_front(axis + 1))}};
   const auto reads = [&](const KernelCode& code) {
     return usedSlots(llvm::to_vector(llvm::make_filter_range(
         code.arguments, [](mlir::Value argument) { return argument != nullptr; })));
@@ -216,8 +216,8 @@ llvm::Error FunctionLowering::running(stablehlo::ReduceWindowOp op, Sequence& se
   const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getInputs().front());
   const auto axis = static_cast<std::size_t>(found->axis);
   const Step::Layout layout{.outer = {numerics::elementCount(shape.take_front(axis))},
-                            .extent = shape[axis],
-                            .inner = numerics::elementCount(shape.drop_front(axis + 1)),
+                            .extent = {shape[axis]},
+                            .inner = {numerics::elementCount(shape.drop_front(axis + 1))},
                             .isReversed = found->isReversed};
   const mlir::Type element = elementOf(op.getInputs().front());
   const auto type = [&] {

@@ -133,6 +133,31 @@ def ends(x):
     return jnp.concatenate([x, x * 2]), jnp.concatenate([x.T * 2, x.T + 1], 0), jnp.concatenate([x.T, x.T - 1], 1)
 
 
+def means(x):
+    return x.mean(0), x - x.mean((0, 1)), jnp.mean(x * x), x / x.shape[0]
+
+
+def by_number(x):
+    """What a run takes the number of items for."""
+    rows = jnp.arange(x.shape[0])
+    return x[rows, x.astype(I32)[:, 0] % 4], x[::-1] * 2, jnp.where(rows[:, None] < x.shape[0] - 2, x, -x), x[-1]
+
+
+def over_items(x):
+    """A loop of as many turns."""
+    return jax.lax.fori_loop(0, x.shape[0], lambda i, h: (h * 2 + x[i]) % 16, jnp.zeros(x.shape[1:])), x * (x.shape[0] // 2)
+
+
+def along_items(x):
+    return jnp.cumsum(x, 0), jnp.sort(x, 0), jnp.argsort(x[:, 0]), jax.lax.cummax(x, 0, reverse=True)
+
+
+def along_others(x):
+    """Where items lie between what is sorted or summed."""
+    turned = x.swapaxes(0, 1)
+    return jnp.sort(turned, 0), jnp.cumsum(turned, 0), jnp.argsort(x.transpose(1, 2, 0), 1)
+
+
 F32, I32 = np.float32, np.int32
 ANY = {  # function, axes behind the items, type, range
     "mlp": (mlp, "16", F32), "attention": (attention, "6, 16", F32), "norm": (norm, "5, 16", F32),
@@ -146,13 +171,15 @@ ANY = {  # function, axes behind the items, type, range
     "scan in a scan": (scan_in_a_scan, "3, 4", F32), "over all": (over_all, "16", F32), "ends": (ends, "5", F32),
     "swapped": (lambda x: (jnp.tanh(x).swapaxes(0, 1), x.transpose(2, 1, 0) * 2), "6, 16", F32),
     "decides by it": (lambda x: jnp.where(jnp.arange(x.shape[0]) < 3, x, -x), "", F32),
+    "means": (means, "4, 16", F32), "by number": (by_number, "4", F32), "over items": (over_items, "4", F32),
+    "along items": (along_items, "3", F32), "along others": (along_others, "20, 3", F32),
 }
 EXACT = {"mlp", "what is fixed", "embedding", "halves", "decoded keys", "running sums", "sorted", "in order", "largest",
-         "convolved", "chosen", "slices", "updated", "steps", "scan in a scan", "over all", "ends", "decides by it"}
+         "convolved", "chosen", "slices", "updated", "steps", "scan in a scan", "over all", "ends", "decides by it", "means",
+         "by number", "over items", "along items", "along others"}
 NOT_ANY = {
-    "mean of all": (lambda x: x - x.mean(0), "16", F32), "turned": (lambda x: (x @ W1).T, "16", F32),
-    "number of items": (lambda x: x / x.shape[0], "16", F32), "reversed": (lambda x: x[::-1] * 2, "16", F32),
-    "sorted": (lambda x: jnp.sort(x, axis=0), "4", F32), "the first": (lambda x: x[:4] * 2, "4", F32),
+    "turned": (lambda x: (x @ W1).T, "16", F32), "the first": (lambda x: x[:4] * 2, "4", F32),
+    "the first half": (lambda x: x[: (x.shape[0] + 1) // 2] * 2, "4", F32),
     "places of each": (lambda x: x.T.reshape(-1)[:6] * 2, "6", F32),
 }
 
