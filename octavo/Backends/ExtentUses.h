@@ -10,7 +10,8 @@ namespace octavo::backends {
 
 struct ExtentUses {
   /// The operation that takes for a number what is no sum and product of extents, as their least or
-  /// their half. Empty where there is none.
+  /// The operation that takes for a number what is decided by extents, as the least of two. Empty
+  /// where there is none.
   std::string decision;
   /// What takes sums and products of extents for a number, besides. Assertions, and numbers that
   /// all extents make the same, do not count, nor do shapes that are such, or decided alike by all
