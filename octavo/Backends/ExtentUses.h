@@ -9,7 +9,6 @@
 namespace octavo::backends {
 
 struct ExtentUses {
-  /// The operation that takes for a number what is no sum and product of extents, as their least or
   /// The operation that takes for a number what is decided by extents, as the least of two. Empty
   /// where there is none.
   std::string decision;
