@@ -22,8 +22,10 @@ addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& optio
     return choice.takeError();
   for (ConvolutionDot& each : writeConvolutionDots(module).written)
     each.finish();
-  for (DotOfGroups& each : writeRaggedDots(module))
+  for (DotOfGroups& each : writeRaggedDots(module)) {
+    each.leaveOutRowsOfNone();
     each.finish();
+  }
   std::vector<Dot> dots;
   module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });
   const std::vector<std::string> names = calibratedNames(dots);

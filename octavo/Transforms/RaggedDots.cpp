@@ -2,13 +2,17 @@
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Reduction.h"
+#include "octavo/Transforms/RuntimeShape.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/STLExtras.h"
+
+#include <limits>
 
 namespace octavo::transforms {
 
@@ -107,44 +111,58 @@ void DotOfGroups::leaveOutRowsOfNone() {
   const mlir::Value lhs = ragged.getLhs();
   const mlir::RankedTensorType type = ragged.getLhs().getType(),
                                sizesType = ragged.getGroupSizes().getType();
-  if (!type.hasStaticShape() || !sizesType.hasStaticShape())
+  if (!sizesType.hasStaticShape())
     return;
-  const std::int64_t axis = ragged.getRaggedDotDimensionNumbers().getLhsRaggedDimensions().front(),
-                     rows = type.getDimSize(axis);
+  const std::int64_t axis = ragged.getRaggedDotDimensionNumbers().getLhsRaggedDimensions().front();
   mlir::ImplicitLocOpBuilder builder(ragged.getLoc(), product);
-  const auto ofRows = [&](mlir::Type element) {
-    return mlir::RankedTensorType::get({rows}, element);
-  };
   const auto constant = [&](mlir::RankedTensorType of, std::int64_t value) -> mlir::Value {
     return stablehlo::ConstantOp::create(
         builder, mlir::DenseElementsAttr::get(
                      of, mlir::APInt(of.getElementTypeBitWidth(), static_cast<std::uint64_t>(value),
                                      /*isSigned=*/true, /*implicitTrunc=*/true)));
   };
-  // A group has no more rows than there are; in 64 bits so many of them have a sum.
+  const bool isOpen = !type.hasStaticShape();
+  const mlir::Value shape = isOpen ? shapeOf(builder, builder.getLoc(), lhs) : mlir::Value();
+  const auto spread = [&](mlir::Value scalar) -> mlir::Value {
+    const auto to = mlir::RankedTensorType::get(
+        type.getShape(), llvm::cast<mlir::RankedTensorType>(scalar.getType()).getElementType());
+    return isOpen ? broadcast(builder, builder.getLoc(), scalar, shape, to, {})
+                  : stablehlo::BroadcastInDimOp::create(builder, to, scalar,
+                                                        builder.getDenseI64ArrayAttr({}))
+                        .getResult();
+  };
+  // In 64 bits there is a sum of sizes, none of which counts for more than an axis may have.
+  constexpr std::int64_t kMostRows = std::numeric_limits<std::int32_t>::max();
   mlir::Value sizes = ragged.getGroupSizes();
   const auto wide = mlir::RankedTensorType::get(sizesType.getShape(), builder.getI64Type());
   if (sizesType.getElementType().isUnsignedInteger(64))
-    sizes = stablehlo::MinOp::create(builder, sizes, constant(sizesType, rows));
+    sizes = stablehlo::MinOp::create(builder, sizes, constant(sizesType, kMostRows));
   if (sizesType != wide)
     sizes = stablehlo::ConvertOp::create(builder, wide, sizes);
-  sizes = stablehlo::MinOp::create(builder, sizes, constant(wide, rows));
-  const mlir::Value end =
-      stablehlo::BroadcastInDimOp::create(builder, ofRows(builder.getI64Type()),
-                                          sumOf(builder, sizes), builder.getDenseI64ArrayAttr({}));
-  const mlir::Value row = stablehlo::IotaOp::create(builder, ofRows(builder.getI64Type()),
-                                                    builder.getI64IntegerAttr(0));
-  const mlir::Value isOfGroup = stablehlo::CompareOp::create(
-      builder, ofRows(builder.getI1Type()), row, end,
-      stablehlo::ComparisonDirectionAttr::get(builder.getContext(),
-                                              stablehlo::ComparisonDirection::LT),
-      stablehlo::ComparisonTypeAttr::get(builder.getContext(), stablehlo::ComparisonType::SIGNED));
-  const mlir::Value isKept = stablehlo::BroadcastInDimOp::create(
-      builder, mlir::RankedTensorType::get(type.getShape(), builder.getI1Type()), isOfGroup,
-      builder.getDenseI64ArrayAttr({axis}));
-  const mlir::Value zeros = stablehlo::ConstantOp::create(
-      builder, llvm::cast<mlir::DenseElementsAttr>(builder.getZeroAttr(type)));
-  product.getLhsMutable().assign(stablehlo::SelectOp::create(builder, type, isKept, lhs, zeros));
+  sizes = stablehlo::MinOp::create(builder, sizes, constant(wide, kMostRows));
+  // Of as many bits as most elements that they choose from.
+  const auto scalar = [&](mlir::Type element) { return mlir::RankedTensorType::get({}, element); };
+  const mlir::Value end = stablehlo::ConvertOp::create(
+      builder, scalar(builder.getI32Type()),
+      stablehlo::MinOp::create(builder, sumOf(builder, sizes),
+                               constant(scalar(builder.getI64Type()), kMostRows)));
+  const auto numbers = mlir::RankedTensorType::get(type.getShape(), builder.getI32Type());
+  const mlir::IntegerAttr along = builder.getI64IntegerAttr(axis);
+  const mlir::Value row = isOpen ? stablehlo::DynamicIotaOp::create(builder, numbers, shape, along)
+                                       .getResult()
+                                 : stablehlo::IotaOp::create(builder, numbers, along).getResult(),
+                    isOfGroup = stablehlo::CompareOp::create(
+                        builder, mlir::RankedTensorType::get(type.getShape(), builder.getI1Type()),
+                        row, spread(end),
+                        stablehlo::ComparisonDirectionAttr::get(builder.getContext(),
+                                                                stablehlo::ComparisonDirection::LT),
+                        stablehlo::ComparisonTypeAttr::get(builder.getContext(),
+                                                           stablehlo::ComparisonType::SIGNED)),
+                    zero = stablehlo::ConstantOp::create(
+                        builder, llvm::cast<mlir::DenseElementsAttr>(builder.getZeroAttr(
+                                     mlir::RankedTensorType::get({}, type.getElementType()))));
+  product.getLhsMutable().assign(
+      stablehlo::SelectOp::create(builder, type, isOfGroup, lhs, spread(zero)));
 }
 
 void DotOfGroups::putBack() {

@@ -23,7 +23,7 @@ public:
   /// Has the ragged dot be in the place of the dot again.
   void putBack();
   /// Has rows of no group be zeros before they are multiplied: what they have counts for nothing,
-  /// and is not to be refused or to count for a scale. Not where their number is open.
+  /// and is not to be refused or to count for a scale. Not where the number of groups is open.
   void leaveOutRowsOfNone();
   /// Erases the ragged dot.
   void finish() { ragged.erase(); }

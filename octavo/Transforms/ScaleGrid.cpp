@@ -432,11 +432,11 @@ mlir::Value ScaledOrigins::asE8m0(mlir::OpBuilder& builder, mlir::Location locat
 
 /// The scales as E8M0 where they are computed from codes of its exponents; else as they are.
 mlir::Value ScaledOrigins::asE8m0(mlir::OpBuilder& builder, mlir::Location location,
-                                  mlir::Value scales, std::string& note) {
+                                  mlir::Value scales, Dequantized& noted) {
   const std::optional<Exponents> exponents = exponentsOf(scales);
   if (!exponents)
     return scales;
-  note = exponents->difference;
+  noted.addNote(exponents->difference);
   return movedBy(exponents->moves, builder,
                  asE8m0(builder, location, exponents->codes, exponents->isReciprocal));
 }

@@ -33,7 +33,8 @@ struct Multiple {
 
 std::optional<Multiple> multipleOf(mlir::Operation* op) {
   const bool isProduct = llvm::isa<stablehlo::MulOp>(op);
-  if (!isProduct && !llvm::isa<stablehlo::DivOp>(op))
+  if ((!isProduct && !llvm::isa<stablehlo::DivOp>(op)) ||
+      !isWideFloat(mlir::getElementTypeOrSelf(op->getResult(0).getType()))) // integers wrap
     return {};
   for (unsigned i = 0; i < (isProduct ? 2U : 1U); ++i)
     if (const std::optional<double> number = splatNumber(op->getOperand(1 - i));
@@ -42,8 +43,28 @@ std::optional<Multiple> multipleOf(mlir::Operation* op) {
   return {};
 }
 
-/// Whether a value is a tensor that `isFound`, moved, converted and times powers of two.
-bool comesFrom(mlir::Value value, llvm::function_ref<bool(mlir::Value)> isFound) {
+/// Whether a conversion keeps what 8-bit integers, and these times powers of two, are: to wider
+/// integers, and to wide floats.
+bool keepsIntegers(stablehlo::ConvertOp convert) {
+  const mlir::Type from = mlir::getElementTypeOrSelf(convert.getOperand().getType()),
+                   to = mlir::getElementTypeOrSelf(convert.getType());
+  const bool isFromIntegers = from.isSignlessInteger() && from.getIntOrFloatBitWidth() >= 8;
+  return (isWideFloat(to) && (isFromIntegers || isWideFloat(from))) ||
+         (isFromIntegers && to.isSignlessInteger() &&
+          to.getIntOrFloatBitWidth() >= from.getIntOrFloatBitWidth());
+}
+
+/// Likewise what E8M0 scales are: to floats of f32's range.
+bool keepsE8m0(stablehlo::ConvertOp convert) {
+  const mlir::Type from = mlir::getElementTypeOrSelf(convert.getOperand().getType()),
+                   to = mlir::getElementTypeOrSelf(convert.getType());
+  return isWideFloat(to) && !to.isF16() && (isE8m0(convert.getOperand()) || isWideFloat(from));
+}
+
+/// Whether a value is a tensor that `isFound`, moved, converted as `isKept` says and times powers
+/// of two.
+bool comesFrom(mlir::Value value, llvm::function_ref<bool(mlir::Value)> isFound,
+               llvm::function_ref<bool(stablehlo::ConvertOp)> isKept) {
   for (;;) {
     if (isFound(value))
       return true;
@@ -54,8 +75,11 @@ bool comesFrom(mlir::Value value, llvm::function_ref<bool(mlir::Value)> isFound)
       value = multiple->of;
       continue;
     }
-    if (!llvm::isa<stablehlo::ConvertOp, stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
-                   stablehlo::TransposeOp, stablehlo::SliceOp, stablehlo::DynamicSliceOp>(op))
+    auto convert = llvm::dyn_cast<stablehlo::ConvertOp>(op);
+    if (convert
+            ? !isKept(convert)
+            : !llvm::isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp, stablehlo::TransposeOp,
+                         stablehlo::SliceOp, stablehlo::DynamicSliceOp>(op))
       return false;
     value = op->getOperand(0);
   }
@@ -73,9 +97,12 @@ std::optional<Multiple> multipleOfE8m0(mlir::Value scales,
     if (const std::optional<Multiple> multiple = multipleOf(op)) {
       factor *= multiple->factor;
       scales = multiple->of;
-    } else if (isMove(op) || llvm::isa<stablehlo::ConvertOp>(op)) {
-      if (isMove(op))
-        moves.push_back(op);
+    } else if (auto convert = llvm::dyn_cast<stablehlo::ConvertOp>(op)) {
+      if (!keepsE8m0(convert))
+        return {};
+      scales = convert.getOperand();
+    } else if (isMove(op)) {
+      moves.push_back(op);
       scales = op->getOperand(0);
     } else {
       return {};
@@ -95,7 +122,8 @@ std::optional<unsigned> sideOfIntegers(mlir::Operation* product) {
   if (!llvm::isa<stablehlo::MulOp>(product) || multipleOf(product))
     return {};
   for (unsigned i = 0; i < 2; ++i)
-    if (comesFrom(product->getOperand(i), isInt8) && comesFrom(product->getOperand(1 - i), isE8m0))
+    if (comesFrom(product->getOperand(i), isInt8, keepsIntegers) &&
+        comesFrom(product->getOperand(1 - i), isE8m0, keepsE8m0))
       return i;
   return {};
 }

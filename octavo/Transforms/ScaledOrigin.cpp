@@ -18,6 +18,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
 #include <numeric>
 
 namespace octavo::transforms {
@@ -36,25 +37,59 @@ bool areSame(mlir::Value a, mlir::Value b) {
          llvm::equal(one->getOperands(), other->getOperands(), areSame);
 }
 
-std::optional<double> splatNumber(mlir::Value value) {
-  while (auto* op = value.getDefiningOp()) {
-    if (!llvm::isa<stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp,
-                   stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp, stablehlo::ConvertOp>(op))
-      break;
-    value = op->getOperand(0);
-  }
+/// The one number of a constant.
+static std::optional<double> splatOfConstant(mlir::Value value) {
   mlir::DenseElementsAttr constant;
   if (!matchPattern(value, mlir::m_Constant(&constant)) || !constant.isSplat())
     return {};
-  if (llvm::isa<mlir::FloatType>(constant.getElementType())) {
+  const mlir::Type element = constant.getElementType();
+  if (llvm::isa<mlir::FloatType>(element)) {
     llvm::APFloat number = constant.getSplatValue<llvm::APFloat>();
     bool losesInfo = false;
     number.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
     return number.convertToDouble();
   }
-  if (constant.getElementType().isIntOrIndex())
-    return static_cast<double>(constant.getSplatValue<llvm::APInt>().getSExtValue());
-  return {};
+  if (!element.isIntOrIndex())
+    return {};
+  const auto number = constant.getSplatValue<llvm::APInt>();
+  return element.isInteger(1) || element.isUnsignedInteger()
+             ? static_cast<double>(number.getZExtValue())
+             : static_cast<double>(number.getSExtValue());
+}
+
+/// A number as a conversion gives it in a type; nothing where that is neither the number nor the
+/// number rounded to a wide float.
+static std::optional<double> convertedNumber(double number, mlir::Type element) {
+  if (auto type = llvm::dyn_cast<mlir::FloatType>(element)) {
+    llvm::APFloat converted(number);
+    bool losesInfo = false;
+    converted.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    converted.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    const double rounded = converted.convertToDouble();
+    return isWideFloat(type) || rounded == number ? std::optional(rounded) : std::nullopt;
+  }
+  auto type = llvm::dyn_cast<mlir::IntegerType>(element);
+  if (!type)
+    return {};
+  const bool isSigned = !type.isUnsigned() && type.getWidth() > 1;
+  const double end = std::ldexp(1.0, static_cast<int>(type.getWidth()) - (isSigned ? 1 : 0)),
+               least = isSigned ? -end : 0;
+  return number == std::trunc(number) && number >= least && number < end ? std::optional(number)
+                                                                         : std::nullopt;
+}
+
+std::optional<double> splatNumber(mlir::Value value) {
+  if (auto* op = value.getDefiningOp()) {
+    if (llvm::isa<stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp,
+                  stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp>(op))
+      return splatNumber(op->getOperand(0));
+    if (llvm::isa<stablehlo::ConvertOp>(op)) {
+      const std::optional<double> number = splatNumber(op->getOperand(0));
+      return number ? convertedNumber(*number, mlir::getElementTypeOrSelf(value.getType()))
+                    : std::nullopt;
+    }
+  }
+  return splatOfConstant(value);
 }
 
 ScaledOrigins::~ScaledOrigins() {
@@ -183,8 +218,13 @@ ScaledOrigin ScaledOrigins::traced(mlir::Value value) {
     return *parts;
   if (const std::optional<unsigned> side = sideOfIntegers(op))
     return scaledIntegers(op, *side);
-  if (llvm::isa<stablehlo::ConvertOp>(op))
-    return of(op->getOperand(0));
+  if (auto convert = llvm::dyn_cast<stablehlo::ConvertOp>(op)) {
+    ScaledOrigin wide = of(convert.getOperand());
+    if (convertsToWideFloat(convert) || std::holds_alternative<Obstacle>(wide))
+      return wide;
+    return Obstacle{op, "converts what is dequantized to values of another kind",
+                    "quantize what it gives, or leave it out"};
+  }
   if (llvm::isa<stablehlo::MulOp, stablehlo::DivOp>(op)) {
     const mlir::Value lhs = op->getOperand(0), rhs = op->getOperand(1);
     const bool isDivided = llvm::isa<stablehlo::DivOp>(op);
@@ -277,7 +317,7 @@ ScaledOrigin ScaledOrigins::scaled(mlir::Operation* op, mlir::Value codes, mlir:
   builder.setInsertionPoint(op);
   ScaledOrigin result = *parts;
   Dequantized& changed = std::get<Dequantized>(result);
-  grid->value = asE8m0(builder, op->getLoc(), grid->value, changed.note);
+  grid->value = asE8m0(builder, op->getLoc(), grid->value, changed);
   if (isDivided)
     grid->value = inverse(builder, op->getLoc(), grid->value);
   if (!canBeScale(grid->value))

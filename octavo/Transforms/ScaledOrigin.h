@@ -38,6 +38,13 @@ struct Dequantized {
   std::string note = {};   ///< what of the program's values these are not; mostly empty
   const format::ElementFormat* format =
       elements ? elementFormatOf(elements) : nullptr; ///< of the codes
+
+  void addNote(const std::string& more) {
+    if (note.find(more) == std::string::npos)
+      note += (note.empty() ? "" : ", and ") + more;
+  }
+  /// That zeros are put in the place of values, whose scales stay.
+  void noteZeros();
 };
 
 /// The first operation, from the dot upward, that keeps a tensor from being Dequantized.
@@ -133,7 +140,7 @@ private:
   std::optional<Grid> gridOf(mlir::Value value);
   std::optional<Grid> computed(mlir::Operation* op);
   mlir::Value asE8m0(mlir::OpBuilder& builder, mlir::Location location, mlir::Value scales,
-                     std::string& note);
+                     Dequantized& noted);
   mlir::Value asE8m0(mlir::OpBuilder& builder, mlir::Location location, mlir::Value codes,
                      bool isReciprocal);
   mlir::Value movedBy(llvm::ArrayRef<mlir::Operation*> moves, mlir::OpBuilder& builder,

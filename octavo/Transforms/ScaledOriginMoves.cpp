@@ -70,7 +70,20 @@ bool holdsIntegers(mlir::Value shape) {
   return mlir::getElementTypeOrSelf(shape.getType()).isInteger();
 }
 
+/// A constant is looked at, what is computed may be anything.
+bool areFinite(mlir::Value scales) {
+  mlir::DenseElementsAttr constant;
+  return !scales || (mlir::matchPattern(scales, mlir::m_Constant(&constant)) &&
+                     llvm::all_of(constant.getValues<llvm::APFloat>(),
+                                  [](const llvm::APFloat& scale) { return scale.isFinite(); }));
+}
+
 } // namespace
+
+void Dequantized::noteZeros() {
+  if (!areFinite(scales) || !areFinite(outer))
+    addNote("NaN where the program puts 0 in the place of values whose scale is NaN or infinite");
+}
 
 ScaledOrigin ScaledOrigins::moved(mlir::Operation* op, const Dequantized& parts) {
   Move move(op, parts);
@@ -310,6 +323,8 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::SelectOp select, Move& move) {
   result.elements = make<stablehlo::SelectOp>(move.builder, move.location, move.type,
                                               select.getPred(), isFirst ? move.parts.elements : arm,
                                               isFirst ? arm : move.parts.elements);
+  if (*number == 0)
+    result.noteZeros();
   return result;
 }
 
@@ -327,6 +342,7 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::PadOp pad, Move& move) {
                                .filled(mlir::RankedTensorType::get({}, element), code, nullptr);
   result.elements = make<stablehlo::PadOp>(move.builder, move.location, move.type,
                                            move.parts.elements, zero, low, high, interior);
+  result.noteZeros();
   if (!move.parts.scales)
     return result;
   // Zeros have any scale: whole blocks of them get a 1 each.

@@ -56,10 +56,22 @@ inline const format::ElementFormat* elementFormatOf(mlir::Value value) {
   return elementFormat(mlir::getElementTypeOrSelf(value.getType()));
 }
 
+/// Of 16 bits and more.
+inline bool isWideFloat(mlir::Type element) {
+  return llvm::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() >= 16;
+}
+
 /// Codes, whose values scales multiply.
 inline bool isCodes(mlir::Value value) {
   const format::ElementFormat* format = elementFormatOf(value);
   return format != nullptr && format->isNarrow() && format->hasZero();
+}
+
+/// Whether a conversion decodes codes or at most rounds: whether it gives wide floats, from such.
+inline bool convertsToWideFloat(stablehlo::ConvertOp convert) {
+  return isWideFloat(mlir::getElementTypeOrSelf(convert.getType())) &&
+         (isCodes(convert.getOperand()) ||
+          isWideFloat(mlir::getElementTypeOrSelf(convert.getOperand().getType())));
 }
 
 inline bool canBeScale(mlir::Value value) {

@@ -11,10 +11,11 @@
 // CHECK: %[[LONG:.*]] = stablehlo.convert %arg2 : (tensor<3xi32>) -> tensor<3xi64>
 // CHECK: %[[SIZES:.*]] = stablehlo.minimum %[[LONG]], %{{.*}} : tensor<3xi64>
 // CHECK: %[[END:.*]] = stablehlo.reduce(%[[SIZES]] init: %{{.*}}) applies stablehlo.add across dimensions = [0]
-// CHECK: %[[ENDS:.*]] = stablehlo.broadcast_in_dim %[[END]], dims = [] : (tensor<i64>) -> tensor<6xi64>
-// CHECK: %[[ROW:.*]] = stablehlo.iota dim = 0 : tensor<6xi64>
-// CHECK: %[[OF:.*]] = stablehlo.compare LT, %[[ROW]], %[[ENDS]], SIGNED
-// CHECK: %[[KEPT:.*]] = stablehlo.broadcast_in_dim %[[OF]], dims = [0] : (tensor<6xi1>) -> tensor<6x64xi1>
+// CHECK: %[[FITS:.*]] = stablehlo.minimum %[[END]], %{{.*}} : tensor<i64>
+// CHECK: %[[LAST:.*]] = stablehlo.convert %[[FITS]] : (tensor<i64>) -> tensor<i32>
+// CHECK: %[[ROW:.*]] = stablehlo.iota dim = 0 : tensor<6x64xi32>
+// CHECK: %[[ENDS:.*]] = stablehlo.broadcast_in_dim %[[LAST]], dims = [] : (tensor<i32>) -> tensor<6x64xi32>
+// CHECK: %[[KEPT:.*]] = stablehlo.compare LT, %[[ROW]], %[[ENDS]], SIGNED
 // CHECK: %[[ROWS:.*]] = stablehlo.select %[[KEPT]], %arg0, %{{.*}} : tensor<6x64xi1>, tensor<6x64xf32>
 // CHECK: %[[X:.*]] = octavo.quantize %[[ROWS]], rule = floor : tensor<6x64xf32> -> !octavo.scaled<6x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
 // CHECK: %[[ALL:.*]] = octavo.dot_general %[[X]], %arg1, contracting_dims = [1] x [1] : {{.*}} -> tensor<6x3x8xf32>

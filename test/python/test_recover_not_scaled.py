@@ -37,6 +37,12 @@ def added_to_in_a_loop(q, s):
 NOT_SCALED = {
     "a tensor of factors": (lambda q, s: dot(f32(q) * s, weight()), [codes((M, K)), scales((M, K))],
                             "stablehlo.multiply", "no broadcast of fewer scales"),
+    "integers between": (lambda q, s: dot(f32(q).astype(jnp.int32).astype(jnp.float32) * s, weight()), [codes((M, K)), scales(())],
+                         "stablehlo.convert", "values of another kind"),
+    "integers of what is scaled": (lambda q, s: dot((f32(q) * s).astype(jnp.int8).astype(jnp.float32), weight()), [codes((M, K)), scales(())],
+                                   "stablehlo.convert", "values of another kind"),
+    "powers of two between": (lambda q, s: dot(f32(f32(q).astype(E8M0)) * s, weight()), [np.abs(codes((M, K)).astype(np.float32)).astype(F8), scales(())],
+                              "stablehlo.convert", "values of another kind"),
     "a sum": (lambda q, s: dot(f32(q) * s + 1, weight()), [codes((M, K)), scales(())], "stablehlo.add", "stands between"),
     "negated without -0": (lambda q, s: dot(-f32(q) * s, weight()), [codes((M, K), jnp.float8_e4m3fnuz), scales(())], "stablehlo.negate", "without -0"),
     "integers by a tensor of e8m0": (lambda q, s: dot(f32(q) * f32(s), weight()), [INT8, scales((M, K), E8M0)],
@@ -177,6 +183,27 @@ def test_ends_of_e8m0_are_told(tmp_path):
         for path, ends in ((before, [0, np.inf] if note else [M * 2.0**-127, np.nan]), (after, [M * 2.0**-127, np.nan])):
             found = run(path, arguments, tmp_path, "--backend", "reference")
             np.testing.assert_array_equal(found[:, 0], np.repeat(np.float32(ends), 32))
+
+
+def test_integers_that_wrap_between_are_left(tmp_path):
+    """int8 times 2, and int4 of it, are other integers than those that E8M0 would scale."""
+    q, s = np.arange(-64, 64, dtype=np.int8).repeat(3).reshape(M, K), scales((M, 2), E8M0)
+    for form in (lambda q: f32(q * np.int8(2)), lambda q: f32(q.astype(jnp.int4)), lambda q: f32(q // np.int8(2)),
+                 lambda q: f32((f32(q) / 4).astype(jnp.int32))):
+        arguments, before, after, _ = recovered(tmp_path, lambda q, s, form=form: dot(form(q) * blockwise(f32(s), q.shape), weight()), [q, s])
+        np.testing.assert_array_equal(*(run(path, arguments, tmp_path, "--backend", "reference") for path in (after, before)))
+
+
+@pytest.mark.parametrize("form", [lambda q, s: jnp.where(jnp.arange(M)[:, None] < 2, f32(q) * s, 0),
+                                  lambda q, s: jnp.pad(f32(q) * s[:1], ((0, M - 1), (0, 0)))])
+def test_zeros_for_what_is_scaled_by_nan_are_told(tmp_path, form):
+    """They are 0 times their scale."""
+    q, s = codes((M, K)), np.ones((M, 1), np.float32)
+    if form(q, s).shape[0] > M:
+        q = q[:1]
+    arguments, before, after, told = recovered(tmp_path, lambda q, s: dot(form(q, s), weight()), [q, s])
+    assert "NaN where the program puts 0" in told["dots"][0]["note"] and "has NaN where" in explain(before).stdout
+    np.testing.assert_array_equal(*(run(path, arguments, tmp_path, "--backend", "reference") for path in (after, before)))
 
 
 def test_a_global_scale_of_two_numbers_is_told(tmp_path):

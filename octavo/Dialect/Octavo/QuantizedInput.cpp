@@ -114,6 +114,16 @@ bool At::stepBack(stablehlo::ConcatenateOp op) {
   return false;
 }
 
+bool isZeros(mlir::Value value) {
+  mlir::Operation* op = value.getDefiningOp();
+  while (
+      llvm::isa_and_nonnull<stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp>(op)) {
+    value = op->getOperand(0);
+    op = value.getDefiningOp();
+  }
+  return mlir::matchPattern(value, mlir::m_AnyZeroFloat());
+}
+
 bool At::stepBack() {
   mlir::Operation* op = value.getDefiningOp();
   if (op == nullptr) {
@@ -149,8 +159,7 @@ bool At::stepBack() {
     return goTo(op->getOperand(0));
   }
   if (auto select = llvm::dyn_cast<stablehlo::SelectOp>(op)) // zeros are not what is refused
-    return mlir::matchPattern(select.getOnFalse(), mlir::m_AnyZeroFloat()) &&
-           goTo(select.getOnTrue());
+    return isZeros(select.getOnFalse()) && goTo(select.getOnTrue());
   if (auto pad = llvm::dyn_cast<stablehlo::PadOp>(op))
     return stepBack(pad);
   if (auto joined = llvm::dyn_cast<stablehlo::ConcatenateOp>(op))

@@ -385,3 +385,32 @@ def test_rows_of_no_group_count_for_nothing(format, backend, sizes_type):
     x[2, 5] = np.nan
     with pytest.raises(octavo.NonFiniteError, match=r'argument "x" has NaN at \[2, 5\]'):
         program(x, np.asarray([3, 0, 10, 6], sizes_type))
+
+
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "fp8_row", "fp8_tensor", "nvfp4"])
+def test_rows_of_no_group_of_any_number_count_for_nothing(format):
+    w = drawn(1)[1]
+    program = octavo.compile(exported("b"), quantize=format, weights={"w": w})
+    for rows in (24, 1, 130):
+        x = drawn(rows)[0]
+        for sizes in ([rows // 5, 0, rows // 2, rows // 9], [0, 0, 0, 0], [rows, 2**31 - 1, 0, 5]):
+            clean, filled = x.copy(), x.copy()
+            clean[sum(sizes):] = 0
+            filled[sum(sizes):] = np.nan
+            sizes = np.array(sizes, np.int32)
+            expected = octavo.compile(exported(rows), quantize=format, weights={"w": w})(clean, sizes)
+            np.testing.assert_array_equal(program(filled, sizes), expected)
+    assert is_grouped(program)
+    if format != "fp8_tensor":  # whose scale is of all rows
+        assert program.explain()["open_extents"] == "any number of items"
+
+
+@pytest.mark.parametrize("items", ["b", 24])
+def test_rows_of_no_group_are_not_calibrated(items):
+    x, w = drawn(24)
+    sizes = np.array([3, 0, 10, 6], np.int32)
+    clean, filled = x.copy(), x.copy()
+    clean[19:], filled[19:] = 0, np.nan
+    found = [octavo.calibrate(exported(items), [{"x": each, "sizes": sizes}], weights={"w": w}) for each in (clean, filled)]
+    assert found[0] == found[1]
+    assert [(each["side"], each["amax"]) for each in found[0]["tensors"]] == [("lhs", np.abs(x[:19]).max())]
