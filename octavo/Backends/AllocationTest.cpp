@@ -616,9 +616,13 @@ int allocationsOfFolder(const Format& format) {
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / ("allocations-" + std::string(format.name));
   auto* const savable = dynamic_cast<execution::Savable*>(executable.get());
-  EXPECT_EQ(llvm::toString(savable->save(
-                folder, {.function = "main", .arguments = {"w", "x"}, .results = {"a", "b", "c"}},
-                std::array{std::optional(operands.held[0]), std::optional<Value>()})),
+  EXPECT_EQ(llvm::toString(
+                savable->save(folder,
+                              {.function = "main",
+                               .arguments = {"w", "x"},
+                               .results = {"a", "b", "c"},
+                               .donations = {}},
+                              std::array{std::optional(operands.held[0]), std::optional<Value>()})),
             "");
   auto loaded = standalone::LoadedProgram::load(folder);
   EXPECT_TRUE(loaded.has_value()) << loaded.error();

@@ -336,9 +336,12 @@ llvm::Expected<DotErrors> CallableProgram::dotErrors(std::span<const Value> valu
     return runtime::failure(fmt::format("the dots of @{} were quantized when it was compiled: "
                                         "compile it without, and say here how they are to be",
                                         functionName));
+  auto whole = runtime::readUnread(values);
+  if (!whole)
+    return whole.takeError();
   const std::lock_guard lock(usingContext);
   options.backend = backend;
-  return backends::dotErrors(unchanged->lookupSymbol<mlir::func::FuncOp>(functionName), values,
+  return backends::dotErrors(unchanged->lookupSymbol<mlir::func::FuncOp>(functionName), *whole,
                              options);
 }
 

@@ -2,6 +2,7 @@
 
 #include "octavo/Backends/OpenExtents.h"
 #include "octavo/Execution/Probes.h"
+#include "octavo/Execution/RefusedInput.h"
 #include "octavo/Runtime/Comparison.h"
 #include "octavo/Runtime/Failure.h"
 #include "octavo/Runtime/FloatValues.h"
@@ -14,6 +15,7 @@
 #include "octavo/Transforms/RaggedDots.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -143,9 +145,10 @@ public:
       if (!made[i] || made[i]->argument != wanted) {
         auto quantized = runtime::quantizedFor(arguments[i], wide[i].tensor());
         if (!quantized)
-          return runtime::failure(
-              fmt::format("argument \"{}\": element {} is {}, which its quantization refuses",
-                          arguments[i].name, quantized.error().index, quantized.error().value));
+          return runtime::failure(fmt::format(
+              "argument \"{}\": element [{}] is {}{}{}; or repair the weight", arguments[i].name,
+              fmt::join(runtime::indexOf(arguments[i].shape, quantized.error().index), ", "),
+              quantized.error().value, execution::kRefused, execution::kNonFiniteOptions));
         made[i] = Made{wanted, std::move(*quantized)};
       }
       values[i] = made[i]->value;

@@ -356,6 +356,25 @@ private:
 
 } // namespace
 
+/// The error is empty where it is read.
+static std::string readIn(Value& value) {
+  const execution::UnreadTensor& source = value.unread();
+  Tensor tensor{source.type, source.shape, numerics::Bytes::unset(source.bytes())};
+  if (auto done = source.read(0, tensor.bytes); !done)
+    return done.error();
+  value = Value(std::move(tensor));
+  return "";
+}
+
+llvm::Expected<std::vector<Value>> readUnread(std::span<const Value> values) {
+  std::vector<Value> result(values.begin(), values.end());
+  for (Value& value : result)
+    if (value.isUnread())
+      if (const std::string error = readIn(value); !error.empty())
+        return failure(error);
+  return result;
+}
+
 llvm::Error takeUnread(const execution::Executable& executable, std::span<Value> values) {
   std::vector<std::size_t> unread;
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -364,16 +383,8 @@ llvm::Error takeUnread(const execution::Executable& executable, std::span<Value>
   std::vector<std::string> errors(values.size());
   parallel::forEach(static_cast<std::int64_t>(unread.size()), [&](std::int64_t at) {
     const std::size_t i = unread[static_cast<std::size_t>(at)];
-    if (executable.takesUnread(i)) {
-      errors[i] = llvm::toString(executable.bind(i, values[i]));
-      return;
-    }
-    const execution::UnreadTensor& source = values[i].unread();
-    Tensor tensor{source.type, source.shape, numerics::Bytes::unset(source.bytes())};
-    if (auto done = source.read(0, tensor.bytes))
-      values[i] = Value(std::move(tensor));
-    else
-      errors[i] = done.error();
+    errors[i] = executable.takesUnread(i) ? llvm::toString(executable.bind(i, values[i]))
+                                          : readIn(values[i]);
   });
   for (const std::string& error : errors)
     if (!error.empty())

@@ -79,4 +79,7 @@ bindNamed(std::span<const Argument> arguments, const Sources& sources, const std
 /// process's. The error names the file.
 llvm::Error takeUnread(const execution::Executable& executable, std::span<Value> values);
 
+/// The values with those read that are not. The error names the file.
+llvm::Expected<std::vector<Value>> readUnread(std::span<const Value> values);
+
 } // namespace octavo::runtime

@@ -6,6 +6,7 @@
 #include "octavo/Text/NearNames.h"
 #include "octavo/Transforms/DelayedScales.h"
 #include "octavo/Transforms/Derivatives.h"
+#include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/Movement.h"
 #include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/RandomState.h"
@@ -456,6 +457,25 @@ std::string DotChoice::reasonByDetour(const Dot& dot) const {
   return {};
 }
 
+/// Which weight a call gives an operand that another gives an activation; empty if none does.
+std::string DotChoice::reasonByCalls(const Dot& dot) const {
+  for (const DotSide& side : dot.sides) {
+    const auto argument = llvm::dyn_cast<mlir::BlockArgument>(trace(side.value()).root);
+    auto function = argument
+                        ? llvm::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp())
+                        : mlir::func::FuncOp();
+    if (!function || !function.isPrivate())
+      continue;
+    for (mlir::func::CallOp call : callsOf(function))
+      if (const WeightTrace given = trace(call.getOperand(argument.getArgNumber()));
+          given.origin == Origin::Parameter)
+        return "the function around it is called with the weight \"" + given.name +
+               "\" and with activations: give the calls with weights a function of their own, or "
+               "take dots of two activations, too";
+  }
+  return {};
+}
+
 std::string DotChoice::chooseFormats(Dot& dot) const {
   const DotFormats* formats = &chosen;
   if (!chosen.rules.empty() || !chosen.caches.empty()) {
@@ -473,8 +493,9 @@ std::string DotChoice::chooseFormats(Dot& dot) const {
   }
   const bool hasWeight = dot.weight() != nullptr;
   if (!hasWeight && chosen.activationPairs == ActivationPairs::Leave && !isWeightGradient(dot)) {
-    if (std::string reason = reasonByDetour(dot); !reason.empty())
-      return reason;
+    for (std::string reason : {reasonByDetour(dot), reasonByCalls(dot)})
+      if (!reason.empty())
+        return reason;
     if (dot.hasGradient())
       return "it is no gradient of a weight, and both operands are activations";
     return "both operands are activations" +

@@ -108,6 +108,7 @@ private:
   bool isWeightGradient(const Dot& dot) const;
   std::string chooseFormats(Dot& dot) const;
   std::string reasonByDetour(const Dot& dot) const;
+  std::string reasonByCalls(const Dot& dot) const;
   static std::string reasonByEdges(const Dot& dot);
 
   DotOptions chosen;

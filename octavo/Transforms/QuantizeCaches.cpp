@@ -21,7 +21,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Support/DebugStringHelper.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <re2/re2.h>
@@ -91,25 +93,50 @@ Flow flowOf(mlir::BlockArgument argument) {
   return flow;
 }
 
-/// The same with the calls opened that stand between.
-Flow openedFlow(mlir::BlockArgument argument) {
-  for (;;) {
-    Flow flow = flowOf(argument);
-    if (flow.call == nullptr || !openCall(flow.call))
-      return flow;
-  }
-}
-
-/// Whether a dot takes what is computed from the values, without another dot between.
-bool isReadByDot(const Flow& flow) {
+/// The first operation that `isFound` among those that take what is computed from the values; null
+/// where there is none.
+mlir::Operation* findReader(const Flow& flow, llvm::function_ref<bool(mlir::Operation*)> isFound) {
   llvm::SetVector<mlir::Value> reached(flow.values.begin(), flow.values.end());
   for (std::size_t i = 0; i < reached.size(); ++i)
     for (mlir::Operation* op : reached[i].getUsers()) {
-      if (llvm::isa<stablehlo::DotGeneralOp, stablehlo::DotOp, ir::DotGeneralOp>(op))
-        return true;
+      if (isFound(op))
+        return op;
       reached.insert(op->result_begin(), op->result_end());
     }
-  return false;
+  return nullptr;
+}
+
+bool isDot(mlir::Operation* op) {
+  return llvm::isa<stablehlo::DotGeneralOp, stablehlo::DotOp, ir::DotGeneralOp>(op);
+}
+
+bool isReadByDot(const Flow& flow) { return findReader(flow, isDot) != nullptr; }
+
+/// Whether an operation calls a function that has a dot, or calls another.
+bool callsForDot(mlir::Operation* op) {
+  FuncOp function = calledFunction(op);
+  return function && function
+                         .walk([](mlir::Operation* within) {
+                           return isDot(within) || calledFunction(within)
+                                      ? mlir::WalkResult::interrupt()
+                                      : mlir::WalkResult::advance();
+                         })
+                         .wasInterrupted();
+}
+
+/// The same with the calls opened that append to a cache, and those that may read one in a dot.
+Flow openedFlow(mlir::BlockArgument argument) {
+  llvm::SmallPtrSet<mlir::Operation*, 4> closed; // of functions that reach themselves
+  for (;;) {
+    Flow flow = flowOf(argument);
+    if (flow.call == nullptr && !flow.updates.empty())
+      flow.call = findReader(
+          flow, [&](mlir::Operation* op) { return !closed.contains(op) && callsForDot(op); });
+    if (flow.call == nullptr)
+      return flow;
+    if (!openCall(flow.call) && !closed.insert(flow.call).second)
+      return flow;
+  }
 }
 
 /// The axis along which blocks lie: the last that every update covers, so that none cuts a block.

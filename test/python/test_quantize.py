@@ -117,6 +117,24 @@ def test_weights_that_are_plain_arguments_are_told_of(tmp_path):
     assert "1 of 1 dots quantized" in text and "--parameters" not in text
 
 
+def test_a_function_of_weights_and_of_activations_is_told(tmp_path):
+    """Its dot is one of the program, whatever calls give it."""
+    program = tmp_path / "net.mlir"
+    program.write_text("""func.func @main(%w: tensor<64x64xf32> loc("w"), %x: tensor<4x64xf32> loc("x"), %k: tensor<64x64xf32> loc("k")) -> tensor<4x64xf32> {
+  %0 = func.call @mm(%x, %w) : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>
+  %1 = func.call @mm(%0, %k) : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>
+  return %1 : tensor<4x64xf32>
+}
+func.func private @mm(%a: tensor<4x64xf32>, %b: tensor<64x64xf32>) -> tensor<4x64xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32> loc("net/dot")
+  return %0 : tensor<4x64xf32>
+}
+""")
+    told = octavo(program, "--format", "mxfp8_e4m3", "--parameters", "^w")
+    assert 'of net/dot: the function around it is called with the weight "w" and with activations: give the calls with weights' in told
+    assert "1 of 1 dots quantized" in octavo(program, "--format", "mxfp8_e4m3", "--parameters", "^[wk]")
+
+
 def test_why_no_dot_is_quantized_is_told(tmp_path):
     """Of a program whose dots nothing finds, and of one whose dots are narrow already."""
     program = tmp_path / "net.mlir"

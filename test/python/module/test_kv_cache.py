@@ -49,6 +49,21 @@ def step_that_calls(query, key, value, position, keys, values):
     return attend(query, key, value, position, keys, values)
 
 
+@jax.jit
+def attention_called(query, keys, values, position):
+    return jax.jit(attention)(query, keys, values, position)
+
+
+def step_that_attends_in_a_call(query, key, value, position, keys, values):
+    keys, values = appended(keys, values, key, value, position)
+    return attention_called(query, keys, values, position), keys, values
+
+
+def step_that_attends_in_a_composite(query, key, value, position, keys, values):
+    keys, values = jax.jit(appended)(keys, values, key, value, position)
+    return lax.composite(attention, name="my.attention")(query, keys, values, position), keys, values
+
+
 def entries(seed, count=None):
     """A query, a key and a value, or so many of each."""
     shape = (HEADS, 1, WIDTH) if count is None else (count, HEADS, 1, WIDTH)
@@ -108,7 +123,7 @@ def bits(array):
 
 
 @pytest.mark.parametrize("backend", ["compiled", "reference"])
-@pytest.mark.parametrize("function", [step, step_that_calls])
+@pytest.mark.parametrize("function", [step, step_that_calls, step_that_attends_in_a_call, step_that_attends_in_a_composite])
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_decode_step_carries_codes_and_scales(format, function, backend):
     dtype, block = FORMATS[format]

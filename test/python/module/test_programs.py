@@ -451,6 +451,21 @@ def test_where_the_error_comes_from(program):
     close(program(X))  # which is as it was
 
 
+def test_errors_of_dots_of_weights_in_files(lowered, tmp_path):
+    """Which are read for them, also where the compiled program has packed them from the file; what is refused is named."""
+    from safetensors.numpy import save_file
+    named = {f"params['{name}']": weight for name, weight in PARAMS.items()}
+    save_file(named, tmp_path / "weights.safetensors")
+    of_file = octavo.compile(lowered, weights=tmp_path / "weights.safetensors")
+    of_arrays = octavo.compile(lowered, weights={"params": PARAMS})
+    for _ in range(2):
+        assert of_file.dot_errors(X, quantize="mxfp4") == of_arrays.dot_errors(X, quantize="mxfp4")
+        close(of_file(X))
+    named["params['w1']"] = np.where(np.arange(64 * 128).reshape(64, 128) == 130, np.nan, PARAMS["w1"]).astype(np.float32)
+    with pytest.raises(octavo.NonFiniteError, match=r"argument \"params\['w1'\]\": element \[1, 2\] is nan, .*--non-finite"):
+        octavo.compile(lowered, weights=named).dot_errors(X, quantize="mxfp4")
+
+
 def test_errors_of_dots_need_quantized_ones(program, lowered):
     with pytest.raises(octavo.ProgramError, match="give quantize=FORMAT or recipe="):
         program.dot_errors(X)
