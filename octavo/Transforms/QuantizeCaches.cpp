@@ -153,9 +153,10 @@ std::optional<std::int64_t> blockAxis(mlir::BlockArgument argument, const Flow& 
 
 /// The value that an operation moves, or writes into; null where it computes another.
 mlir::Value movedBy(mlir::Operation* op) {
-  return llvm::isa<stablehlo::DynamicUpdateSliceOp, stablehlo::DynamicSliceOp, stablehlo::SliceOp,
-                   stablehlo::ReshapeOp, stablehlo::TransposeOp, stablehlo::BroadcastInDimOp,
-                   stablehlo::ConvertOp, stablehlo::GatherOp, ir::DequantizeOp, ir::PackOp>(op)
+  return llvm::isa<stablehlo::DynamicUpdateSliceOp, stablehlo::ScatterOp, stablehlo::DynamicSliceOp,
+                   stablehlo::SliceOp, stablehlo::ReshapeOp, stablehlo::TransposeOp,
+                   stablehlo::BroadcastInDimOp, stablehlo::ConvertOp, stablehlo::GatherOp,
+                   ir::DequantizeOp, ir::PackOp>(op)
              ? op->getOperand(0)
              : mlir::Value();
 }
@@ -334,8 +335,9 @@ llvm::Error checkCaches(llvm::ArrayRef<CacheRule> rules) {
         : format->element->isInteger() ? "integer elements, which no state has"
                                        : "";
     if (!what.empty())
-      return llvm::createStringError(rule.where + ": " + std::string(format->name) + " has " +
-                                     what + "; formats of MX, fp8_row and fp8_group will do");
+      return llvm::createStringError(
+          rule.where + ": " + std::string(format->name) + " has " + what +
+          "; formats of MX with elements of floats, fp8_row and fp8_group will do");
   }
   return llvm::Error::success();
 }
@@ -403,7 +405,7 @@ const CacheRecord* cacheBehind(mlir::Value value, llvm::ArrayRef<CacheRecord> ca
     return nullptr;
   const std::string name = ir::argumentName(function, argument.getArgNumber());
   const auto* found = llvm::find_if(caches, [&](const CacheRecord& cache) {
-    return cache.format != nullptr && cache.function == function.getName() && cache.name == name;
+    return cache.function == function.getName() && cache.name == name;
   });
   return found == caches.end() ? nullptr : found;
 }

@@ -155,8 +155,14 @@ static void readCodes(llvm::ArrayRef<Dot> dots,
   for (const auto& [dot, record] : llvm::zip_equal(dots, report.dots)) {
     if (record.isQuantized || inConvolutions.contains(dot.op()))
       continue;
-    const std::array caches = {cacheBehind(dot.sides[0].value(), report.caches),
-                               cacheBehind(dot.sides[1].value(), report.caches)};
+    std::array caches = {cacheBehind(dot.sides[0].value(), report.caches),
+                         cacheBehind(dot.sides[1].value(), report.caches)};
+    for (const CacheRecord*& cache : caches)
+      if (cache && !cache->format) {
+        record.reason +=
+            "; it reads the cache " + cache->name + ", which is left: " + cache->reason;
+        cache = nullptr;
+      }
     if (!caches[0] && !caches[1])
       continue;
     left.push_back(dot.op());

@@ -258,6 +258,12 @@ def test_a_pattern_that_is_not_met_is_told(tmp_path, function, name, reason):
     assert f"cache {name} of @main: left: " in told and reason in told
 
 
+def test_dots_say_which_cache_is_left():
+    made = module.compile(exported(scattered), recipe={"kv_cache": "mxfp8_e4m3"})
+    for dot, name in zip(made.dots, ("keys", "values")):
+        assert f"it reads the cache {name}, which is left: 'stablehlo.scatter'" in dot.reason and not dot.is_quantized
+
+
 @pytest.mark.parametrize("recipe, words", [
     ({"kv_cache": "mxfp8"}, 'recipe: kv_cache: no scaled format "mxfp8"; near it: mxfp4, mxfp8_e4m3'),
     ({"kv_cache": {"keys": 8}}, "recipe: kv_cache.keys: expected a string, found number"),
