@@ -37,15 +37,11 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?x?xf32> {
   return %0 : tensor<?x?xf32>
 }""")
     message = refused(tmp_path, """
-func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
-  %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
-  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %c = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
-    stablehlo.return %c : tensor<i1>
-  }) : (tensor<?x4xf32>) -> tensor<?x4xf32>
-  return %0 : tensor<?x4xf32>
+func.func @main(%x: tensor<?x4xf32>) -> tensor<4x4xf32> {
+  %0 = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
 }""")
-    assert "p.mlir:3:" in message and "'stablehlo.sort' is made for one number of items; export" in message
+    assert "p.mlir:3:" in message and "'stablehlo.dot_general' is made for one number of items; export" in message
 
 
 @pytest.fixture
