@@ -29,7 +29,7 @@ bool hasOpenExtents(mlir::func::FuncOp function);
 /// That a program does not take arguments of such shapes together, and why.
 class RefusedShapes : public llvm::ErrorInfo<RefusedShapes> {
 public:
-  static char ID;
+  static char ID; // NOLINT(readability-identifier-naming): of llvm::ErrorInfo
 
   explicit RefusedShapes(std::string why) : why(std::move(why)) {}
   void log(llvm::raw_ostream& out) const override { out << why; }

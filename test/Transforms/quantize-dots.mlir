@@ -115,7 +115,7 @@ func.func @both_ways(%x: tensor<8x64xf32>, %w: tensor<64x64xf32> {octavo.paramet
 // CHECK-NOT: octavo.dot_general
 // CHECK: return
 // REMARK: in the program: it is used by stablehlo.exponential as well
-// REMARK: left: both operands are activations
+// REMARK: left: the function around it is called with the weight "{{.*}}" and with activations: give the calls with weights a function of their own
 func.func public @caller(%x: tensor<8x64xf32>, %w: tensor<48x64xf32> {octavo.parameter}) -> tensor<8x48xf32> {
   %c = stablehlo.constant dense<1.0> : tensor<48x64xf32>
   %0 = call @dense(%x, %w) : (tensor<8x64xf32>, tensor<48x64xf32>) -> tensor<8x48xf32>
