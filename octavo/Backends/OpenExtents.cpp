@@ -1,5 +1,6 @@
 #include "octavo/Backends/OpenExtents.h"
 
+#include "octavo/Conversion/Kernels/ItemCode.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
@@ -26,17 +27,16 @@ char RefusedShapes::ID = 0;
 namespace {
 
 /// "x" f32[5, 8], "y" f32[4, 8]: the arguments that were open, as they are.
-std::string closedArguments(mlir::func::FuncOp function, const Shapes& shapes) {
+std::string closedArguments(mlir::func::FuncOp function, const Shapes& shapes,
+                            std::span<const std::size_t> open) {
   auto arguments = runtime::argumentsOf(function);
   if (!arguments) {
     llvm::consumeError(arguments.takeError());
     return "such shapes";
   }
   std::vector<std::string> list;
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
+  for (const std::size_t i : open) {
     runtime::Argument& argument = (*arguments)[i];
-    if (!transforms::hasUnknownExtents(function.getArgumentTypes()[i]))
-      continue;
     argument.shape = shapes[i];
     list.push_back(fmt::format("\"{}\" {}", argument.name, argument.describe()));
   }
@@ -53,15 +53,18 @@ bool hasOpenExtents(mlir::func::FuncOp function) {
 llvm::Error closeExtents(mlir::func::FuncOp function, const Shapes& shapes) {
   std::vector<mlir::Type> types(function.getArgumentTypes().begin(),
                                 function.getArgumentTypes().end());
+  std::vector<std::size_t> open;
   for (std::size_t i = 0; i < types.size(); ++i)
-    if (transforms::hasUnknownExtents(types[i]))
+    if (transforms::hasUnknownExtents(types[i])) {
       types[i] = mlir::RankedTensorType::get(
           shapes[i], mlir::cast<mlir::RankedTensorType>(types[i]).getElementType());
-  const std::string closed = closedArguments(function, shapes);
+      open.push_back(i);
+    }
   const Diagnostics diagnostics(*function.getContext());
   if (failed(transforms::refineShapes(function, types)))
-    return llvm::make_error<RefusedShapes>(fmt::format(
-        "@{} does not take {}:\n  {}", function.getName().str(), closed, diagnostics.found()));
+    return llvm::make_error<RefusedShapes>(
+        fmt::format("@{} does not take {}:\n  {}", function.getName().str(),
+                    closedArguments(function, shapes, open), diagnostics.found()));
   return llvm::Error::success();
 }
 
@@ -87,14 +90,11 @@ void dropAssertions(mlir::ModuleOp program) {
 
 namespace {
 
-/// A number that is `factor` for each item, and `fixed` besides.
-struct Affine {
-  std::int64_t factor, fixed;
-};
+using conversion::ItemNumber;
 
-std::optional<Affine> affineOf(mlir::Value value, const Shapes& shapes) {
+std::optional<ItemNumber> itemNumberOf(mlir::Value value, const Shapes& shapes) {
   if (llvm::APInt number; mlir::matchPattern(value, mlir::m_ConstantInt(&number)))
-    return Affine{0, number.getSExtValue()};
+    return ItemNumber{0, number.getSExtValue()};
   mlir::Operation* op = value.getDefiningOp();
   if (op == nullptr)
     return std::nullopt;
@@ -104,9 +104,9 @@ std::optional<Affine> affineOf(mlir::Value value, const Shapes& shapes) {
       return std::nullopt;
     const std::int64_t extent =
         shapes[argument.getArgNumber()][static_cast<std::size_t>(size.getDimension())];
-    return extent == kItems ? Affine{1, 0} : Affine{0, extent};
+    return extent == kItems ? ItemNumber{1, 0} : ItemNumber{0, extent};
   }
-  const auto operand = [&](unsigned i) { return affineOf(op->getOperand(i), shapes); };
+  const auto operand = [&](unsigned i) { return itemNumberOf(op->getOperand(i), shapes); };
   if (llvm::isa<stablehlo::ConvertOp, stablehlo::ReshapeOp>(op))
     return operand(0);
   if (!llvm::isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MulOp>(op))
@@ -115,17 +115,17 @@ std::optional<Affine> affineOf(mlir::Value value, const Shapes& shapes) {
   if (!left || !right)
     return std::nullopt;
   if (llvm::isa<stablehlo::AddOp>(op))
-    return Affine{left->factor + right->factor, left->fixed + right->fixed};
+    return ItemNumber{left->factor + right->factor, left->fixed + right->fixed};
   if (llvm::isa<stablehlo::SubtractOp>(op))
-    return Affine{left->factor - right->factor, left->fixed - right->fixed};
+    return ItemNumber{left->factor - right->factor, left->fixed - right->fixed};
   if (left->factor != 0 && right->factor != 0)
     return std::nullopt;
-  return Affine{left->factor * right->fixed + left->fixed * right->factor,
-                left->fixed * right->fixed};
+  return ItemNumber{left->factor * right->fixed + left->fixed * right->factor,
+                    left->fixed * right->fixed};
 }
 
-/// Leaves the numbers of items for which the affine one is not negative.
-void keepNotNegative(Affine number, ItemBounds& bounds) {
+/// Leaves the numbers of items for which the number is not negative.
+void keepNotNegative(ItemNumber number, ItemBounds& bounds) {
   if (number.factor > 0)
     bounds.least = std::max(bounds.least, llvm::divideCeilSigned(-number.fixed, number.factor));
   else if (number.factor < 0)
@@ -139,12 +139,13 @@ bool keepWhere(mlir::Value condition, const Shapes& shapes, ItemBounds& bounds) 
   auto compare = condition.getDefiningOp<stablehlo::CompareOp>();
   if (!compare)
     return false;
-  const auto left = affineOf(compare.getLhs(), shapes), right = affineOf(compare.getRhs(), shapes);
+  const auto left = itemNumberOf(compare.getLhs(), shapes),
+             right = itemNumberOf(compare.getRhs(), shapes);
   if (!left || !right)
     return false;
   using Direction = stablehlo::ComparisonDirection;
-  const Affine more{left->factor - right->factor, left->fixed - right->fixed};
-  const Affine less{-more.factor, -more.fixed};
+  const ItemNumber more{left->factor - right->factor, left->fixed - right->fixed};
+  const ItemNumber less{-more.factor, -more.fixed};
   switch (compare.getComparisonDirection()) {
   case Direction::GE:
     keepNotNegative(more, bounds);
