@@ -2,7 +2,6 @@
 
 #include "octavo/Backends/OpenExtents.h"
 #include "octavo/Execution/Probes.h"
-#include "octavo/Execution/RefusedInput.h"
 #include "octavo/Runtime/Comparison.h"
 #include "octavo/Runtime/Failure.h"
 #include "octavo/Runtime/FloatValues.h"
@@ -15,7 +14,6 @@
 #include "octavo/Transforms/RaggedDots.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -145,10 +143,9 @@ public:
       if (!made[i] || made[i]->argument != wanted) {
         auto quantized = runtime::quantizedFor(arguments[i], wide[i].tensor());
         if (!quantized)
-          return runtime::failure(fmt::format(
-              "argument \"{}\": element [{}] is {}{}{}; or repair the weight", arguments[i].name,
-              fmt::join(runtime::indexOf(arguments[i].shape, quantized.error().index), ", "),
-              quantized.error().value, execution::kRefused, execution::kNonFiniteOptions));
+          return runtime::failure(
+              fmt::format("argument \"{}\": {}", arguments[i].name,
+                          runtime::describeRefused(arguments[i], quantized.error())));
         made[i] = Made{wanted, std::move(*quantized)};
       }
       values[i] = made[i]->value;

@@ -2,7 +2,6 @@
 
 #include "octavo/Checkpoint/Files/Npy.h"
 #include "octavo/Checkpoint/Files/Safetensors.h"
-#include "octavo/Execution/RefusedInput.h"
 #include "octavo/Parallel/Loops.h"
 #include "octavo/Runtime/Comparison.h"
 #include "octavo/Runtime/Failure.h"
@@ -337,11 +336,8 @@ private:
     auto value = quantizedFor(argument, tensor);
     if (value)
       return std::move(*value);
-    return failure(
-        fmt::format("{}: cannot be quantized to {}: element [{}] is {}{}{}; or repair the weight",
-                    origin.describe(), argument.describe(),
-                    fmt::join(indexOf(argument.shape, value.error().index), ", "),
-                    value.error().value, execution::kRefused, execution::kNonFiniteOptions));
+    return failure(fmt::format("{}: cannot be quantized to {}: {}", origin.describe(),
+                               argument.describe(), describeRefused(argument, value.error())));
   }
 
   std::span<const Argument> arguments;

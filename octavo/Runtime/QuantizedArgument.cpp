@@ -1,9 +1,14 @@
 #include "octavo/Runtime/QuantizedArgument.h"
 
+#include "octavo/Execution/RefusedInput.h"
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Kernels/QuantizedTensor.h"
 #include "octavo/Numerics/ColumnExponents.h"
+#include "octavo/Runtime/Comparison.h"
 #include "octavo/Runtime/FloatValues.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -23,6 +28,12 @@ quantizedFor(const Argument& argument, const numerics::Tensor& tensor) {
   return kernels::quantizedTensor(moved.empty() ? values.get().data() : moved.data(),
                                   argument.shape, scaled.type, settings)
       .map([](numerics::ScaledTensor result) { return execution::Value(std::move(result)); });
+}
+
+std::string describeRefused(const Argument& argument, const numerics::NonFiniteInput& input) {
+  return fmt::format("element [{}] is {}{}{}; or repair the weight",
+                     fmt::join(indexOf(argument.shape, input.index), ", "), input.value,
+                     execution::kRefused, execution::kNonFiniteOptions);
 }
 
 } // namespace octavo::runtime

@@ -4,6 +4,7 @@
 #include "octavo/Numerics/Scaled.h"
 #include "octavo/Runtime/Argument.h"
 
+#include <string>
 #include <tl/expected.hpp>
 
 namespace octavo::runtime {
@@ -12,5 +13,8 @@ namespace octavo::runtime {
 /// error is the first value that its options refuse.
 tl::expected<execution::Value, numerics::NonFiniteInput>
 quantizedFor(const Argument& argument, const numerics::Tensor& tensor);
+
+/// Which element that is, and what lets it in.
+std::string describeRefused(const Argument& argument, const numerics::NonFiniteInput& input);
 
 } // namespace octavo::runtime
