@@ -493,9 +493,10 @@ std::string DotChoice::chooseFormats(Dot& dot) const {
   }
   const bool hasWeight = dot.weight() != nullptr;
   if (!hasWeight && chosen.activationPairs == ActivationPairs::Leave && !isWeightGradient(dot)) {
-    for (std::string reason : {reasonByDetour(dot), reasonByCalls(dot)})
-      if (!reason.empty())
-        return reason;
+    if (std::string reason = reasonByDetour(dot); !reason.empty())
+      return reason;
+    if (std::string reason = reasonByCalls(dot); !reason.empty())
+      return reason;
     if (dot.hasGradient())
       return "it is no gradient of a weight, and both operands are activations";
     return "both operands are activations" +

@@ -179,8 +179,8 @@ void KernelEmitter::plainLoop(llvm::Value* begin, llvm::Value* end, Body body) {
   });
 }
 
-/// Calls body(begin, end) for ranges of `step`, the last one shorter. How many there are is not
-/// written as a number: it is none of the extents, and not so many for each item.
+/// Calls body(begin, end) for ranges of `step`, the last one shorter. The code divides for their
+/// number, even of known bounds: kernelOfItems could not write a rounded quotient by the items.
 template <typename Body>
 void KernelEmitter::loopOverRanges(llvm::Value* begin, llvm::Value* end, std::int64_t step,
                                    Body body) {
