@@ -72,6 +72,19 @@ struct Row {
   Row(std::span<const float> row) : values(row.begin(), row.end()) {}
 };
 
+struct ExactDot {
+  double value = 0, magnitudes = 0;
+};
+
+ExactDot dotOf(const Row& x, const Row& y) {
+  ExactDot dot;
+  for (std::size_t k = 0; k < x.values.size(); ++k) {
+    dot.value += x.values[k] * y.values[k];
+    dot.magnitudes += std::fabs(x.values[k] * y.values[k]);
+  }
+  return dot;
+}
+
 /// All rows, decoded once: each meets every row of the other side.
 std::vector<Row> rowsOf(const ScaledTensor& matrix) {
   std::vector<Row> rows;
@@ -339,11 +352,7 @@ TEST_P(ProductFormats, OfF32ScalesFarFromOneAreAsNear) {
           const std::vector<Row> lefts = rowsOf(a, shape), rights = rowsOf(b);
           for (std::int64_t at = 0; at < shape.m * shape.n; ++at) {
             const Row &x = lefts[at / shape.n], &y = rights[at % shape.n];
-            double value = 0, magnitudes = 0;
-            for (std::int64_t k = 0; k < shape.k; ++k) {
-              value += x.values[k] * y.values[k];
-              magnitudes += std::fabs(x.values[k] * y.values[k]);
-            }
+            const auto [value, magnitudes] = dotOf(x, y);
             const auto where = ::testing::Message()
                                << (isPlain ? "f32" : left.element->name) << " by " << left.along
                                << ", " << right.element->name << " by " << right.along << ", "
@@ -507,11 +516,7 @@ TEST_P(ProductFormats, OfExtremeValuesAreAsNear) {
         const bool areDigits = left.scale == nullptr && !plan->floats && m <= plan->mostFewRows;
         for (std::int64_t at = 0; at < shape.m * shape.n; ++at) {
           const Row &x = lefts[at / shape.n], &y = rights[at % shape.n];
-          double value = 0, magnitudes = 0;
-          for (std::int64_t k = 0; k < shape.k; ++k) {
-            value += x.values[k] * y.values[k];
-            magnitudes += std::fabs(x.values[k] * y.values[k]);
-          }
+          auto [value, magnitudes] = dotOf(x, y);
           value *= outer;
           double bound = std::expm1(static_cast<double>(2 * shape.k + 12) * 0x1p-24) * magnitudes;
           if (areDigits)

@@ -13,17 +13,7 @@ jax = pytest.importorskip("jax")
 import jax.export
 import jax.numpy as jnp
 import octavo
-from two_layers import PARAMS, X, close, drawn, mlp
-
-
-@pytest.fixture(scope="module")
-def lowered():
-    return jax.jit(mlp).lower(PARAMS, X)
-
-
-@pytest.fixture(scope="module")
-def program(lowered):
-    return octavo.compile(lowered, weights={"params": PARAMS})
+from two_layers import PARAMS, X, close, drawn, lowered, program
 
 
 def test_arrays_of_others(program):

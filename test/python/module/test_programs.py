@@ -20,17 +20,7 @@ import jax.export
 import jax.numpy as jnp
 import octavo
 from program_commands import octavo as octavo_command
-from two_layers import PARAMS, X, close, drawn, mlp
-
-
-@pytest.fixture(scope="module")
-def lowered():
-    return jax.jit(mlp).lower(PARAMS, X)
-
-
-@pytest.fixture(scope="module")
-def program(lowered):
-    return octavo.compile(lowered, weights={"params": PARAMS})
+from two_layers import PARAMS, X, close, drawn, lowered, mlp, program
 
 
 def test_every_form_of_a_program(lowered, tmp_path):

@@ -1,6 +1,9 @@
 """A program of two layers, and what it gives, by NumPy."""
+import jax
 import jax.numpy as jnp
 import numpy as np
+import octavo
+import pytest
 
 DRAWN = np.random.default_rng(0)
 
@@ -21,6 +24,16 @@ def expected(x=X, params=PARAMS):
     """In f64, by NumPy."""
     hidden = np.maximum(x.astype(np.float64) @ params["w1"] + params["b"], 0)
     return hidden @ params["w2"]
+
+
+@pytest.fixture(scope="module")
+def lowered():
+    return jax.jit(mlp).lower(PARAMS, X)
+
+
+@pytest.fixture(scope="module")
+def program(lowered):
+    return octavo.compile(lowered, weights={"params": PARAMS})
 
 
 def close(found, x=X, params=PARAMS):
