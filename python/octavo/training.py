@@ -27,7 +27,8 @@ from jax.typing import ArrayLike, DTypeLike
 
 from . import _core
 from .errors import FormatError, ProgramError, ShapeError
-from .jax import _matrices, _product, _Side, _side_of_array, amax, convert, quantize
+from .jax import amax, convert, quantize
+from .jax._products import Side, matrices, product, side_of_array
 from .programs import LoadedProgram
 
 __all__ = ["DelayedScales", "LossScale", "ProgramState", "delayed_dot_general", "dot_general", "hadamard"]
@@ -195,15 +196,15 @@ class ProgramState:
             None if random is None else random.view(np.uint32))
 
 
-def _fp8_side(x: Array, scale: Array, format: str, key: Array | None = None) -> _Side:
+def _fp8_side(x: Array, scale: Array, format: str, key: Array | None = None) -> Side:
     """[B, rows, K] as codes of one scale, saturated; with a key, rounded stochastically."""
     codes = convert(x.astype(jnp.float32) * scale, format, overflow="saturate",
                     rounding="ties-to-even" if key is None else "stochastic", key=key)
-    return _Side(codes, jnp.broadcast_to(1 / scale, (*x.shape[:1], 1, 1)),
+    return Side(codes, jnp.broadcast_to(1 / scale, (*x.shape[:1], 1, 1)),
                  jnp.ones(x.shape[:1], jnp.float32), format, "f32", x.shape[1], x.shape[2])
 
 
-def _turned(side: _Side) -> _Side:
+def _turned(side: Side) -> Side:
     """The same codes, contracted along the other axis: one scale covers both."""
     return dataclasses.replace(side, elements=side.elements.swapaxes(-1, -2), across=side.along,
                                along=side.across)
@@ -225,17 +226,17 @@ def _delayed_forward(a, b, scales, key, formats, margin):
     # The codes are kept for the gradients, not the wide operands; dtypes by empty arrays.
     kept = (left.elements, left.scales, right.elements, right.scales, scales, key, amax(a), amax(b),
             jnp.zeros((0,), a.dtype), jnp.zeros((0,), b.dtype))
-    return _product(left, right), kept
+    return product(left, right), kept
 
 
 def _delayed_backward(formats, margin, kept, gradient):
     a, a_scales, b, b_scales, scales, key, a_amax, b_amax, a_like, b_like = kept
     ones = jnp.ones(a.shape[:1], jnp.float32)
-    left = _Side(a, a_scales, ones, formats[0], "f32", a.shape[1], a.shape[2])
-    right = _Side(b, b_scales, ones, formats[1], "f32", b.shape[1], b.shape[2])
+    left = Side(a, a_scales, ones, formats[0], "f32", a.shape[1], a.shape[2])
+    right = Side(b, b_scales, ones, formats[1], "f32", b.shape[1], b.shape[2])
     narrow = _fp8_side(gradient, scales.scale[2], formats[2], key)
-    to_a = _product(narrow, _turned(right))
-    to_b = _product(_turned(narrow), _turned(left))
+    to_a = product(narrow, _turned(right))
+    to_b = product(_turned(narrow), _turned(left))
     following = scales.updated(jnp.stack([a_amax, b_amax, amax(gradient)]), formats, margin)
     return to_a.astype(a_like.dtype), to_b.astype(b_like.dtype), following, _no_gradient(key)
 
@@ -269,7 +270,7 @@ def delayed_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.D
         raise FormatError(f"scales: expected DelayedScales, found {type(scales).__name__}; "
                           "DelayedScales.initial() makes the first")
     scales._check()
-    a, b, shape = _matrices(lhs, rhs, dimension_numbers)
+    a, b, shape = matrices(lhs, rhs, dimension_numbers)
     return _delayed(a, b, scales, key, tuple(formats), margin).reshape(shape).astype(preferred_element_type)
 
 
@@ -298,7 +299,7 @@ def _scaled(a, b, left, right, a_key=None, b_key=None):
     """[B, M, K] times [B, N, K], quantized along K; with a key, stochastically."""
     sides = [quantize(x, format, rounding=None if key is None else "stochastic", key=key)
              for x, format, key in ((a, left, a_key), (b, right, b_key))]
-    return _product(_side_of_array(sides[0], "lhs"), _side_of_array(sides[1], "rhs"))
+    return product(side_of_array(sides[0], "lhs"), side_of_array(sides[1], "rhs"))
 
 
 def _blocked_forward(a, b, key, formats, rotated):
@@ -339,5 +340,5 @@ def dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.DotDimens
     names = tuple(_core.ScaledFormat(each).name for each in formats)
     if rotated and key is None:
         raise FormatError("rotated=True and key=jax.random.key(...) go together")
-    a, b, shape = _matrices(lhs, rhs, dimension_numbers)
+    a, b, shape = matrices(lhs, rhs, dimension_numbers)
     return _blocked(a, b, key, names, rotated).reshape(shape).astype(preferred_element_type)

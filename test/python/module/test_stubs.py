@@ -148,7 +148,7 @@ def test_mypy_takes_what_runs_and_refuses_what_does_not(tmp_path):
     (tmp_path / "use.py").write_text(USE)
     (tmp_path / "misuse.py").write_text(MISUSE)
     package = [STUB.with_name(name) for name in ("_core.pyi", "__init__.py", "checkpoint.py", "errors.py", "_signatures.py")]
-    # octavo/jax.py itself is judged by what it offers: JAX types too little for --strict.
+    # octavo/jax itself is judged by what it offers: JAX types too little for --strict.
     judged = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", "--no-error-summary",
                              "--follow-imports=silent", *package, tmp_path / "use.py", tmp_path / "misuse.py"],
                             capture_output=True, text=True, cwd=STUB.parents[1])

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from . import _core
-from .errors import ShapeError
+from .. import _core
+from ..errors import ShapeError
 
 _LONG = 1 << 40  # on axes as long, a block shows whether it is the whole axis
 

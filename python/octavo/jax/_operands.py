@@ -1,0 +1,111 @@
+"""What the functions of octavo.jax are given, checked and as the kernels take it."""
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.typing import ArrayLike, DTypeLike
+
+from .. import _core
+from ..errors import DtypeError, FormatError, ShapeError
+
+_FORMATS = _core.formats()
+WIDE = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
+
+
+def element_format(format: str | _core.ElementFormat | DTypeLike,
+                   widths: Sequence[int]) -> _core.ElementFormat:
+    row = _core.ElementFormat(format)
+    if row.bits not in widths:
+        known = ", ".join(each for each, row in _FORMATS.items()
+                          if isinstance(row, _core.ElementFormat) and row.bits in widths)
+        raise FormatError(f"format: {row.name} has {row.bits} bits; available: {known}")
+    return row
+
+
+def is_in_bytes(format: _core.ElementFormat) -> bool:
+    """Whether JAX has the codes in uint8: XLA has no six-bit floats, nor formats that ml_dtypes lacks."""
+    return format.bits == 6 or format.numpy is None
+
+
+def codes_dtype(format: _core.ElementFormat):
+    """The dtype of codes in JAX."""
+    return np.dtype(jnp.uint8) if is_in_bytes(format) else jnp.dtype(format.numpy)
+
+
+def as_array(x: ArrayLike, name: str) -> Array:
+    if isinstance(x, _core.ScaledTensor):
+        raise DtypeError(f"{name}: found an octavo.ScaledTensor; octavo.jax.from_tensor makes a "
+                         "ScaledArray of it, octavo.dequantize its values")
+    if not isinstance(x, Array) and (hasattr(x, "__array__") or hasattr(x, "__dlpack__")):
+        x = _core.jax_array(x, name)  # masks and views that torch resolves, as octavo takes them
+    try:
+        return jnp.asarray(x)
+    except (TypeError, ValueError) as error:
+        raise DtypeError(f"{name}: expected an array, found {type(x).__name__}: "
+                         f"{error}") from error
+    except jax.errors.JaxRuntimeError as error:
+        if "Invalid XLA PrimitiveType" not in str(error):  # memory
+            raise
+        raise DtypeError(f"{name}: JAX has no arrays of {np.asarray(x).dtype}; x.view(numpy.uint8) "
+                         "has its codes") from error
+
+
+def as_floats(x: ArrayLike, name: str) -> Array:
+    x = as_array(x, name)
+    if x.dtype.name not in WIDE:
+        raise DtypeError(f"{name}: expected float32, bfloat16 or float16, found {x.dtype}; "
+                         "convert it with astype")
+    return x.astype(jnp.float32)
+
+
+def axis_from_end(axis: int, x: Array) -> int:
+    """Which axis from the end that is: 1 is the last."""
+    try:
+        index = operator.index(axis)
+    except TypeError:
+        raise DtypeError(f"axis: expected an integer, found {axis!r}: blocks lie along one "
+                         "axis") from None
+    if x.ndim == 0:
+        raise ShapeError("x: expected one axis or more, found none; reshape it to (1,)")
+    if not -x.ndim <= index < x.ndim:
+        raise ShapeError(f"axis: expected {-x.ndim} to {x.ndim - 1} for shape {x.shape}, found {index}")
+    return x.ndim - index % x.ndim
+
+
+def outer_operand(outer: ArrayLike | None) -> Array:
+    """An outer scale that is given, or nothing, as the kernel takes both."""
+    if outer is None:
+        return jnp.zeros((0,), jnp.float32)
+    given = as_floats(np.float32(outer) if isinstance(outer, (int, float)) else outer, "outer")
+    if given.ndim:
+        raise ShapeError(f"outer: expected one number, found shape {given.shape}; jax.vmap "
+                         "goes over several")
+    return without_gradient(lambda given: given, "outer has no gradient")(given)
+
+
+def random_bits(rounding: str | None, key: Array | None, shape: tuple[int, ...]) -> Array:
+    if (rounding == "stochastic") != (key is not None):
+        raise FormatError("rounding=\"stochastic\" and key=jax.random.key(...) go together")
+    if key is None:
+        return jnp.zeros((0,), jnp.uint32)
+    try:
+        return jax.random.bits(key, shape, jnp.uint32)
+    except (TypeError, ValueError) as error:  # of the three arguments only the key is the caller's
+        found = f"{key.dtype} {list(key.shape)}" if hasattr(key, "dtype") else repr(key)
+        raise DtypeError(f"key: expected one key of jax.random.key(...), found {found}; "
+                         "jax.vmap goes over several") from error
+
+
+def without_gradient(function: Callable[..., Any], fix: str) -> Callable[..., Any]:
+    """`function` of arrays, which refuses to be differentiated with a sentence."""
+    wrapped = jax.custom_jvp(function)
+
+    @wrapped.defjvp
+    def _(primals, tangents):
+        raise TypeError(fix)
+
+    return wrapped

@@ -1,0 +1,305 @@
+"""Products of scaled arrays, and those of jax.nn by them."""
+import dataclasses
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+from jax.typing import ArrayLike, DTypeLike
+
+from .. import _core
+from ..errors import DtypeError, FormatError, ShapeError
+from ._operands import as_array, as_floats, is_in_bytes, without_gradient
+from ._quantization import quantize
+from ._scaled_array import ScaledArray, checked_parts
+
+_F32 = _core.ElementFormat("f32")
+
+
+@dataclasses.dataclass(frozen=True)
+class Side:
+    """One side of a product [..., rows, K], contracted along its last axis."""
+
+    elements: Array
+    scales: Array
+    outer: Array
+    element: str  # format names; no scale: plain float32
+    scale: str
+    across: int
+    along: int
+
+    @property
+    def lead(self):
+        return self.elements.shape[:-2]
+
+    def values(self) -> Array:
+        """What it stands for, by JAX's own operations."""
+        if not self.scale:
+            return self.elements
+        element = _core.ElementFormat(self.element)
+        values = (_decode(self.elements, element) if is_in_bytes(element)
+                  else self.elements.astype(jnp.float32) / (64 if element.name == "int8" else 1))
+        rows, depth = self.elements.shape[-2:]
+        scales = jnp.repeat(jnp.repeat(self.scales.astype(jnp.float32), self.across, -2)
+                            [..., :rows, :], self.along, -1)[..., :depth]
+        return values * scales * self.outer[..., None, None]
+
+    def broadcast(self, lead: tuple[int, ...]) -> "Side":
+        def spread(array):
+            return jnp.broadcast_to(array, lead + array.shape[-2:])
+
+        return dataclasses.replace(
+            self, elements=spread(self.elements), scales=spread(self.scales) if self.scale
+            else jnp.zeros(lead + (0,), jnp.float32), outer=jnp.broadcast_to(self.outer, lead))
+
+
+def _decode(codes: Array, format: _core.ElementFormat) -> Array:
+    return jnp.asarray(_core.jax_values(format.name), jnp.float32)[codes]
+
+
+def side_of_array(array: ScaledArray, name: str) -> Side:
+    """A side [..., rows, K] of an array that is quantized along its last axis."""
+    array, member, block = checked_parts(array)
+    if len(member) < 2:
+        raise ShapeError(f"{name}: expected two axes or more in each member of a batch of shape "
+                         f"{array.outer.shape}, found shape {array.shape}")
+    row = _core.ScaledFormat(array.format)
+    lead = array.ndim - 2
+    outer = array.outer.reshape(array.outer.shape + (1,) * (lead - array.outer.ndim))
+    return Side(array.elements, array.scales, jnp.broadcast_to(outer, array.shape[:-2]),
+                 row.element.name, row.scale.name, block[-2], block[-1])
+
+
+def _side_of_floats(x: Array) -> Side:
+    return Side(x, jnp.zeros((), jnp.float32), jnp.ones(x.shape[:-2], jnp.float32), "", "", 1, 1)
+
+
+def product(left: Side, right: Side) -> Array:
+    """[..., M, K] times [..., N, K] over K, in float32: the kernels where they have this pair of
+    formats and blocks (docs/semantics.md, D3 to D5), else values multiplied in float32."""
+    depth = left.elements.shape[-1]
+    lead = jnp.broadcast_shapes(left.lead, right.lead)
+    rows, columns = left.elements.shape[-2], right.elements.shape[-2]
+    attributes = dict(
+        left_element=left.element, left_scale=left.scale, left_across=left.across,
+        left_along=left.along, right_element=right.element, right_scale=right.scale,
+        right_across=right.across, right_along=right.along)
+    if not right.scale or _core.jax_product_refusal(*attributes.values(), depth) is not None:
+        return jnp.einsum("...mk,...nk->...mn", left.values(), right.values(),
+                          precision=lax.Precision.HIGHEST)
+    if left.across == 1 and not right.lead and left.lead:
+        # The rows of all members against one matrix: one product, the matrix packed once. Outer
+        # scales differ by member and multiply last (D5).
+        flat = dataclasses.replace(
+            left, elements=left.elements.reshape(math.prod(left.lead) * rows, depth),
+            scales=left.scales.reshape(math.prod(left.lead) * rows, left.scales.shape[-1])
+            if left.scale else left.scales,
+            outer=jnp.ones((), jnp.float32))
+        outer = left.outer[..., None, None]
+        if not left.scale:
+            return product(flat, right).reshape(*lead, rows, columns)
+        alone = dataclasses.replace(right, outer=jnp.ones((), jnp.float32))
+        sums, both = product(flat, alone).reshape(*lead, rows, columns), outer * right.outer
+        numbers = jnp.finfo(jnp.float32)
+        return jnp.where((abs(both) >= numbers.tiny) & (abs(both) <= numbers.max),
+                         sums * both, sums * outer * right.outer)
+    left, right = left.broadcast(lead), right.broadcast(lead)
+    call = jax.ffi.ffi_call(
+        "octavo_product", jax.ShapeDtypeStruct((*lead, rows, columns), jnp.float32),
+        vmap_method="broadcast_all")
+    call = functools.partial(call, **{name: np.int64(value) if isinstance(value, int) else value
+                                      for name, value in attributes.items()})
+    no_gradient = "a product of scaled arrays has no gradient by them; scaled_dot_general has"
+    parts = left.scales, left.outer, right.elements, right.scales, right.outer
+    if left.scale:
+        return without_gradient(call, no_gradient)(left.elements, *parts)
+
+    by_floats = jax.custom_vjp(call)
+
+    def forward(x, *parts):
+        if any(part.perturbed for part in parts):
+            raise TypeError(no_gradient)
+        *_, elements, scales, outer = values = [part.value for part in parts]
+        return call(x.value, *values), (elements, scales, outer)
+
+    def backward(kept, gradient):
+        elements, scales, outer = kept
+        values = dataclasses.replace(right, elements=elements, scales=scales, outer=outer).values()
+        return (jnp.einsum("...mn,...nk->...mk", gradient, values, precision=lax.Precision.HIGHEST),
+                *[None] * len(parts))
+
+    by_floats.defvjp(forward, backward, symbolic_zeros=True)
+    return by_floats(left.elements, *parts)
+
+
+def matmul(a: ScaledArray | ArrayLike, b: ScaledArray | ArrayLike) -> Array:
+    """a @ b in float32 for [..., M, K] and [..., K, N], of which one at least is a ScaledArray
+    whose axis is the contracted one (-1 of a, -2 of b). Leading axes broadcast.
+
+    A plain a meets the scaled b in float32 (see octavo.matmul for its error bound). A plain side has a
+    gradient, by the other's values in float32; a scaled one has none.
+    Raises ShapeError, DtypeError.
+    """
+    def side(operand, name, axis):
+        if isinstance(operand, ScaledArray):
+            if operand.ndim < 2:
+                raise ShapeError(f"{name}: expected two axes or more, found shape {operand.shape}; "
+                                 "quantize it as a matrix of one row or column")
+            if operand.axis != axis:
+                raise ShapeError(f"{name}: expected an array quantized along axis {axis}, "
+                                 f"found axis {operand.axis} of shape {operand.shape}; quantize it "
+                                 f"with axis={axis}")
+            return side_of_array(operand if axis == -1 else operand.mT, name)
+        x = as_floats(operand, name)
+        if x.ndim < 2:
+            raise ShapeError(f"{name}: expected two axes or more, found shape {x.shape}")
+        return _side_of_floats(x if axis == -1 else x.swapaxes(-1, -2))
+
+    left, right = side(a, "a", -1), side(b, "b", -2)
+    if left.elements.shape[-1] != right.elements.shape[-1]:
+        raise ShapeError(f"a and b: expected the same K, found {left.elements.shape[-1]} and "
+                         f"{right.elements.shape[-1]}")
+    if not left.scale and not right.scale:
+        raise DtypeError("a or b: expected a ScaledArray, found plain arrays; jnp.matmul multiplies those")
+    return product(left, right)
+
+
+def scaled_matmul(lhs: Array, rhs: Array, lhs_scales: Array, rhs_scales: Array,
+                  preferred_element_type: DTypeLike = jnp.float32) -> Array:
+    """jax.nn.scaled_matmul on the CPU: [B, M, K] times [B, N, K] over K, block by block.
+
+    lhs_scales, rhs_scales: [B, M, K_a], [B, N, K_b] with K % K_a == 0 and K % K_b == 0.
+
+    Sums are in float32, rounded once to preferred_element_type. Formats and block sizes that the
+    kernels do not multiply are dequantized and multiplied in float32.
+    Raises ValueError where jax.nn's does.
+    """
+    operands = {"lhs": lhs, "rhs": rhs, "lhs_scales": lhs_scales, "rhs_scales": rhs_scales}
+    if any(x.ndim != 3 for x in operands.values()):
+        raise ShapeError("scaled_matmul: expected four operands [B, rows, K], found " +
+                         ", ".join(f"{name} {x.shape}" for name, x in operands.items()))
+    if lhs.shape[0] != rhs.shape[0] or lhs.shape[2] != rhs.shape[2]:
+        raise ShapeError(f"lhs and rhs: expected the same B and K, found {lhs.shape} and {rhs.shape}")
+    sides = []
+    for name, x, scales in (("lhs", lhs, lhs_scales), ("rhs", rhs, rhs_scales)):
+        blocks = scales.shape[2]
+        if scales.shape[:2] != x.shape[:2] or blocks == 0 or x.shape[2] % blocks != 0:
+            raise ShapeError(f"{name}_scales: expected {(*x.shape[:2], 'K / block')} for {name} "
+                             f"{x.shape}, found {scales.shape}")
+        try:
+            element, scale = (_core.ElementFormat(each.dtype) for each in (x, scales))
+        except FormatError:
+            element = scale = _F32
+        if element.bits > 8 or element.name == "int8":
+            x, scales = x.astype(jnp.float32), scales.astype(jnp.float32)
+            element = scale = _F32
+        sides.append(Side(x, scales, jnp.ones(x.shape[:1], jnp.float32), element.name, scale.name,
+                           1, x.shape[2] // blocks))
+    return product(*sides).astype(preferred_element_type)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
+def _dot(a: Array, b: Array, formats: tuple[str, str, str]) -> Array:
+    """[B, M, K] times [B, N, K] over K, both quantized along K."""
+    left, right = (side_of_array(quantize(x, format), name)
+                   for x, format, name in zip((a, b), formats, ("lhs", "rhs")))
+    return product(left, right)
+
+
+def _dot_forward(a, b, formats):
+    return _dot(a, b, formats), (a, b)
+
+
+def _dot_backward(formats, operands, gradient):
+    # Quantized anew along the axes that these products contract: a scaled array of other blocks is
+    # another tensor (recipes of MXFP8 training do the same).
+    a, b = operands
+    left, right, narrow = formats
+    to_a = _dot(gradient, b.swapaxes(-1, -2), (narrow, right, narrow))
+    to_b = _dot(gradient.swapaxes(-1, -2), a.swapaxes(-1, -2), (narrow, left, narrow))
+    return to_a.astype(a.dtype), to_b.astype(b.dtype)
+
+
+_dot.defvjp(_dot_forward, _dot_backward)
+
+
+def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.DotDimensionNumbers,
+                       preferred_element_type: DTypeLike = jnp.float32,
+                       configs: Sequence[Any] | None = None,
+                       implementation: str | None = None) -> Array:
+    """jax.nn.scaled_dot_general on the CPU: quantizes both sides along the contracted axes and
+    multiplies them; so do the products of its gradient.
+
+    configs: scaled formats or their names for lhs, rhs and gradients, ["mxfp8_e4m3", "mxfp8_e4m3",
+        "mxfp8_e5m2"]; or what jax.nn.get_scaled_dot_general_config gives, three times, which takes
+        JAX's own quantization. None is lax.dot_general.
+    implementation: ignored, as jax.nn does.
+    Contracted extents need not be multiples of the block.
+    """
+    if configs is None:
+        return lax.dot_general(lhs, rhs, dimension_numbers,
+                               preferred_element_type=preferred_element_type)
+    if len(configs) != 3:
+        raise ShapeError(f"configs: expected three (lhs, rhs, gradients), found {len(configs)}")
+    configs = [config.name if isinstance(config, _core.ScaledFormat) else config
+               for config in configs]
+    if not all(isinstance(config, str) for config in configs):
+        register()
+        return jax.nn.scaled_dot_general(lhs, rhs, dimension_numbers, preferred_element_type,
+                                         configs)
+    for config in configs:
+        _core.ScaledFormat(config)
+    a, b, shape = matrices(lhs, rhs, dimension_numbers)
+    return _dot(a, b, tuple(configs)).reshape(shape).astype(preferred_element_type)
+
+
+def matrices(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.DotDimensionNumbers) -> (
+        tuple[Array, Array, tuple[int, ...]]):
+    """The operands of a dot_general as [B, M, K] and [B, N, K], and the shape of its result."""
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+
+    def batch_of(x, contract, batch, name):
+        axes = [*contract, *batch]
+        if not set(axes) <= set(range(x.ndim)) or len(set(axes)) < len(axes):
+            raise ShapeError(f"dimension_numbers: expected axes of {name}, 0 to {x.ndim - 1}, each "
+                             f"once, found contracted {tuple(contract)} and batch {tuple(batch)}")
+        kept = [axis for axis in range(x.ndim) if axis not in contract and axis not in batch]
+        extents = [[x.shape[axis] for axis in axes] for axes in (batch, kept, contract)]
+        return (x.transpose(*batch, *kept, *contract).reshape([math.prod(e) for e in extents]),
+                extents)
+
+    lhs, rhs = _checked(lhs, "lhs"), _checked(rhs, "rhs")
+    a, (batch, rows, depth) = batch_of(lhs, lhs_contract, lhs_batch, "lhs")
+    b, (rhs_batch_extents, columns, rhs_depth) = batch_of(rhs, rhs_contract, rhs_batch, "rhs")
+    if batch != rhs_batch_extents or depth != rhs_depth:
+        raise ShapeError(f"dimension_numbers: expected extents that agree, found batch {batch} and "
+                         f"{rhs_batch_extents}, contracted {depth} and {rhs_depth}")
+    return a, b, (*batch, *rows, *columns)
+
+
+def _checked(x: ArrayLike, name: str) -> Array:
+    x = as_array(x, name)
+    as_floats(x, name)
+    return x
+
+
+def register() -> None:
+    """Makes jax.nn.scaled_matmul, and with it jax.nn.scaled_dot_general, run on the CPU by these
+    kernels. May be called more than once. Raises ImportError where this JAX keeps its primitive
+    elsewhere (written for JAX 0.10)."""
+    try:
+        from jax._src.cudnn.scaled_matmul_stablehlo import _scaled_matmul_p
+        from jax._src.interpreters import mlir
+    except ImportError as error:
+        raise ImportError(f"jax {jax.__version__} does not have jax.nn.scaled_matmul where octavo "
+                          "looks for it (JAX 0.10 does); use octavo.jax.scaled_matmul") from error
+
+    def lowered(lhs, rhs, lhs_scales, rhs_scales, *, preferred_element_type):
+        return [scaled_matmul(lhs, rhs, lhs_scales, rhs_scales, preferred_element_type)]
+
+    mlir.register_lowering(_scaled_matmul_p, mlir.lower_fun(lowered, multiple_results=True),
+                           platform="cpu")
