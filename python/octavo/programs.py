@@ -1,6 +1,7 @@
 """Programs of StableHLO, compiled and called like functions."""
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -104,9 +105,26 @@ class LoadedProgram:
 
 
 class Program(LoadedProgram):
-    """A program that was compiled in this process: what it was made of can be asked."""
+    """A program that was compiled in this process: what it was made of can be asked. One that JAX
+    lowered or exported gives what its function gave, a tree, with arrays in the leaves, and takes
+    such a tree for ``out``, too; one that has more results, as a recipe's states are, gives them all in
+    one tuple."""
 
     _called: _Compiled
+
+    def __init__(self, called: _Compiled, tree: Any = None) -> None:
+        super().__init__(called)
+        self._tree = tree if tree is not None and tree.num_leaves == len(called.results) else None
+
+    def __call__(self, *args: Any, out: Any = None, **named: Any) -> Any:
+        if self._tree is None:
+            return self._called(*args, out=out, **named)
+        if out is not None:
+            with contextlib.suppress(ValueError):  # of another structure: perhaps an array or a tuple
+                leaves = self._tree.flatten_up_to(out)
+                out = leaves[0] if len(leaves) == 1 else tuple(leaves)
+        given = self._called(*args, out=out, **named)
+        return self._tree.unflatten([given] if self._tree.num_leaves == 1 else given)
 
     @property
     def dots(self) -> list[Dot]:
@@ -190,6 +208,11 @@ def _source(program: Any) -> tuple[bytes, bool]:
     raise DtypeError(
         "program: expected a path, the program's text or bytes, jax.export.export(...)(...) or "
         f"jax.jit(...).lower(...); found {type(program).__name__}")
+
+
+def _result_tree(program: Any, function: str) -> Any:
+    """JAX's tree of what a function gives, of that which JAX lowered or exported; else None."""
+    return getattr(program, "out_tree", None) if function in ("", "main") else None
 
 
 def leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -352,7 +375,7 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
     source, is_path = _source(program)
     files, arrays = _weights(weights)
     made = Program(_programs.compile(source, is_path, files, arrays, ignore_unused, function, backend,
-                                     recover_scaled, drop_scales, dots))
+                                     recover_scaled, drop_scales, dots), _result_tree(program, function))
     if dots is not None and not any(dot.is_quantized for dot in made.dots):
         left = [(each.name, each.reason) for each in [*made.dots, *made.others]]
         why = "of {}: {}".format(*left[0]) if left else "the program has no dots"

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import warnings
+from typing import NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -204,6 +205,34 @@ def test_out(program, lowered):
         with pytest.raises(error, match=says):
             same(X, out=wrong)
         np.testing.assert_array_equal(memory, before)
+
+
+class Pair(NamedTuple):
+    first: object
+    second: object
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: {"sum": x + 1, "pair": Pair(x * 2, [x - 1, None])}, lambda x: (x + 1,), lambda x: [x + 1, x * 2]])
+@pytest.mark.parametrize("made", [lambda f: f.lower(X), lambda f: jax.export.export(f)(X)])
+def test_results_are_the_tree_of_the_function(function, made):
+    program = octavo.compile(made(jax.jit(function)))
+    expected = function(X)
+    found = program(X)
+    assert jax.tree.structure(found) == jax.tree.structure(expected)
+    assert all(isinstance(leaf, np.ndarray) for leaf in jax.tree.leaves(found))
+    jax.tree.map(np.testing.assert_array_equal, found, expected)
+    out = jax.tree.map(np.zeros_like, expected)
+    kept = program(X, out=out)
+    assert jax.tree.structure(kept) == jax.tree.structure(expected)
+    assert all(a is b for a, b in zip(jax.tree.leaves(kept), jax.tree.leaves(out), strict=True))
+    jax.tree.map(np.testing.assert_array_equal, out, expected)
+
+
+def test_text_has_no_trees():
+    lowered = jax.jit(lambda x: {"b": x + 1, "a": x * 2}).lower(X)
+    found = octavo.compile(lowered.as_text(debug_info=True))(X)
+    assert isinstance(found, tuple) and [each.tolist() for each in found] == [(X * 2).tolist(), (X + 1).tolist()]
 
 
 @pytest.mark.parametrize("backend", ["compiled", "reference"])
