@@ -95,14 +95,15 @@ std::optional<Magnitudes> Magnitudes::of(float amax, std::size_t first,
 }
 
 float Magnitudes::percentile(double percent) const {
+  const std::uint64_t zeros = counts.empty() ? 0 : counts.front();
   // Multiplied first: 99.9 * 1000 / 100 is 999, 99.9 / 100 * 1000 is more.
   const auto wanted =
-      static_cast<std::uint64_t>(std::ceil(percent * static_cast<double>(total) / 100));
+      static_cast<std::uint64_t>(std::ceil(percent * static_cast<double>(total - zeros) / 100));
   std::uint64_t below = 0;
-  for (std::size_t bin = 0; bin < counts.size(); ++bin) {
+  for (std::size_t bin = 1; bin < counts.size(); ++bin) {
     below += counts[bin];
     if (counts[bin] != 0 && below >= wanted)
-      return bin == 0 && largest >= lowerEdge(1) ? 0 : std::min(upperEdge(bin), largest);
+      return std::min(upperEdge(bin), largest);
   }
   return largest;
 }

@@ -40,8 +40,9 @@ public:
   std::span<const std::uint64_t> bins() const { return counts; }
 
   /// The least upper edge of a bin, but at most amax, that at least `percent` percent of the values
-  /// do not exceed: the nearest-rank percentile, by less than 1/64 of itself too large at most. 0
-  /// where there are no values. 0 < percent <= 100.
+  /// do not exceed, without those of bin 0, which any range holds, as padding has them: the
+  /// nearest-rank percentile, by less than 1/64 of itself too large at most. amax where there are
+  /// no others. 0 < percent <= 100.
   float percentile(double percent) const;
 
   /// Of amax and the upper edges of the bins in the eight octaves below, the range R whose scale

@@ -81,8 +81,21 @@ TEST(MagnitudesTest, PercentilesAreThoseOfTheSortedValues) {
     EXPECT_LT(found.percentile(percent), exact * (1 + 1.0f / 64)) << percent;
   }
   EXPECT_EQ(found.percentile(100), found.amax());
-  EXPECT_EQ(magnitudesOf({0, 0, 0, 5}).percentile(50), 0);
   EXPECT_EQ(Magnitudes().percentile(50), 0);
+}
+
+TEST(MagnitudesTest, ZerosChangeNoRange) {
+  Values values = normalValues(1000, 4);
+  const Magnitudes alone = magnitudesOf(values);
+  values.resize(100'000); // as rows of padding do
+  const Magnitudes padded = magnitudesOf(values);
+  for (const double percent : {50.0, 99.0, 99.9, 100.0})
+    EXPECT_EQ(padded.percentile(percent), alone.percentile(percent)) << percent;
+  const format::ElementFormat& element = format::element("e2m1fn");
+  EXPECT_EQ(padded.leastSquaresRange(element), alone.leastSquaresRange(element));
+  EXPECT_EQ(magnitudesOf({0, 0, 0, 5}).percentile(50), 5);
+  EXPECT_EQ(magnitudesOf({0, 0}).percentile(99), 0);
+  EXPECT_EQ(magnitudesOf({0, 1e-44f}).percentile(50), 1e-44f);
 }
 
 /// The mean square of a scalar quantization of the values themselves, by hand.

@@ -136,6 +136,8 @@ llvm::Error setColumnExponents(llvm::MutableArrayRef<Dot> dots) {
   for (auto& [tensor, group] : groups) {
     const auto exponents = std::make_shared<const ColumnExponents>(
         exponentsOf(group, group.dots.front()->weight()->settings->strength));
+    if (llvm::all_of(*exponents, [](std::int8_t exponent) { return exponent == 0; }))
+      continue;
     for (Dot* dot : group.dots)
       for (DotSide& side : dot->sides) {
         side.exponents = exponents;
@@ -149,7 +151,7 @@ llvm::Error setColumnExponents(llvm::MutableArrayRef<Dot> dots) {
 std::string describeExponents(const Dot& dot) {
   const DotSide* weight = dot.weight();
   if (!weight || !weight->exponents)
-    return {};
+    return takesExponents(dot) ? "; no column has a power of two to move" : "";
   const ColumnExponents& exponents = *weight->exponents;
   const auto count = llvm::count_if(exponents, [](std::int8_t exponent) { return exponent != 0; });
   const auto [least, greatest] = std::ranges::minmax(exponents);

@@ -312,13 +312,21 @@ llvm::Expected<std::vector<CacheRule>> cachesOf(const Json& value, const std::st
   return rules;
 }
 
+/// Of what is no recipe as a whole.
+llvm::Error noRecipe(llvm::Error found) {
+  return llvm::createStringError(
+      llvm::toString(std::move(found)) +
+      "; a recipe is {\"rules\": [{\"weights\": \"mxfp8_e4m3\"}]} or {\"kv_cache\": "
+      "\"mxfp8_e4m3\"}, or has both keys (docs/recipes.md)");
+}
+
 llvm::Expected<Recipe> recipeOf(const Json& recipe, const std::string& file,
                                 const std::filesystem::path& folder) {
   if (!recipe.is_object())
-    return wrongType(file, "an object", recipe);
+    return noRecipe(wrongType(file, "an object", recipe));
   for (const auto& [key, value] : recipe.items())
     if (key != "rules" && key != "kv_cache")
-      return unknown(file, "key", key, {"rules", "kv_cache"});
+      return noRecipe(unknown(file, "key", key, {"rules", "kv_cache"}));
   DotOptions options;
   if (recipe.contains("kv_cache")) {
     auto caches = cachesOf(recipe["kv_cache"], file + ": kv_cache");
@@ -326,13 +334,14 @@ llvm::Expected<Recipe> recipeOf(const Json& recipe, const std::string& file,
       return caches.takeError();
     options.caches = std::move(*caches);
   } else if (!recipe.contains("rules")) {
-    return llvm::createStringError(file + ": expected the key \"rules\", a list of rules");
+    return noRecipe(
+        llvm::createStringError(file + ": has neither of the keys \"rules\" and \"kv_cache\""));
   }
   const Json list = recipe.value("rules", Json::array());
   if (!list.is_array())
-    return wrongType(file + ": rules", "a list of rules", list);
+    return noRecipe(wrongType(file + ": rules", "a list of rules", list));
   if (list.empty() && recipe.contains("rules"))
-    return llvm::createStringError(file + ": rules: the list is empty");
+    return noRecipe(llvm::createStringError(file + ": rules: the list is empty"));
   Calibrations calibrations(folder);
   for (const auto& [index, object] : llvm::enumerate(list)) {
     llvm::Expected<DotRule> rule =

@@ -34,12 +34,7 @@ llvm::Expected<float> amaxOf(const DotSide& side, const std::string& name) {
                                    std::to_string(found->columns) +
                                    " columns when it was calibrated, and has " +
                                    std::to_string(*columns) + "; calibrate this program");
-  const float amax = side.settings->range.of(found->magnitudes, *side.format->element);
-  if (amax == 0 && found->magnitudes.amax() > 0)
-    return llvm::createStringError(
-        scales.file + ": the " + what +
-        " has a percentile of 0, which has no scale: most of its values are 0; take a higher one");
-  return amax;
+  return side.settings->range.of(found->magnitudes, *side.format->element);
 }
 
 } // namespace

@@ -149,6 +149,29 @@ def test_with_static_scales(net):
         np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
 
 
+def test_columns_that_all_stay_move_nothing(tmp_path):
+    """Of one magnitude: a stack of layers is quantized once, when it is bound, as without the key."""
+    import safetensors.numpy
+    jax = pytest.importorskip("jax")
+    random = np.random.default_rng(3)
+    w, x = (random.choice([-1, 1], shape).astype(np.float32) for shape in ((3, DEPTH, DEPTH), (ROWS, DEPTH)))
+
+    def net(w, x):
+        return jax.lax.scan(lambda h, each: (jax.numpy.sign(h @ each + 0.5), None), x, w)[0]
+    (tmp_path / "net.mlir").write_text(jax.jit(net).lower(w, x).as_text(debug_info=True))
+    safetensors.numpy.save_file({"w": w}, tmp_path / "w.safetensors")
+    np.save(tmp_path / "x.npy", x)
+    octavo("calibrate", tmp_path / "net.mlir", "--weights", tmp_path / "w.safetensors", "--inputs", tmp_path / "x.npy",
+           "--columns", "-o", tmp_path / "found.json")
+
+    def reason(**rule):
+        report = json.loads(octavo("quantize", tmp_path / "net.mlir", "--json", "--parameters", "^w$", "--recipe", recipe(tmp_path, **rule)))
+        return report["dots"][0]["reason"]
+    plain = reason(weights="mxint8")
+    assert plain.startswith("weight quantized when it is bound")
+    assert reason(weights="mxint8", migrate="found.json") == plain + "; no column has a power of two to move"
+
+
 WRONG = [
     ({"weights": "mxint8", "migrate": "plain.json"}, 'the calibration has no columns of the lhs of dot "net/first"'),
     ({"weights": "mxint8", "migrate": "other.json"}, 'nothing of the lhs of dot "net/first"; near it: net/frist'),

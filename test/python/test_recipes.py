@@ -139,16 +139,19 @@ def test_named_recipes(name, pair, count):
 
 
 RULE = {"weights": "mxfp4"}
+A_RECIPE = 'a recipe is {"rules": [{"weights": "mxfp8_e4m3"}]} or {"kv_cache": "mxfp8_e4m3"}, or has both keys (docs/recipes.md)'
 WRONG = [
     ({"rules": [RULE, {"weights": "mxfp9"}]}, 'rules[1].weights: no scaled format "mxfp9"; near it: mxfp'),
     ({"rules": [{**RULE, "activations": "fp8_row:16"}]}, 'rules[0].activations: no scaled format "fp8_row:16": fp8_row has no blocks'),
     ({"rules": [{**RULE, "activations": "nine"}]}, 'rules[0].activations: no scaled format "nine"; near it: none'),
     ({"rules": [{"weight": "mxfp4"}]}, 'rules[0].weight: no key "weight"; near it: weights'),
     ({"rule": [RULE]}, 'recipe.json: no key "rule"; near it: rules'),
-    ({}, 'expected the key "rules"'),
-    ({"rules": []}, "rules: the list is empty"),
-    ({"rules": RULE}, "rules: expected a list of rules, found object"),
-    ([RULE], "recipe.json: expected an object, found array"),
+    ({}, 'recipe.json: has neither of the keys "rules" and "kv_cache"; ' + A_RECIPE),
+    ({"weights": "mxfp4"}, 'recipe.json: no key "weights"; available: rules, kv_cache; ' + A_RECIPE),
+    ({"rules": []}, "rules: the list is empty; " + A_RECIPE),
+    ({"rules": RULE}, "rules: expected a list of rules, found object; " + A_RECIPE),
+    ([RULE], "recipe.json: expected an object, found array; " + A_RECIPE),
+    (None, "recipe.json: expected an object, found null; " + A_RECIPE),
     ({"rules": ["mxfp4"]}, "rules[0]: expected an object, found string"),
     ({"rules": [{"weights": 4}]}, "rules[0].weights: expected a string, found number"),
     ({"rules": [{**RULE, "dots": 3}]}, "rules[0].dots: expected a string or a list of strings, found number"),
