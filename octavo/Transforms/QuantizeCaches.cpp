@@ -9,8 +9,8 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Text/NearNames.h"
+#include "octavo/Transforms/CacheFlow.h"
 #include "octavo/Transforms/CarriedParts.h"
-#include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/ProgramState.h"
 #include "octavo/Transforms/ScaledOrigin.h"
 #include "octavo/Transforms/SourceNames.h"
@@ -21,9 +21,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Support/DebugStringHelper.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <re2/re2.h>
@@ -43,112 +41,72 @@ bool isNamed(const CacheRule& rule, const std::string& name) {
                                      : wanted == "*" || wanted == name;
 }
 
-/// Where the values of an argument go that are it, or it with something appended.
-struct Flow {
-  llvm::SetVector<mlir::Value> values;
-  llvm::SetVector<mlir::Operation*> updates;
-  llvm::SmallVector<unsigned> results;      ///< of the function
-  mlir::Operation* scatter = nullptr;       ///< that writes into it
-  mlir::Operation* call = nullptr;          ///< that takes it and appends something
-  mlir::Operation* branchingLoop = nullptr; ///< some of whose rounds are given other values
-};
-
-bool appends(mlir::Operation* within) {
-  return within->walk([](stablehlo::DynamicUpdateSliceOp) { return mlir::WalkResult::interrupt(); })
-      .wasInterrupted();
+/// Whether an axis of what is written, and of what it is written into, is an axis of the cache as
+/// it is there.
+bool isWholeAt(std::int64_t axis, mlir::RankedTensorType cache, mlir::Operation* update) {
+  return llvm::all_of(update->getOperands().take_front(2), [&](mlir::Value each) {
+    const std::optional<std::int64_t> own = axisOfPart(each, cache, axis);
+    return own && shapeOf(each)[*own] == cache.getDimSize(axis);
+  });
 }
 
-Flow flowOf(mlir::BlockArgument argument) {
-  Flow flow;
-  flow.values.insert(argument);
-  llvm::SmallVector<std::pair<stablehlo::WhileOp, unsigned>> places;
-  for (std::size_t i = 0; i < flow.values.size(); ++i)
-    for (mlir::OpOperand& use : flow.values[i].getUses()) {
+/// A dot whose batch an axis of a cache is, which it reaches as it is; null where there is none.
+mlir::Operation* dotOfBatch(const CacheFlow& flow, mlir::RankedTensorType cache,
+                            std::int64_t axis) {
+  llvm::SetVector<std::pair<mlir::Value, std::int64_t>> reached;
+  for (mlir::Value value : flow.values)
+    if (const auto own = axisOfPart(value, cache, axis))
+      reached.insert({value, *own});
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    const auto [value, own] = reached[i];
+    for (mlir::OpOperand& use : value.getUses()) {
       mlir::Operation* op = use.getOwner();
-      const unsigned place = use.getOperandNumber();
-      auto around = llvm::dyn_cast<stablehlo::WhileOp>(op->getParentOp());
-      if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op)) {
-        flow.values.insert(loop.getBody().getArgument(place));
-        flow.values.insert(loop.getCond().getArgument(place));
-        flow.values.insert(loop->getResult(place));
-        places.emplace_back(loop, place);
-      } else if (around && op == around.getBody().front().getTerminator()) {
-        places.emplace_back(around, place);
-      } else if (llvm::isa<mlir::func::ReturnOp>(op)) {
-        flow.results.push_back(place);
-      } else if (FuncOp function = calledFunction(op); function && appends(function)) {
-        flow.call = op;
-      } else if (place == 0 && llvm::isa<stablehlo::DynamicUpdateSliceOp>(op)) {
-        flow.updates.insert(op);
-        flow.values.insert(op->getResult(0));
-      } else if (place == 0 && llvm::isa<stablehlo::ScatterOp>(op)) {
-        flow.scatter = op;
-        flow.values.insert(op->getResult(0));
+      if (auto dot = llvm::dyn_cast<stablehlo::DotGeneralOp>(op)) {
+        const stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
+        if (llvm::is_contained(use.getOperandNumber() == 0 ? numbers.getLhsBatchingDimensions()
+                                                           : numbers.getRhsBatchingDimensions(),
+                               own))
+          return op;
+      } else if (auto transpose = llvm::dyn_cast<stablehlo::TransposeOp>(op)) {
+        reached.insert({op->getResult(0), llvm::find(transpose.getPermutation(), own) -
+                                              transpose.getPermutation().begin()});
+      } else if (auto broadcast = llvm::dyn_cast<stablehlo::BroadcastInDimOp>(op)) {
+        reached.insert({op->getResult(0), broadcast.getBroadcastDimensions()[own]});
+      } else if (llvm::isa<stablehlo::ConvertOp>(op)) {
+        reached.insert({op->getResult(0), own});
       }
     }
-  for (auto [loop, place] : places)
-    if (!flow.values.contains(loop.getBody().getArgument(place)) ||
-        !flow.values.contains(loop.getBody().front().getTerminator()->getOperand(place)))
-      flow.branchingLoop = loop;
-  return flow;
-}
-
-/// The first operation that `isFound` among those that take what is computed from the values; null
-/// where there is none.
-mlir::Operation* findReader(const Flow& flow, llvm::function_ref<bool(mlir::Operation*)> isFound) {
-  llvm::SetVector<mlir::Value> reached(flow.values.begin(), flow.values.end());
-  for (std::size_t i = 0; i < reached.size(); ++i)
-    for (mlir::Operation* op : reached[i].getUsers()) {
-      if (isFound(op))
-        return op;
-      reached.insert(op->result_begin(), op->result_end());
-    }
+  }
   return nullptr;
 }
 
-bool isDot(mlir::Operation* op) {
-  return llvm::isa<stablehlo::DotGeneralOp, stablehlo::DotOp, ir::DotGeneralOp>(op);
-}
+/// The axis along which blocks lie: the last that everything appended covers, so that none cuts a
+/// block, and that is no batch of a dot, whose items have scales of their own.
+struct BlockAxis {
+  std::optional<std::int64_t> found;
+  std::int64_t batch = 0;           ///< the last that is left since it is one
+  mlir::Operation* dotOf = nullptr; ///< of the batch
+};
 
-bool isReadByDot(const Flow& flow) { return findReader(flow, isDot) != nullptr; }
-
-/// Whether an operation calls a function that has a dot, or calls another.
-bool callsForDot(mlir::Operation* op) {
-  FuncOp function = calledFunction(op);
-  return function && function
-                         .walk([](mlir::Operation* within) {
-                           return isDot(within) || calledFunction(within)
-                                      ? mlir::WalkResult::interrupt()
-                                      : mlir::WalkResult::advance();
-                         })
-                         .wasInterrupted();
-}
-
-/// The same with the calls opened that append to a cache, and those that may read one in a dot.
-Flow openedFlow(mlir::BlockArgument argument) {
-  llvm::SmallPtrSet<mlir::Operation*, 4> closed; // of functions that reach themselves
-  for (;;) {
-    Flow flow = flowOf(argument);
-    if (flow.call == nullptr && !flow.updates.empty())
-      flow.call = findReader(
-          flow, [&](mlir::Operation* op) { return !closed.contains(op) && callsForDot(op); });
-    if (flow.call == nullptr)
-      return flow;
-    if (!openCall(flow.call) && !closed.insert(flow.call).second)
-      return flow;
-  }
-}
-
-/// The axis along which blocks lie: the last that every update covers, so that none cuts a block.
-std::optional<std::int64_t> blockAxis(mlir::BlockArgument argument, const Flow& flow) {
-  const llvm::ArrayRef<std::int64_t> shape = shapeOf(argument);
-  for (std::int64_t axis = typeOf(argument).getRank(); axis-- > 0;)
-    if (shape[axis] > 1 && llvm::all_of(flow.updates, [&](mlir::Operation* update) {
-          return shapeOf(llvm::cast<stablehlo::DynamicUpdateSliceOp>(update).getUpdate())[axis] ==
-                 shape[axis];
-        }))
+BlockAxis blockAxis(mlir::BlockArgument argument, const CacheFlow& flow) {
+  const mlir::RankedTensorType cache = typeOf(argument);
+  BlockAxis axis;
+  for (std::int64_t each = cache.getRank(); each-- > 0;) {
+    const auto isWhole = [&](mlir::Operation* update) { return isWholeAt(each, cache, update); };
+    if (cache.getDimSize(each) == 1 || !llvm::all_of(flow.entries, isWhole) ||
+        !llvm::all_of(flow.moves, isWhole))
+      continue;
+    mlir::Operation* dot = dotOfBatch(flow, cache, each);
+    if (dot == nullptr) {
+      axis.found = each;
       return axis;
-  return {};
+    }
+    if (axis.dotOf == nullptr) {
+      axis.batch = each;
+      axis.dotOf = dot;
+    }
+  }
+  return axis;
 }
 
 /// The value that an operation moves, or writes into; null where it computes another.
@@ -185,7 +143,7 @@ bool isWide(mlir::Value value) {
 }
 
 /// Why an argument cannot be stored as codes; empty if it can.
-std::string reasonToLeave(FuncOp function, mlir::BlockArgument argument, const Flow& flow) {
+std::string reasonToLeave(FuncOp function, mlir::BlockArgument argument, const CacheFlow& flow) {
   const unsigned index = argument.getArgNumber();
   if (!isWide(argument))
     return "it is " + mlir::debugString(argument.getType()) +
@@ -198,7 +156,12 @@ std::string reasonToLeave(FuncOp function, mlir::BlockArgument argument, const F
   if (flow.scatter != nullptr)
     return "'stablehlo.scatter'" + at(flow.scatter) +
            " writes into it; append by dynamic_update_slice (jax.lax.dynamic_update_slice)";
-  if (flow.updates.empty())
+  if (flow.joined != nullptr)
+    return "'stablehlo.concatenate'" + at(flow.joined) +
+           " joins it with others before anything is appended; take them as one argument, or "
+           "append "
+           "first";
+  if (flow.entries.empty())
     return "no dynamic_update_slice appends to it";
   if (flow.branchingLoop != nullptr)
     return "the loop" + at(flow.branchingLoop) + " carries other values in its place";
@@ -213,15 +176,21 @@ std::string reasonToLeave(FuncOp function, mlir::BlockArgument argument, const F
     if (function.getArgAttr(index, sharding))
       return std::string("it is divided among processes (") + sharding +
              "); partition the program first";
-  if (!isReadByDot(flow))
+  if (!flow.isReadByDot())
     return "no dot reads it";
-  for (mlir::Operation* op : flow.updates)
+  for (mlir::Operation* op : flow.entries)
     if (viewed(llvm::cast<stablehlo::DynamicUpdateSliceOp>(op).getUpdate()) == argument)
       return "what is written into it" + at(op) +
              " is a slice of it with something appended; append to the whole of it";
-  if (!blockAxis(argument, flow))
-    return "no axis of it is whole in everything that is appended, so that blocks would be cut; "
-           "append whole entries";
+  const BlockAxis axis = blockAxis(argument, flow);
+  if (!axis.found && axis.dotOf != nullptr)
+    return "axis " + std::to_string(axis.batch) +
+           ", the only one of more than one element that is whole in everything that is appended, "
+           "is a batch of the dot" +
+           at(axis.dotOf) + ", whose items would share scales; keep it wide (\"none\")";
+  if (!axis.found)
+    return "no axis of it, of more than one element, is whole in everything that is appended, so "
+           "that blocks would be cut; append whole entries";
   return {};
 }
 
@@ -250,20 +219,21 @@ struct Cache {
 };
 
 /// Quantizes what is appended, and has the function take codes and scales.
-Cache takeCodes(FuncOp function, mlir::BlockArgument argument, const Flow& flow,
+Cache takeCodes(FuncOp function, mlir::BlockArgument argument, const CacheFlow& flow,
                 CacheRecord& record) {
   mlir::MLIRContext* context = function.getContext();
-  const std::int64_t axis = *blockAxis(argument, flow);
+  const std::int64_t axis = *blockAxis(argument, flow).found;
   const mlir::RankedTensorType type = typeOf(argument);
   numerics::QuantizeOptions options;
   options.rule = record.format->rule;
   const auto quantization = ir::QuantizationAttr::get(context, options);
-  for (mlir::Operation* op : flow.updates) {
+  for (mlir::Operation* op : flow.entries) {
     auto update = llvm::cast<stablehlo::DynamicUpdateSliceOp>(op);
     const mlir::Value entry = update.getUpdate();
     mlir::OpBuilder builder(op);
     const mlir::Value quantized = ir::QuantizeOp::create(
-        builder, op->getLoc(), scaledType(context, *record.format, shapeOf(entry), axis),
+        builder, op->getLoc(),
+        scaledType(context, *record.format, shapeOf(entry), *axisOfPart(entry, type, axis)),
         converted(builder, op->getLoc(), entry, builder.getF32Type()), mlir::Value(), quantization);
     update.getUpdateMutable().assign(dequantized(builder, op->getLoc(), quantized, typeOf(entry)));
   }
@@ -374,8 +344,10 @@ llvm::Expected<std::vector<CacheRecord>> quantizeCaches(mlir::ModuleOp module,
                          argument.getLoc()};
       const auto* rule =
           llvm::find_if(rules, [&](const CacheRule& each) { return isNamed(each, record.name); });
-      const Flow flow = isWide(argument) ? openedFlow(argument) : Flow();
-      const bool isCache = (!flow.updates.empty() || flow.scatter != nullptr) && isReadByDot(flow);
+      const CacheFlow flow = isWide(argument) ? cacheFlow(argument) : CacheFlow();
+      const bool isCache =
+          (!flow.entries.empty() || flow.scatter != nullptr || flow.joined != nullptr) &&
+          flow.isReadByDot();
       if (!isCache && (rule == rules.end() || rule->name != record.name))
         continue;
       record.reason = reasonToLeave(function, argument, flow);

@@ -180,6 +180,93 @@ def test_loops_carry_codes_and_scales(backend):
         np.testing.assert_array_equal(bits(ours), bits(theirs))
 
 
+LAYERS = 3
+
+
+def layers(query, position, keys, values, projections):
+    """A stack of layers, each with its cache: jax.lax.scan takes them one by one and stacks what comes of them."""
+    def layer(x, each):
+        keys, values, to_key, to_value = each
+        found, keys, values = step(x, x @ to_key, x @ to_value, position, keys, values)
+        return found, (keys, values)
+    found, (keys, values) = lax.scan(layer, query, (keys, values, *projections))
+    return found, keys, values
+
+
+def layers_of_tokens(queries, keys, values, projections):
+    def round(caches, xs):
+        position, query = xs
+        found, *caches = layers(query, position, *caches, projections)
+        return caches, found
+    (keys, values), found = lax.scan(round, [keys, values], (jnp.arange(len(queries)), queries))
+    return found, keys, values
+
+
+def layers_written_back(query, position, keys, values, projections):
+    """The same in the carry of a loop."""
+    def layer(i, carry):
+        x, keys, values = carry
+        found, *changed = step(x, x @ projections[0][i], x @ projections[1][i], position, keys[i], values[i])
+        return found, *(lax.dynamic_update_index_in_dim(cache, each, i, 0) for cache, each in zip((keys, values), changed))
+    return lax.fori_loop(0, LAYERS, layer, (query, keys, values))
+
+
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
+@pytest.mark.parametrize("function", [layers, layers_written_back, layers_of_tokens])
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "fp8_row"])
+def test_layers_take_their_part_of_a_cache(format, function, backend):
+    """As layers that are written out do, each with a cache of its own."""
+    dtype, block = FORMATS[format]
+    rng = np.random.default_rng(1)
+    projections = [(rng.standard_normal((LAYERS, WIDTH, WIDTH)) / 8).astype(np.float32) for _ in range(2)]
+    queries = [entries(position)[0] for position in range(3)]
+    stacked = [np.stack([each] * LAYERS) for each in state_of(dtype, block)]
+    wide = [np.zeros((LAYERS, *SHAPE), np.float32)] * 2
+
+    def appending(query, to_key, to_value, position, keys, values):
+        return step(query, query @ to_key, query @ to_value, position, keys, values)
+    alone = module.compile(text(appending, queries[0], projections[0][0], projections[1][0], np.int32(0), *[wide[0][0]] * 2),
+                           recipe={"kv_cache": format}, backend=backend)
+    expected, outs = [state_of(dtype, block) for _ in range(LAYERS)], []
+    for position, x in enumerate(queries):
+        for i in range(LAYERS):
+            x, *expected[i] = alone(x, *(each[i] for each in projections), np.int32(position), *expected[i])
+        outs.append(x)
+
+    if function is layers_of_tokens:
+        made = module.compile(text(function, np.stack(queries), *wide, projections, donated=(1, 2)),
+                              recipe={"kv_cache": format}, backend=backend)
+        found, *state = made(np.stack(queries), *stacked[:2], *projections, *stacked[2:])
+    else:
+        made = module.compile(text(function, queries[0], np.int32(0), *wide, projections, donated=(2, 3)),
+                              recipe={"kv_cache": format}, backend=backend)
+        found, state = [], stacked
+        for position, query in enumerate(queries):
+            out, *state = made(query, np.int32(position), *state[:2], *projections, *state[2:])
+            found.append(out)
+    assert [dot.rhs for dot in made.dots if dot.is_quantized] == [format] * 2
+    np.testing.assert_allclose(found, outs, rtol=1e-5, atol=1e-6)
+    for i, ours in enumerate(state):
+        np.testing.assert_array_equal(bits(ours), bits(np.stack([each[i] for each in expected])))
+
+
+def test_blocks_lie_along_no_batch():
+    """Items of a batch have scales of their own; entries that are one number wide have no axis for blocks then."""
+    def made(batch, width, shape):
+        def decode(query, key, position, keys):
+            keys = lax.dynamic_update_slice(keys, key, (0, position, 0))
+            return lax.dot_general(query, keys, (((width,), (width,)), ((batch,), (batch,)))), keys
+        entry = np.zeros((shape[0], 1, shape[2]), np.float32)
+        return module.compile(text(decode, entry, entry, np.int32(0), np.zeros(shape, np.float32), donated=(3,)),
+                              recipe={"kv_cache": "mxfp4"})
+    with pytest.warns(UserWarning, match="left every dot as it was"):
+        left = made(0, 2, (32, 8, 1)).dots[0].reason
+    assert "which is left: axis 0, the only one of more than one element that is whole in everything that is appended, " \
+        "is a batch of the dot at jit(decode)/dot_general, whose items would share scales" in left
+    assert [each.shape for each in made(0, 2, (32, 8, 64)).results] == [(32, 1, 8), (32, 8, 64), (32, 8, 2)]
+    assert [each.shape for each in made(2, 0, (64, 8, 32)).results] == [(32, 1, 8), (64, 8, 32), (2, 8, 32)]
+
+
 def test_a_name_has_a_format_of_its_own():
     made = module.compile(exported(), recipe={"kv_cache": {"keys": "none", "re:^val": "mxfp4"}})
     assert [argument.name for argument in made.arguments][4:] == ["keys", "values", "values.scales"]
@@ -227,6 +314,11 @@ def scattered(query, key, value, position, keys, values):
     return attention(query, keys, values, position), keys, values
 
 
+def joined(query, key, value, position, keys, values):
+    both = lax.dynamic_update_slice(jnp.stack([keys, values]), jnp.stack([key, value]), (0, 0, position, 0))
+    return attention(query, *both, position), *both
+
+
 def kept(query, key, value, position, keys, values):
     found, keys, _ = step(query, key, value, position, keys, values)
     return found, keys
@@ -238,8 +330,8 @@ def by_halves(query, key, value, position, keys, values):
     return attention(query, keys, values, position), keys, values
 
 
-def of_a_slice(query, key, value, position, keys, values):
-    first = lax.dynamic_update_slice(keys[:1], key[:1], (0, position, 0))
+def of_every_other(query, key, value, position, keys, values):
+    first = lax.dynamic_update_slice(keys[::2], key[:1], (0, position, 0))
     keys = lax.dynamic_update_slice(keys, first, (0, 0, 0))
     return attention(query, keys, values, position), keys, values
 
@@ -247,9 +339,10 @@ def of_a_slice(query, key, value, position, keys, values):
 @pytest.mark.parametrize("function, name, reason", [
     (scattered, "keys", "'stablehlo.scatter' at jit(scattered)/scatter writes into it; append by dynamic_update_slice"),
     (kept, "values", "no result is it with what is appended"),
-    (by_halves, "keys", "no axis of it is whole in everything that is appended"),
-    (of_a_slice, "keys", "is a slice of it with something appended; append to the whole of it"),
-    (of_a_slice, "values", "no dynamic_update_slice appends to it"),
+    (by_halves, "keys", "no axis of it, of more than one element, is whole in everything that is appended"),
+    (of_every_other, "keys", "is a slice of it with something appended; append to the whole of it"),
+    (of_every_other, "values", "no dynamic_update_slice appends to it"),
+    (joined, "values", "joins it with others before anything is appended; take them as one argument, or append first"),
     (step, "position", "it is tensor<i32>; codes are made of f32, bf16 and f16"),
 ])
 def test_a_pattern_that_is_not_met_is_told(tmp_path, function, name, reason):

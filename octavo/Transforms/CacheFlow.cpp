@@ -1,0 +1,218 @@
+#include "octavo/Transforms/CacheFlow.h"
+
+#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Transforms/OpenedCalls.h"
+#include "octavo/Transforms/ScaledOrigin.h"
+#include "octavo/Transforms/TensorFacts.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace octavo::transforms {
+
+namespace {
+
+using mlir::func::FuncOp;
+
+bool hasParts(FuncOp function) {
+  return function
+      ->walk([](mlir::Operation* op) {
+        return llvm::isa<stablehlo::DynamicUpdateSliceOp, stablehlo::DynamicSliceOp>(op)
+                   ? mlir::WalkResult::interrupt()
+                   : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether shapes differ by axes of one element before the others alone.
+bool areAlikeBehindOnes(llvm::ArrayRef<std::int64_t> a, llvm::ArrayRef<std::int64_t> b) {
+  const std::size_t common = std::min(a.size(), b.size());
+  const auto isOne = [](std::int64_t extent) { return extent == 1; };
+  return a.take_back(common) == b.take_back(common) && llvm::all_of(a.drop_back(common), isOne) &&
+         llvm::all_of(b.drop_back(common), isOne);
+}
+
+/// Whether the result is a part of the operand, all of whose axes are the operand's, counted from
+/// the last.
+bool takesPart(mlir::Operation* op) {
+  if (op->getNumResults() != 1 || !typeOf(op->getResult(0)) || !typeOf(op->getOperand(0)))
+    return false;
+  if (auto slice = llvm::dyn_cast<stablehlo::SliceOp>(op))
+    return llvm::all_of(slice.getStrides(), [](std::int64_t stride) { return stride == 1; });
+  const auto from = shapeOf(op->getOperand(0)), to = shapeOf(op->getResult(0));
+  if (auto broadcast = llvm::dyn_cast<stablehlo::BroadcastInDimOp>(op))
+    return llvm::is_sorted(broadcast.getBroadcastDimensions()) && areAlikeBehindOnes(from, to);
+  return llvm::isa<stablehlo::DynamicSliceOp>(op) ||
+         (llvm::isa<stablehlo::ReshapeOp>(op) && areAlikeBehindOnes(from, to));
+}
+
+bool isDot(mlir::Operation* op) {
+  return llvm::isa<stablehlo::DotGeneralOp, stablehlo::DotOp, ir::DotGeneralOp>(op);
+}
+
+/// Whether an operation calls a function that has a dot, or calls another.
+bool callsForDot(mlir::Operation* op) {
+  FuncOp function = calledFunction(op);
+  return function && function
+                         .walk([](mlir::Operation* within) {
+                           return isDot(within) || calledFunction(within)
+                                      ? mlir::WalkResult::interrupt()
+                                      : mlir::WalkResult::advance();
+                         })
+                         .wasInterrupted();
+}
+
+/// Follows an argument.
+class FlowOf {
+public:
+  explicit FlowOf(mlir::BlockArgument argument) : whole(argument.getType()) {
+    flow.values.insert(argument);
+    for (std::size_t i = 0; i < flow.values.size(); ++i)
+      for (mlir::OpOperand& use : flow.values[i].getUses())
+        follow(use);
+  }
+
+  CacheFlow take() {
+    for (mlir::Operation* op : writes)
+      (flow.values.contains(op->getOperand(1)) ? flow.moves : flow.entries).insert(op);
+    for (auto [loop, place] : places)
+      if (!flow.values.contains(loop.getBody().getArgument(place)) ||
+          !flow.values.contains(loop.getBody().front().getTerminator()->getOperand(place)))
+        flow.branchingLoop = loop;
+    return std::move(flow);
+  }
+
+private:
+  void follow(mlir::OpOperand& use) {
+    mlir::Operation* op = use.getOwner();
+    const unsigned place = use.getOperandNumber();
+    const bool isWhole = use.get().getType() == whole;
+    auto around = llvm::dyn_cast<stablehlo::WhileOp>(op->getParentOp());
+    if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op)) {
+      if (isWhole)
+        enter(loop, place);
+    } else if (around && op == around.getBody().front().getTerminator()) {
+      if (isWhole)
+        places.emplace_back(around, place);
+    } else if (llvm::isa<mlir::func::ReturnOp>(op)) {
+      if (isWhole)
+        flow.results.push_back(place);
+    } else if (FuncOp function = calledFunction(op); function && hasParts(function)) {
+      flow.call = op;
+    } else if (llvm::isa<stablehlo::DynamicUpdateSliceOp>(op)) {
+      if (place == 0)
+        write(op);
+      else if (place == 1)
+        stack(op);
+    } else if (place == 0 && llvm::isa<stablehlo::ScatterOp>(op)) {
+      flow.scatter = op;
+      flow.values.insert(op->getResult(0));
+    } else if (place == 0 && takesPart(op)) {
+      flow.values.insert(op->getResult(0));
+    }
+  }
+
+  void enter(stablehlo::WhileOp loop, unsigned place) {
+    flow.values.insert(loop.getBody().getArgument(place));
+    flow.values.insert(loop.getCond().getArgument(place));
+    flow.values.insert(loop->getResult(place));
+    places.emplace_back(loop, place);
+  }
+
+  void write(mlir::Operation* update) {
+    writes.insert(update);
+    flow.values.insert(update->getResult(0));
+  }
+
+  /// A part that a loop writes into what it carries, zeros before it.
+  void stack(mlir::Operation* update) {
+    const auto stack = llvm::dyn_cast<mlir::BlockArgument>(update->getOperand(0));
+    auto loop = stack ? llvm::dyn_cast<stablehlo::WhileOp>(stack.getOwner()->getParentOp())
+                      : stablehlo::WhileOp();
+    if (!loop || stack.getType() != whole || stack.getOwner() != &loop.getBody().front())
+      return;
+    const unsigned place = stack.getArgNumber();
+    const std::optional<double> number = splatNumber(loop->getOperand(place));
+    if (number == 0.0 && !std::signbit(*number) &&
+        stack.getOwner()->getTerminator()->getOperand(place) == update->getResult(0))
+      enter(loop, place);
+  }
+
+  const mlir::Type whole;
+  CacheFlow flow;
+  llvm::SetVector<mlir::Operation*> writes;
+  llvm::SmallVector<std::pair<stablehlo::WhileOp, unsigned>> places;
+};
+
+/// What joins the values with others, where that is then appended to; else null.
+mlir::Operation* joinedBefore(const CacheFlow& flow) {
+  llvm::SetVector<mlir::Value> reached(flow.values.begin(), flow.values.end());
+  mlir::Operation* joined = nullptr;
+  for (std::size_t i = 0; i < reached.size(); ++i)
+    for (mlir::OpOperand& use : reached[i].getUses()) {
+      mlir::Operation* op = use.getOwner();
+      if (llvm::isa<stablehlo::ConcatenateOp>(op)) {
+        joined = joined != nullptr ? joined : op;
+        reached.insert(op->getResult(0));
+      } else if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op)) {
+        reached.insert(loop.getBody().getArgument(use.getOperandNumber()));
+      } else if (use.getOperandNumber() == 0 && llvm::isa<stablehlo::DynamicUpdateSliceOp>(op)) {
+        if (joined != nullptr)
+          return joined;
+      } else if (use.getOperandNumber() == 0 &&
+                 llvm::isa<stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
+                           stablehlo::DynamicSliceOp, stablehlo::SliceOp, stablehlo::TransposeOp,
+                           stablehlo::ConvertOp>(op)) {
+        reached.insert(op->getResult(0));
+      }
+    }
+  return nullptr;
+}
+
+} // namespace
+
+mlir::Operation* CacheFlow::findReader(llvm::function_ref<bool(mlir::Operation*)> isFound) const {
+  llvm::SetVector<mlir::Value> reached(values.begin(), values.end());
+  for (std::size_t i = 0; i < reached.size(); ++i)
+    for (mlir::Operation* op : reached[i].getUsers()) {
+      if (isFound(op))
+        return op;
+      reached.insert(op->result_begin(), op->result_end());
+    }
+  return nullptr;
+}
+
+bool CacheFlow::isReadByDot() const { return findReader(isDot) != nullptr; }
+
+CacheFlow cacheFlow(mlir::BlockArgument argument) {
+  llvm::SmallPtrSet<mlir::Operation*, 4> closed; // of functions that reach themselves
+  for (;;) {
+    CacheFlow flow = FlowOf(argument).take();
+    if (flow.call == nullptr && !flow.entries.empty())
+      flow.call = flow.findReader(
+          [&](mlir::Operation* op) { return !closed.contains(op) && callsForDot(op); });
+    if (flow.call == nullptr) {
+      if (flow.entries.empty())
+        flow.joined = joinedBefore(flow);
+      return flow;
+    }
+    if (!openCall(flow.call) && !closed.insert(flow.call).second)
+      return flow;
+  }
+}
+
+std::optional<std::int64_t> axisOfPart(mlir::Value part, mlir::RankedTensorType cache,
+                                       std::int64_t axis) {
+  if (!typeOf(part))
+    return std::nullopt;
+  const std::int64_t own = axis - (cache.getRank() - typeOf(part).getRank());
+  return own >= 0 ? std::optional(own) : std::nullopt;
+}
+
+} // namespace octavo::transforms
