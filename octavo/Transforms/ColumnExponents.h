@@ -23,8 +23,8 @@ using ColumnExponents = std::vector<std::int8_t>;
 llvm::Error checkColumnExponents(const DotFormats& formats);
 
 /// Gives the sides of quantized dots whose settings move powers of two their exponents, unless all
-/// are 0, and their static scales, if any, the amax of the moved columns. Dots of one tensor of activations get the
-/// same. The error names a dot of whose columns the calibration knows nothing.
+/// are 0, and their static scales, if any, the amax of the moved columns. Dots of one tensor of
+/// activations get the same. The error names a dot of whose columns the calibration knows nothing.
 llvm::Error setColumnExponents(llvm::MutableArrayRef<Dot> dots);
 
 /// What a record says of the exponents: the least and the greatest, and how many are not 0, or that

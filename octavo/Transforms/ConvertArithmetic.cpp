@@ -9,12 +9,17 @@ namespace octavo::transforms {
 using format::ElementFormat;
 using Writer = ArithmeticWriter;
 
+mlir::InFlightDiagnostic emitOpenExtents(mlir::Operation* at, mlir::Type found) {
+  return at->emitError() << "octavo-emit takes known extents; found " << found
+                         << "; octavo-refine-shapes=types=tensor<8x64xf32>,... makes them known, "
+                            "given the types of the arguments";
+}
+
 mlir::FailureOr<mlir::Value> emitConvert(mlir::OpBuilder& builder, ir::ConvertOp op) {
   if (op.getOperand().getType() == op.getResult().getType())
     return op.getOperand(); // codes stay, beyond the limits too
   if (!Writer::typeOf(op.getOperand()).hasStaticShape())
-    return op.emitError() << "octavo-emit takes known extents; found " << op.getOperand().getType()
-                          << " (octavo-refine-shapes makes them known)";
+    return emitOpenExtents(op, op.getOperand().getType());
   Writer writer(builder, op.getLoc());
   const numerics::Conversion conversion = op.getConversion().getConversion();
   const bool saturates = conversion.overflow == numerics::Overflow::Saturate;

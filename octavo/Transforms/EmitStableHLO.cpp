@@ -11,6 +11,7 @@
 #include "octavo/Transforms/RoundingArithmetic.h"
 #include "octavo/Transforms/ScaleArithmetic.h"
 #include "octavo/Transforms/ScaledCallForms.h"
+#include "octavo/Transforms/ScaledOrigin.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -28,8 +29,7 @@ bool isScaled(mlir::Type type) { return llvm::isa<ir::ScaledType>(type); }
 /// The types of the parts of a scaled tensor; an error where an extent is unknown.
 mlir::FailureOr<llvm::SmallVector<mlir::Type>> partTypes(mlir::Operation* at, ir::ScaledType type) {
   if (llvm::any_of(type.getShape(), mlir::ShapedType::isDynamic))
-    return at->emitError() << "octavo-emit takes known extents; found " << type
-                           << " (octavo-refine-shapes makes them known)";
+    return emitOpenExtents(at, type);
   return type.getPartTypes();
 }
 
@@ -170,9 +170,7 @@ private:
       dot.getResult().replaceAllUsesWith(product(builder, dot));
     } else if (auto rows = llvm::dyn_cast<ir::RowsOfGroupsOp>(op)) {
       if (!rows.getAll().getType().hasStaticShape())
-        return op->emitError() << "octavo-emit takes known extents; found "
-                               << rows.getAll().getType()
-                               << " (octavo-refine-shapes makes them known)";
+        return emitOpenExtents(op, rows.getAll().getType());
       rows.replaceAllUsesWith(emitRowsOfGroups(builder, rows));
     } else if (auto convert = llvm::dyn_cast<ir::ConvertOp>(op)) {
       mlir::FailureOr<mlir::Value> result = emitConvert(builder, convert);
@@ -258,6 +256,9 @@ private:
     const mlir::Value call = form == Form::CustomCalls
                                  ? writeDequantizeCall(builder, location, parts.at(value), type)
                                  : mlir::Value();
+    if (!call && !isInBlocks(type.getShape(), type.getBlock()))
+      mlir::emitRemark(location) << "this tensor has a scale for each element: spelled out it is a "
+                                    "product of two tensors, which octavo-recover-scaled leaves";
     return call ? call : emitDequantize(builder, location, parts.at(value), type);
   }
 

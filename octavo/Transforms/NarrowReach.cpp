@@ -69,7 +69,7 @@ Sources sourcesOf(mlir::Value value) {
 /// What is asked about and what that is made of, up to what is known.
 class Reached {
 public:
-  explicit Reached(llvm::DenseMap<mlir::Value, bool>& known) : known(known) {}
+  Reached(Narrow sought, llvm::DenseMap<mlir::Value, bool>& known) : sought(sought), known(known) {}
 
   void answer(mlir::Value value) {
     placeOf(value);
@@ -91,6 +91,10 @@ private:
     bool isNarrow = false;
   };
 
+  bool isSought(mlir::Value value) const {
+    return isCodes(value) || (sought == Narrow::CodesAndScales && isE8m0(value));
+  }
+
   std::size_t placeOf(mlir::Value value) {
     const auto [found, isNew] = places.try_emplace(value, nodes.size());
     if (isNew)
@@ -101,7 +105,7 @@ private:
   void expand(std::size_t place) {
     const mlir::Value value = nodes[place].value;
     const auto before = known.find(value);
-    if (before != known.end() || isCodes(value) || value.getDefiningOp<ir::DequantizeOp>() ||
+    if (before != known.end() || isSought(value) || value.getDefiningOp<ir::DequantizeOp>() ||
         (value.getDefiningOp() != nullptr && sideOfIntegers(value.getDefiningOp())) ||
         decodedCodes(value)) {
       nodes[place].isSource = before == known.end() || before->second;
@@ -160,6 +164,7 @@ private:
       }
   }
 
+  const Narrow sought;
   llvm::DenseMap<mlir::Value, bool>& known;
   llvm::DenseMap<mlir::Value, std::size_t> places;
   std::vector<Node> nodes;
@@ -169,7 +174,7 @@ private:
 
 bool NarrowReach::covers(mlir::Value value) {
   if (!known.contains(value))
-    Reached(known).answer(value);
+    Reached(sought, known).answer(value);
   return known[value];
 }
 

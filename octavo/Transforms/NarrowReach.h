@@ -4,17 +4,27 @@
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <cstdint>
+
 namespace octavo::transforms {
+
+/// What is looked for.
+enum class Narrow : std::uint8_t {
+  Codes,         ///< those that integers stand for too: MXINT8, and what is decoded by arithmetic
+  CodesAndScales ///< and every tensor of E8M0
+};
 
 /// Answers, and remembers them, for values as they stand when it is asked.
 class NarrowReach {
 public:
-  /// Whether codes are among what a value is computed from (those that integers stand for too:
-  /// MXINT8, and what is decoded by arithmetic), without another product or sum between;
-  /// of a value that a loop carries, in every round but perhaps the first.
+  explicit NarrowReach(Narrow sought = Narrow::Codes) : sought(sought) {}
+
+  /// Whether what is looked for is among what a value is computed from, without another product or
+  /// sum between; of a value that a loop carries, in every round but perhaps the first.
   bool covers(mlir::Value value);
 
 private:
+  Narrow sought;
   llvm::DenseMap<mlir::Value, bool> known;
 };
 

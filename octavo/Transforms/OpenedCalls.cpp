@@ -92,10 +92,10 @@ llvm::SetVector<mlir::Value> factors(mlir::ModuleOp module, ScaledOrigins& origi
   return found;
 }
 
-/// Whether a value, or a comparison that it is of, comes from narrow values.
+/// Whether a value, or a comparison that it is of, comes from narrow values, or from their scales.
 bool follows(mlir::Value value, ScaledOrigins& origins) {
   mlir::Operation* op = value.getDefiningOp();
-  return (!isCodes(value) && origins.comesFromNarrow(value)) ||
+  return (!isCodes(value) && origins.comesFromNarrowOrScales(value)) ||
          (mlir::getElementTypeOrSelf(value.getType()).isInteger(1) && op != nullptr &&
           isComputedPerElement(op) && llvm::any_of(op->getOperands(), [&](mlir::Value operand) {
             return follows(operand, origins);

@@ -13,6 +13,7 @@
 #include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/ScaledCalls.h"
 #include "octavo/Transforms/ScaledOrigin.h"
+#include "octavo/Transforms/ScalesWithoutCodes.h"
 #include "octavo/Transforms/SourceNames.h"
 #include "octavo/Transforms/TensorFacts.h"
 #include "octavo/Transforms/UnusedOperations.h"
@@ -100,6 +101,8 @@ private:
   void dot(stablehlo::DotOp op);
   void otherProduct(mlir::Operation* op);
   void convolution(stablehlo::ConvolutionOp op);
+  /// What a side of a dot is made of, and what keeps it wide if that is scales without codes.
+  ScaledOrigin originOf(mlir::Operation* dot, mlir::Value side);
   static std::optional<Obstacle> unfit(mlir::Operation* op, mlir::ValueRange sides,
                                        llvm::ArrayRef<ScaledOrigin> found);
   void multiply(stablehlo::DotGeneralOp op, RecoveredDot& record,
@@ -165,6 +168,13 @@ void Recovery::replace(mlir::Operation* op, mlir::Value lhs, mlir::Value rhs,
   replaced.push_back(op);
 }
 
+ScaledOrigin Recovery::originOf(mlir::Operation* dot, mlir::Value side) {
+  ScaledOrigin origin = origins.of(side);
+  return std::holds_alternative<std::monostate>(origin) && origins.comesFromNarrowOrScales(side)
+             ? scalesWithoutCodes(dot, side, origins)
+             : origin;
+}
+
 bool Recovery::comesFromCodes(RecoveredDot& record, llvm::ArrayRef<ScaledOrigin> found) {
   const bool isAny = llvm::any_of(found, [](const ScaledOrigin& origin) {
     return std::holds_alternative<Dequantized>(origin);
@@ -184,7 +194,7 @@ void Recovery::dot(stablehlo::DotGeneralOp op) {
   if (tensor(sides[0]))
     record.multiplyAdds = multiplyAdds(op.getResult(), tensor(sides[0]).getShape(),
                                        dimensions.getLhsContractingDimensions());
-  const ScaledOrigin found[] = {origins.of(sides[0]), origins.of(sides[1])};
+  const ScaledOrigin found[] = {originOf(op, sides[0]), originOf(op, sides[1])};
   if (!comesFromCodes(record, found))
     return;
   if (op.getAlgorithm())
@@ -199,7 +209,9 @@ void Recovery::dot(stablehlo::DotGeneralOp op) {
 void Recovery::dot(stablehlo::DotOp op) {
   const mlir::Value sides[] = {op.getLhs(), op.getRhs()};
   const std::int64_t rank = tensor(sides[0]) ? tensor(sides[0]).getRank() : 0;
-  if (rank > 0 && (origins.comesFromNarrow(sides[0]) || origins.comesFromNarrow(sides[1]))) {
+  if (rank > 0 && llvm::any_of(sides, [&](mlir::Value side) {
+        return origins.comesFromNarrowOrScales(side);
+      })) {
     mlir::OpBuilder builder(op);
     auto general = stablehlo::DotGeneralOp::create(
         builder, op.getLoc(), op.getType(), sides[0], sides[1],
@@ -221,7 +233,7 @@ void Recovery::otherProduct(mlir::Operation* op) {
   RecoveredDot& record = this->record(op);
   record.lhs = describe(op->getOperand(0).getType());
   record.rhs = describe(op->getOperand(1).getType());
-  const ScaledOrigin found[] = {origins.of(op->getOperand(0)), origins.of(op->getOperand(1))};
+  const ScaledOrigin found[] = {originOf(op, op->getOperand(0)), originOf(op, op->getOperand(1))};
   if (comesFromCodes(record, found))
     miss(record, {op, "is a product that scaled tensors do not have",
                   llvm::isa<chlo::RaggedDotOp>(op)
@@ -252,15 +264,15 @@ void Recovery::multiply(stablehlo::DotGeneralOp op, RecoveredDot& record,
     if (parts == nullptr)
       continue;
     side = packed(op, *parts);
-    if (!parts->note.empty())
-      record.note = parts->note;
+    if (record.note.find(parts->note) == std::string::npos)
+      record.note += (record.note.empty() ? "" : ", and ") + parts->note;
   }
   replace(op, packedSides[0], packedSides[1], op.getDotDimensionNumbers(), {});
 }
 
 /// A convolution, of which nothing is known if neither side comes from codes.
 void Recovery::convolution(stablehlo::ConvolutionOp op) {
-  const ScaledOrigin found[] = {origins.of(op.getLhs()), origins.of(op.getRhs())};
+  const ScaledOrigin found[] = {originOf(op, op.getLhs()), originOf(op, op.getRhs())};
   RecoveredDot& record = this->record(op);
   record.lhs = describe(op.getLhs().getType());
   record.rhs = describe(op.getRhs().getType());
@@ -353,7 +365,7 @@ RecoverReport Recovery::run(mlir::ModuleOp module) {
       known.rhs = describe(narrow.getRhs().getType());
       for (mlir::Value side : {narrow.getRhs(), narrow.getLhs()})
         if (tensor(side)) {
-          const ScaledOrigin origin = origins.of(side);
+          const ScaledOrigin origin = originOf(op, side);
           if (const auto* obstacle = std::get_if<Obstacle>(&origin))
             tell(known, *obstacle);
         }

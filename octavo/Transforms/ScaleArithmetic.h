@@ -3,12 +3,17 @@
 
 #include "octavo/Dialect/Octavo/Octavo.h"
 
+#include "mlir/IR/Diagnostics.h"
+
 namespace octavo::transforms {
 
 /// A scaled tensor as plain ones. `outer` is null where the type has none.
 struct ScaledParts {
   mlir::Value elements, scales, outer;
 };
+
+/// The error of extents that are not known, for which nothing is written here.
+mlir::InFlightDiagnostic emitOpenExtents(mlir::Operation* at, mlir::Type found);
 
 /// Whether the codes of a part of a tensor need nothing of the rest of it but its amax.
 bool isOfAmaxAlone(ir::ScaledType type, ir::QuantizationAttr quantization, mlir::Type input);

@@ -319,6 +319,18 @@ std::optional<ScaledOrigins::Grid> ScaledOrigins::computed(mlir::Operation* op) 
   return Grid{compact->getResult(0), block};
 }
 
+/// A number before conversions that kept what it is.
+static mlir::Value numberBeforeWidening(mlir::Value number) {
+  auto convert = number.getDefiningOp<stablehlo::ConvertOp>();
+  if (!convert)
+    return number;
+  const format::ElementFormat *from = elementFormatOf(convert.getOperand()),
+                              *to = elementFormatOf(number);
+  return from != nullptr && to != nullptr && numerics::holdsFiniteValues(*to, *from)
+             ? numberBeforeWidening(convert.getOperand())
+             : number;
+}
+
 /// What a loop was given, of a value that it carries and never changes; else null.
 static mlir::Value carriedUnchanged(mlir::Value value) {
   auto loop = llvm::dyn_cast_or_null<stablehlo::WhileOp>(
@@ -343,7 +355,9 @@ std::optional<ScaledOrigins::Grid> ScaledOrigins::gridOf(mlir::Value value) {
   const Grid each{value, Extents(type.getShape().size(), 1)};
   if (mlir::Value before = carriedUnchanged(value))
     return gridOf(before);
-  if (op == nullptr || type.getRank() == 0)
+  if (type.getRank() == 0)
+    return Grid{canBeScale(value) ? value : numberBeforeWidening(value), {}};
+  if (op == nullptr)
     return each;
   mlir::OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);

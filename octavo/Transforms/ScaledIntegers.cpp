@@ -21,10 +21,6 @@ bool isInt8(mlir::Value value) {
   return mlir::getElementTypeOrSelf(value.getType()).isSignlessInteger(8);
 }
 
-bool isE8m0(mlir::Value value) {
-  return llvm::isa<mlir::Float8E8M0FNUType>(mlir::getElementTypeOrSelf(value.getType()));
-}
-
 /// A value times a power of two.
 struct Multiple {
   mlir::Value of;
@@ -112,6 +108,10 @@ std::optional<Multiple> multipleOfE8m0(mlir::Value scales,
 }
 
 } // namespace
+
+bool isE8m0(mlir::Value value) {
+  return llvm::isa<mlir::Float8E8M0FNUType>(mlir::getElementTypeOrSelf(value.getType()));
+}
 
 bool isPowerOfTwo(double number) {
   int exponent = 0;

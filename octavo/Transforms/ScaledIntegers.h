@@ -2,10 +2,14 @@
 #pragma once
 
 #include "mlir/IR/Operation.h"
+#include "mlir/IR/Value.h"
 
 #include <optional>
 
 namespace octavo::transforms {
+
+/// Whether a tensor's elements are scales of E8M0.
+bool isE8m0(mlir::Value value);
 
 /// Whether a number is 2^n.
 bool isPowerOfTwo(double number);

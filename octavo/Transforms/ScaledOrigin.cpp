@@ -8,6 +8,7 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Transforms/KnownScales.h"
 #include "octavo/Transforms/Movement.h"
 #include "octavo/Transforms/ScaledIntegers.h"
 #include "octavo/Transforms/TensorFacts.h"
@@ -137,6 +138,18 @@ ScaledOrigin ScaledOrigins::of(mlir::Value value) {
 bool isForEach(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> block) {
   return llvm::all_of(llvm::zip_equal(shape, block),
                       [](auto axis) { return std::get<0>(axis) == 1 || std::get<1>(axis) == 1; });
+}
+
+/// Whether a tensor is one row or one column, whose elements may each have the scale of a column or
+/// row.
+static bool isRowOrColumn(llvm::ArrayRef<std::int64_t> shape) {
+  return shape.size() > 1 &&
+         llvm::count_if(shape, [](std::int64_t extent) { return extent != 1; }) == 1;
+}
+
+bool isInBlocks(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> block) {
+  const std::int64_t count = elementCount(shape);
+  return !isForEach(shape, block) || count == 0 || count == 1 || isRowOrColumn(shape);
 }
 
 /// The scales of a grid as octavo.pack takes them: none where there are no elements. A block that
@@ -280,19 +293,10 @@ ScaledOrigin ScaledOrigins::traced(mlir::Value value) {
                   "apply it before the quantization, or after the dot"};
 }
 
-/// Whether a tensor is one row or one column, whose elements may each have the scale of a column or
-/// row.
-static bool isRowOrColumn(llvm::ArrayRef<std::int64_t> shape) {
-  return shape.size() > 1 &&
-         llvm::count_if(shape, [](std::int64_t extent) { return extent != 1; }) == 1;
-}
-
 std::variant<ScaledOrigins::Grid, Obstacle>
 ScaledOrigins::fewerScales(mlir::Operation* op, mlir::Value factor, bool isDivided) {
   const std::optional<Grid> grid = gridOf(factor);
-  const std::int64_t count = elementCount(openShapeOf(factor));
-  if (!grid || (isForEach(openShapeOf(factor), grid->block) && count != 0 && count != 1 &&
-                !isRowOrColumn(openShapeOf(factor))))
+  if (!grid || !isInBlocks(openShapeOf(factor), grid->block))
     return Obstacle{op,
                     std::string(isDivided ? "divides" : "multiplies") +
                         " by a tensor that is no broadcast of fewer scales",
@@ -318,8 +322,10 @@ ScaledOrigin ScaledOrigins::scaled(mlir::Operation* op, mlir::Value codes, mlir:
   ScaledOrigin result = *parts;
   Dequantized& changed = std::get<Dequantized>(result);
   grid->value = asE8m0(builder, op->getLoc(), grid->value, changed);
-  if (isDivided)
+  if (isDivided) {
     grid->value = inverse(builder, op->getLoc(), grid->value);
+    changed.addNote(beyondF32(knownScales(grid->value)));
+  }
   if (!canBeScale(grid->value))
     return Obstacle{op, "has scales of a type that no scaled tensor has", "convert them to f32"};
   return combined(op, changed, *grid);
@@ -374,6 +380,7 @@ ScaledOrigin ScaledOrigins::combined(mlir::Operation* op, Dequantized parts, Gri
                            [&](std::size_t axis) { return shapes.sizeOf(lhs, axis); });
   }
   parts.scales = make<stablehlo::MulOp>(builder, op->getLoc(), lhs, rhs);
+  parts.addNote(beyondF32(knownScales(parts.scales)));
   return parts;
 }
 

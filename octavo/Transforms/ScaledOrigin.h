@@ -66,6 +66,10 @@ bool areSame(mlir::Value a, mlir::Value b);
 /// Whether every element of a tensor in such blocks has a scale of its own.
 bool isForEach(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> block);
 
+/// Whether a tensor in such blocks has fewer scales than elements, or is one element, row or
+/// column: scales of its own for each are no blocks.
+bool isInBlocks(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> block);
+
 /// Blocks of a reshape's result, from those of its operand, both of known extents. Axes of both
 /// shapes fall into groups of equal size. In a group the leading axes have a scale for each index,
 /// the trailing ones one for all, and the one between them whatever it has. False where blocks do
@@ -90,6 +94,8 @@ public:
   void take(mlir::Value value, Dequantized parts) { known[value] = std::move(parts); }
 
   bool comesFromNarrow(mlir::Value value) { return reach.covers(value); }
+  /// Whether scales of E8M0 are among what it is computed from, or codes.
+  bool comesFromNarrowOrScales(mlir::Value value) { return reachOfScales.covers(value); }
 
 private:
   struct Move;
@@ -170,7 +176,7 @@ private:
                      mlir::Type element, mlir::Value like);
 
   llvm::DenseMap<mlir::Value, ScaledOrigin> known;
-  NarrowReach reach;
+  NarrowReach reach, reachOfScales{Narrow::CodesAndScales};
   std::vector<mlir::Operation*> made;
 };
 

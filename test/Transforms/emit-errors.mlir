@@ -1,14 +1,14 @@
 // RUN: octavo-opt %s --octavo-emit --verify-diagnostics -split-input-file
 
 func.func @unknown(%x: tensor<?xf32>) -> tensor<?xf8E4M3FN> {
-  // expected-error @below {{octavo-emit takes known extents; found 'tensor<?xf32>' (octavo-refine-shapes makes them known)}}
+  // expected-error @below {{octavo-emit takes known extents; found 'tensor<?xf32>'; octavo-refine-shapes=types=tensor<8x64xf32>,... makes them known, given the types of the arguments}}
   %0 = octavo.convert %x, overflow = saturate : tensor<?xf32> -> tensor<?xf8E4M3FN>
   return %0 : tensor<?xf8E4M3FN>
 }
 
 // -----
 
-// expected-error @below {{octavo-emit takes known extents; found '!octavo.scaled<?x64xf8E4M3FN, scale f32, block [?, 64]>' (octavo-refine-shapes makes them known)}}
+// expected-error @below {{octavo-emit takes known extents; found '!octavo.scaled<?x64xf8E4M3FN, scale f32, block [?, 64]>'; octavo-refine-shapes=types=tensor<8x64xf32>,... makes them known, given the types of the arguments}}
 func.func @extents(%x: !octavo.scaled<?x64xf8E4M3FN, scale f32, block [?, 64]>) -> tensor<?x64xf32> {
   %0 = octavo.dequantize %x : !octavo.scaled<?x64xf8E4M3FN, scale f32, block [?, 64]> -> tensor<?x64xf32>
   return %0 : tensor<?x64xf32>
@@ -44,7 +44,7 @@ func.func @blocks(%x: tensor<4x64xf8E4M3FN>, %s: tensor<4x2xf8E8M0FNU>) -> tenso
 // -----
 
 func.func @groups(%all: tensor<?x3x7xf32>, %sizes: tensor<3xi32>) -> tensor<?x7xf32> {
-  // expected-error @below {{octavo-emit takes known extents; found 'tensor<?x3x7xf32>' (octavo-refine-shapes makes them known)}}
+  // expected-error @below {{octavo-emit takes known extents; found 'tensor<?x3x7xf32>'; octavo-refine-shapes=types=tensor<8x64xf32>,... makes them known, given the types of the arguments}}
   %0 = octavo.rows_of_groups %all, %sizes : (tensor<?x3x7xf32>, tensor<3xi32>) -> tensor<?x7xf32>
   return %0 : tensor<?x7xf32>
 }

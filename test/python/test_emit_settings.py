@@ -357,6 +357,37 @@ def test_recovered(tmp_path, name, extent):
     there_and_back(tmp_path, opt(text, f"--octavo-quantize-dots=weights={name} both-activations"), *arrays)
 
 
+def packed(element, block, outer):
+    """A product of codes and scales that are given in f32, and of an outer scale."""
+    grid = "x".join(str(extent // each) for extent, each in zip((8, 64), block, strict=True))
+    kind = f"!octavo.scaled<8x64x{element}, scale f8E8M0FNU, block {block}{', outer f32' if outer else ''}>"
+    return f"""func.func @main(%ef: tensor<8x64xf32>, %sf: tensor<{grid}xf32>, %o: tensor<f32>, %y: tensor<5x64xf32>) -> tensor<8x5xf32> {{
+  %e = stablehlo.convert %ef : (tensor<8x64xf32>) -> tensor<8x64x{element}>
+  %s = stablehlo.convert %sf : (tensor<{grid}xf32>) -> tensor<{grid}xf8E8M0FNU>
+  %0 = octavo.pack %e, %s{", %o" if outer else ""} : (tensor<8x64x{element}>, tensor<{grid}xf8E8M0FNU>{", tensor<f32>" if outer else ""}) -> {kind}
+  %1 = octavo.dot_general %0, %y, contracting_dims = [1] x [1] : ({kind}, tensor<5x64xf32>) -> tensor<8x5xf32>
+  return %1 : tensor<8x5xf32>
+}}"""
+
+
+@pytest.mark.parametrize("element", ["f8E4M3FN", "f4E2M1FN", "i8"])
+@pytest.mark.parametrize("block, grid", [([1, 32], (8, 2)), ([4, 64], (2, 1))])
+def test_e8m0_under_an_outer_scale_recovered(tmp_path, element, block, grid):
+    """Scales of 2^120, which a value of f32 has under an outer one of 2^-130 alone."""
+    rng = np.random.default_rng(2)
+    arrays = [rng.integers(-3, 4, (8, 64)).astype(np.float32), np.exp2(rng.integers(112, 124, grid)).astype(np.float32), np.float32(2**-130),
+              rng.standard_normal((5, 64)).astype(np.float32)]
+    there_and_back(tmp_path, packed(element, block, True), *arrays)
+
+
+def test_a_scale_for_each_element_is_told(tmp_path):
+    done = subprocess.run([OCTAVO.parent / "octavo-opt", "--octavo-emit", "-"], input=packed("f8E4M3FN", [1, 1], False),
+                          capture_output=True, text=True, check=True)
+    assert "remark: this tensor has a scale for each element" in done.stderr and "octavo." not in done.stdout
+    assert "remark" not in subprocess.run([OCTAVO.parent / "octavo-opt", "--octavo-emit", "-"], input=packed("f8E4M3FN", [1, 32], False),
+                                          capture_output=True, text=True, check=True).stderr
+
+
 @pytest.mark.parametrize("recipe", ["fp8-training", "mxfp8-training", "nvfp4-training"])
 def test_training_recipes_recovered(tmp_path, recipe):
     jax = pytest.importorskip("jax")

@@ -22,6 +22,9 @@ def test_a_wide_convolution_is_no_miss(tmp_path):
     assert "stablehlo.convolution" in after.read_text()
 
 
+INT4 = INT8.astype(jnp.int4)
+
+
 def outer_product(q, s):
     """A scale a row where the dot has one a column: square, so that nothing but the axis differs."""
     return dot(f32(q) * s[None, :], weight())
@@ -79,6 +82,20 @@ NOT_SCALED = {
                                  [codes((M, K)), exponents(M)], "stablehlo.select", "not 0"),
     "exponents of every element": (lambda q, s: dot(jnp.ldexp(f32(q), s.astype(jnp.int32) - 127), weight()), [codes((M, K)), exponents((M, K))],
                                    "stablehlo.select", "not 0"),
+    "integers of 4 bits by e8m0": (lambda q, s: dot(f32(q) * blockwise(f32(s), q.shape), weight()), [INT4, scales((M, 2), E8M0)],
+                                   "stablehlo.multiply", "values of i4"),
+    "integers of 16 bits by e8m0": (lambda q, s: dot(f32(q) * blockwise(f32(s), q.shape), weight()), [INT8.astype(np.int16), scales((M, 2), E8M0)],
+                                    "stablehlo.multiply", "values of i16"),
+    "integers less an offset by e8m0": (lambda q, s: dot((f32(q) - 4) * blockwise(f32(s), q.shape), weight()), [INT8.astype(np.uint8), scales((M, 2), E8M0)],
+                                        "stablehlo.multiply", "what 'stablehlo.subtract' gives"),
+    "values looked up by e8m0": (lambda q, s, t: dot(t[q].reshape(M, K) * blockwise(f32(s), (M, K)), weight()),
+                                 [np.abs(INT8).astype(np.int32), scales((M, 2), E8M0), np.arange(8, dtype=np.float32)],
+                                 "stablehlo.gather", "looks up the values"),
+    "wide values divided by e8m0": (lambda q, s: dot(q / blockwise(f32(s), q.shape), weight()), [X, scales((M, 2), E8M0)],
+                                    "stablehlo.divide", "values of f32"),
+    "scales of e8m0 alone": (lambda s: dot(f32(s), weight()), [scales((M, K), E8M0)], "stablehlo.convert", "for elements"),
+    "a function of what e8m0 scales": (lambda q, s: dot(jnp.tanh(q * blockwise(f32(s), q.shape)), weight()), [X, scales((M, 2), E8M0)],
+                                       "stablehlo.tanh", "stands between scales of E8M0"),
     "carried and added to": (added_to_in_a_loop, [codes((M, K)), scales(())], "stablehlo.while", "every round"),
     "a narrow result": (lambda q: lax.dot_general(q, W, (((1,), (0,)), ((), ())), preferred_element_type=E5M2),
                         [codes((M, K), E5M2)], "stablehlo.dot_general", "result"),
@@ -96,7 +113,25 @@ def test_what_only_looks_scaled_is_left_and_told(tmp_path, form):
     np.testing.assert_array_equal(run(after, arguments, tmp_path).view(np.uint8), run(before, arguments, tmp_path).view(np.uint8))
     text = explain(before).stdout
     assert f"'{obstacle}'" in text and "0 of 1 dots narrow, 1 missed; 0.0 % of the multiply-adds are narrow" in text
-    assert "1 of 1 dots look narrow" in explain(before, "--fail-on-missed", code=1).stderr
+    failed = explain(before, "--fail-on-missed", "-o", tmp_path / "none.mlir", code=1)
+    assert "1 of 1 dots look narrow" in failed.stderr and failed.stdout == text and not (tmp_path / "none.mlir").exists()
+
+
+def test_a_function_that_multiplies_what_e8m0_scales_is_opened(tmp_path):
+    program = tmp_path / "p.mlir"
+    program.write_text(jax.jit(lambda q, s: jax.jit(dot)(f32(q) * blockwise(f32(s), q.shape), weight())).lower(INT4, scales((M, 2), E8M0)).as_text())
+    assert "call @dot" in program.read_text()
+    told = json.loads(explain(program, "--json").stdout)
+    assert told["missed"] == 1 and "values of i4" in told["dots"][0]["reason"]
+
+
+def test_one_side_of_e8m0_without_codes_is_told(tmp_path):
+    """The other is recovered."""
+    program = tmp_path / "p.mlir"
+    program.write_text(jax.jit(lambda q, s, r, t: dot(f32(q) * s, f32(r) * f32(t)[None])).lower(
+        codes((M, K)), scales(()), np.ones((K, N), jnp.int4), scales(N, E8M0)).as_text())
+    told = json.loads(explain(program, "--json").stdout)
+    assert (told["narrow"], told["one_sided"], told["missed"]) == (1, 1, 0) and "values of i4" in told["dots"][0]["reason"]
 
 
 def test_calls_that_have_nothing_narrow_stay(tmp_path):
@@ -185,13 +220,16 @@ def test_ends_of_e8m0_are_told(tmp_path):
             np.testing.assert_array_equal(found[:, 0], np.repeat(np.float32(ends), 32))
 
 
-def test_integers_that_wrap_between_are_left(tmp_path):
+@pytest.mark.parametrize("form, is_recovered", [
+    (lambda q: f32(q * np.int8(2)), True), (lambda q: f32(q // np.int8(2)), True),
+    (lambda q: f32(q.astype(jnp.int4)), False), (lambda q: f32((f32(q) / 4).astype(jnp.int32)), False)])
+def test_integers_that_are_changed_between(tmp_path, form, is_recovered):
     """int8 times 2, and int4 of it, are other integers than those that E8M0 would scale."""
     q, s = np.arange(-64, 64, dtype=np.int8).repeat(3).reshape(M, K), scales((M, 2), E8M0)
-    for form in (lambda q: f32(q * np.int8(2)), lambda q: f32(q.astype(jnp.int4)), lambda q: f32(q // np.int8(2)),
-                 lambda q: f32((f32(q) / 4).astype(jnp.int32))):
-        arguments, before, after, _ = recovered(tmp_path, lambda q, s, form=form: dot(form(q) * blockwise(f32(s), q.shape), weight()), [q, s])
-        np.testing.assert_array_equal(*(run(path, arguments, tmp_path, "--backend", "reference") for path in (after, before)))
+    arguments, before, after, told = recovered(tmp_path, lambda q, s: dot(form(q) * blockwise(f32(s), q.shape), weight()), [q, s])
+    assert (told["narrow"], told["missed"]) == (is_recovered, not is_recovered)
+    assert is_recovered or "multiplies what 'stablehlo.convert' gives by scales of E8M0" in told["dots"][0]["reason"]
+    np.testing.assert_array_equal(*(run(path, arguments, tmp_path, "--backend", "reference") for path in (after, before)))
 
 
 @pytest.mark.parametrize("form", [lambda q, s: jnp.where(jnp.arange(M)[:, None] < 2, f32(q) * s, 0),
@@ -239,3 +277,21 @@ def test_programs_without_narrow_dots(tmp_path):
     assert explain(program).stdout == "no dots\n" and json.loads(explain(program, "--json").stdout)["narrow_share"] is None
     program.write_text("func.func @main(")
     assert "p.mlir" in explain(program, code=3).stderr
+
+
+@pytest.mark.parametrize("scaled, note", [
+    (lambda q: f32(q) / np.float32(2**-130), "inf for a scale of 1.36113e+39, which is beyond f32"),
+    (lambda q: f32(q) / np.float32(3e38), "a scale of 3.33333e-39 rounded to a subnormal f32"),
+    (lambda q: f32(q) * np.float32(1e-30) * np.float32(1e-30) * np.float32(1e30), "0 for a scale of 1e-60, which is beyond f32"),
+    (lambda q: f32(q) * np.float32([1, 3e38, 1e30, 2, 1e20, 1])[:, None] * np.float32(2e10), "inf for a scale of 6e+48, which is beyond f32, and 1 scale like it"),
+    (lambda q: f32(q) / np.float32(2**-100) * np.float32(2**-100), None),
+    (lambda q: f32(q) * np.float32([1, 2, 4, 8, 16, 32])[:, None] * np.float32(2e10), None)])
+def test_constant_scales_that_f32_does_not_hold_are_told(tmp_path, scaled, note):
+    _, before, _, told = recovered(tmp_path, lambda q: dot(scaled(q), jnp.ones((K, N))), [codes((M, K))])
+    assert told["narrow"] == 1 and told["dots"][0]["note"] == note
+    assert note is None or f"has {note}" in explain(before).stdout
+
+
+def test_notes_of_both_sides_are_told(tmp_path):
+    _, _, _, told = recovered(tmp_path, lambda q, r: dot(f32(q) / np.float32(2**-130), f32(r) / np.float32(2**-131)), [codes((M, K)), codes((K, N))])
+    assert told["dots"][0]["note"] == "inf for a scale of 1.36113e+39, which is beyond f32, and inf for a scale of 2.72226e+39, which is beyond f32"

@@ -79,7 +79,9 @@ void explainProgram(const ExplainFlags& flags) {
     throw CommandError(fmt::format("{}: {}", flags.program, llvm::toString(widths.takeError())),
                        ExitCode::BadInput);
   const RecoverReport& report = widths->report;
-  if (!flags.output.empty()) {
+  const std::int64_t missed = report.count(DotWidth::Missed) + report.countOneSided();
+  const bool fails = flags.failsOnMissed && missed > 0;
+  if (!flags.output.empty() && !fails) {
     if (file->container)
       file->container->dropDerivatives();
     writeProgram(*file, flags.form, flags.output);
@@ -91,8 +93,7 @@ void explainProgram(const ExplainFlags& flags) {
   } else {
     printText(text(*widths) + "\n");
   }
-  if (const std::int64_t missed = report.count(DotWidth::Missed) + report.countOneSided();
-      flags.failsOnMissed && missed > 0)
+  if (fails)
     throw CommandError(fmt::format("{}: {} of {} dots look narrow and multiply wide values",
                                    flags.program, missed, report.dots.size()),
                        ExitCode::CheckFailed);
@@ -115,7 +116,7 @@ void addExplainCommand(CLI::App& app) {
       ->type_name("OUT");
   addOutputFormFlags(*command, flags->form);
   command->add_flag("--fail-on-missed", flags->failsOnMissed,
-                    "Exit with 1 where a dot, or a side of it, is missed");
+                    "Exit with 1, and write no program, where a dot, or a side of it, is missed");
   command->add_flag("--json", flags->isJson, "Print JSON");
   command->footer(R"(Examples:
   octavo explain model.mlir

@@ -1,0 +1,20 @@
+// Scales that a program has as constants, and what f32 makes of what is computed of them.
+#pragma once
+
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/ArrayRef.h"
+
+#include <string>
+#include <vector>
+
+namespace octavo::transforms {
+
+/// The numbers of a tensor that constants, their products and quotients show, not rounded, in its
+/// order; of a splat, one for all. None where they are computed.
+std::vector<double> knownScales(mlir::Value value);
+
+/// Of scales that f32 does not hold: "inf for a scale of 1e+40, which is beyond f32", "a scale of
+/// 3e-39 rounded to a subnormal f32"; empty if it holds them all.
+std::string beyondF32(llvm::ArrayRef<double> scales);
+
+} // namespace octavo::transforms
