@@ -1,7 +1,6 @@
 """Programs of StableHLO, compiled and called like functions."""
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
@@ -114,15 +113,18 @@ class Program(LoadedProgram):
 
     def __init__(self, called: _Compiled, tree: Any = None) -> None:
         super().__init__(called)
-        self._tree = tree if tree is not None and tree.num_leaves == len(called.results) else None
+        fits = tree is not None and tree.num_leaves == len(called.results) and not _is_plain(tree)
+        self._tree = tree if fits else None
 
     def __call__(self, *args: Any, out: Any = None, **named: Any) -> Any:
         if self._tree is None:
             return self._called(*args, out=out, **named)
         if out is not None:
-            with contextlib.suppress(ValueError):  # of another structure: perhaps an array or a tuple
+            try:
                 leaves = self._tree.flatten_up_to(out)
                 out = leaves[0] if len(leaves) == 1 else tuple(leaves)
+            except ValueError:  # of another structure: perhaps an array or a tuple
+                pass
         given = self._called(*args, out=out, **named)
         return self._tree.unflatten([given] if self._tree.num_leaves == 1 else given)
 
@@ -213,6 +215,13 @@ def _source(program: Any) -> tuple[bytes, bool]:
 def _result_tree(program: Any, function: str) -> Any:
     """JAX's tree of what a function gives, of that which JAX lowered or exported; else None."""
     return getattr(program, "out_tree", None) if function in ("", "main") else None
+
+
+def _is_plain(tree: Any) -> bool:
+    """Whether a tree is one array or a tuple of several, which a program gives without it."""
+    if tree.num_nodes == 1:
+        return tree.num_leaves == 1
+    return tree.num_leaves > 1 and tree.num_nodes == tree.num_leaves + 1 and tree.node_data()[0] is tuple
 
 
 def leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -213,7 +213,7 @@ class Pair(NamedTuple):
 
 
 @pytest.mark.parametrize("function", [
-    lambda x: {"sum": x + 1, "pair": Pair(x * 2, [x - 1, None])}, lambda x: (x + 1,), lambda x: [x + 1, x * 2]])
+    lambda x: {"sum": x + 1, "pair": Pair(x * 2, [x - 1, None])}, lambda x: (x + 1,), lambda x: [x + 1, x * 2], lambda x: (x + 1, x * 2), lambda x: x + 1, lambda x: (x, (x + 1, x * 2))])
 @pytest.mark.parametrize("made", [lambda f: f.lower(X), lambda f: jax.export.export(f)(X)])
 def test_results_are_the_tree_of_the_function(function, made):
     program = octavo.compile(made(jax.jit(function)))
