@@ -26,7 +26,8 @@ static void print(const char* what, octavo_tensor tensor, int64_t items) {
   printf("%s %s: %s[", what, tensor.name, tensor.type);
   for (size_t i = 0; i < tensor.rank; ++i)
     printf(i == 0 ? "%lld" : ", %lld",
-           (long long)(tensor.shape[i] * ((int)i == tensor.items_axis ? items : 1)));
+           (long long)(tensor.shape[i] +
+                       ((int)i == tensor.items_axis ? (items - 1) * tensor.item_extent : 0)));
   printf("]\n");
 }
 
@@ -40,7 +41,7 @@ static FILE* opened(const char* path, size_t* bytes) {
 }
 
 static size_t bytes_of(octavo_tensor tensor, int64_t items) {
-  return tensor.bytes * (size_t)(tensor.items_axis >= 0 ? items : 1);
+  return tensor.bytes + (size_t)(items - 1) * tensor.item_bytes;
 }
 
 int main(int argc, char** argv) {
@@ -60,8 +61,8 @@ int main(int argc, char** argv) {
     const octavo_tensor tensor = octavo_program_argument(program, i);
     size_t bytes;
     FILE* file = opened(argv[2 + i], &bytes);
-    if (items < 0 && tensor.items_axis >= 0 && tensor.bytes != 0)
-      items = (int64_t)(bytes / tensor.bytes);
+    if (items < 0 && tensor.item_bytes != 0)
+      items = 1 + ((int64_t)bytes - (int64_t)tensor.bytes) / (int64_t)tensor.item_bytes;
     print("takes", tensor, items);
     void* memory = allocated(bytes);
     if (bytes != bytes_of(tensor, items) || fread(memory, 1, bytes, file) != bytes)

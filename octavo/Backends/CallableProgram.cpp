@@ -2,6 +2,7 @@
 
 #include "octavo/Backends/Backends.h"
 #include "octavo/Backends/ExtentUses.h"
+#include "octavo/Conversion/Kernels/ItemCode.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/ItemNumber.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
@@ -26,7 +27,7 @@ namespace {
 using execution::Value;
 
 /// Executables for extents of their own that are kept.
-constexpr std::size_t kMostVersions = 16;
+constexpr std::size_t kMostVersions = steps::kMostFewest;
 
 llvm::Expected<std::vector<CallableProgram::Result>> resultsOf(mlir::func::FuncOp function) {
   std::vector<CallableProgram::Result> results;
@@ -128,7 +129,8 @@ CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, runtime::Progr
   made->isOpen = hasOpenExtents(*function);
   if (made->isOpen) {
     made->assertions = assertionsOf(module, made->functionName);
-    if (const std::string decision = usesOfExtents(module).decision; !decision.empty())
+    mlir::OwningOpRef<mlir::ModuleOp> opened = module.clone();
+    if (const std::string decision = usesOfExtents(*opened).decision; !decision.empty())
       made->whyNotForItems =
           "'" + decision + "' takes for a number what is no sum or product of extents";
     else if (made->backend != find("compiled"))
@@ -203,23 +205,40 @@ CallableProgram::close(mlir::ModuleOp module, const Shapes& shapes) const {
   return resultsOf(function);
 }
 
+static bool isRefused(llvm::Error error) {
+  const bool isWrong = static_cast<bool>(error);
+  llvm::consumeError(std::move(error));
+  return isWrong;
+}
+
 /// `shapes` has the items marked.
 llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(const Shapes& shapes,
                                                                             std::int64_t least) {
   // What the program asserts is held against each number of items that it is given.
   mlir::OwningOpRef<mlir::ModuleOp> program = file.program->clone();
   dropAssertions(*program);
-  for (mlir::OpOperand* use : usesOfExtents(*program).numbers)
+  const ExtentUses uses = usesOfExtents(*program);
+  for (mlir::OpOperand* use : uses.numbers)
     keepItemNumber(*use);
   // A kernel that reads a fixed place has it in memory if the program has it for the fewest items.
-  std::int64_t fewest = least;
+  std::int64_t asserted = 0;
   if (auto bounds = boundsOfItems(*file.program, functionName, shapes, steps::kMostItems))
-    fewest = std::max(fewest, bounds->least);
+    asserted = bounds->least;
   else
     llvm::consumeError(bounds.takeError());
-  mlir::OwningOpRef<mlir::ModuleOp> ofFewest = program->clone();
-  if (auto results = close(*ofFewest, withItems(shapes, fewest)); !results)
-    return results.takeError();
+  std::int64_t fewest = std::max({least, uses.least, asserted});
+  const auto isFor = [&](std::int64_t items) -> llvm::Error {
+    mlir::OwningOpRef<mlir::ModuleOp> closed = program->clone();
+    return close(*closed, withItems(shapes, items)).takeError();
+  };
+  if (llvm::Error error = isFor(fewest)) {
+    if (fewest >= steps::kMostFewest || isRefused(isFor(steps::kMostFewest)))
+      return std::move(error);
+    llvm::consumeError(std::move(error));
+    do
+      ++fewest;
+    while (isRefused(isFor(fewest)));
+  }
   // What an ItemPair asks for: their distance is twice a prime.
   constexpr std::int64_t kNumbers[] = {1009, 2027};
   mlir::OwningOpRef<mlir::ModuleOp> modules[2];
@@ -231,21 +250,20 @@ llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(cons
       return found.takeError();
     results[i] = std::move(*found);
   }
-  auto executable =
-      pipelines::compileForItems({*modules[0], kNumbers[0]}, {*modules[1], kNumbers[1]}, fewest,
-                                 functionName, reference::evaluateOperation);
-  if (!executable)
-    return executable.takeError();
+  auto compiled = pipelines::compileForItems({*modules[0], kNumbers[0]}, {*modules[1], kNumbers[1]},
+                                             fewest, functionName, reference::evaluateOperation);
+  if (!compiled)
+    return compiled.takeError();
   ForItems made{.shapes = shapes,
                 .results = std::move(results[0]),
-                .axes = {},
-                .executable = std::move(*executable)};
+                .resultShapes = {},
+                .fewest = compiled->fewest,
+                .asserted = asserted,
+                .executable = std::move(compiled->executable)};
   for (std::size_t i = 0; i < made.results.size(); ++i) {
-    std::vector<std::int64_t>& shape = made.results[i].shape;
-    const auto differs = std::ranges::mismatch(shape, results[1][i].shape).in1;
-    made.axes.push_back(differs == shape.end() ? -1 : static_cast<int>(differs - shape.begin()));
-    if (differs != shape.end())
-      *differs /= kNumbers[0];
+    std::vector<steps::ItemNumber>& shape = made.resultShapes.emplace_back();
+    for (auto [extent, other] : llvm::zip(made.results[i].shape, results[1][i].shape))
+      shape.push_back(*conversion::itemNumber(extent, other, {kNumbers[0], kNumbers[1]}));
   }
   return made;
 }
@@ -268,27 +286,22 @@ llvm::Expected<const CallableProgram::ForItems*> CallableProgram::ofItems(const 
   return &forItems.front();
 }
 
-/// Nothing where there is none for such shapes. The error is what the program refuses of them.
+/// Nothing where there is none for such shapes, and why. The error is what the program refuses of
+/// them.
 llvm::Expected<std::optional<CallableProgram::Prepared>>
-CallableProgram::preparedForItems(const Shapes& shapes) {
+CallableProgram::preparedForItems(const Shapes& shapes, std::string& why) {
   Shapes marked = shapes;
   const std::int64_t items = isOpen ? findItems(marked, taken) : 0;
   if (items < 1 || items > steps::kMostItems)
     return std::nullopt;
   auto kept = ofItems(marked);
   if (!kept) {
-    std::string why = llvm::toString(kept.takeError());
-    if (whyNotForItems.empty()) {
-      // Shapes that the program refuses say nothing of others.
-      mlir::OwningOpRef<mlir::ModuleOp> module = file.program->clone();
-      if (llvm::Error error =
-              closeExtents(module->lookupSymbol<mlir::func::FuncOp>(functionName), shapes))
-        return std::move(error);
-      whyNotForItems = std::move(why);
-    }
+    why = llvm::toString(kept.takeError());
     return std::nullopt;
   }
   const ForItems* found = *kept;
+  if (items < found->fewest)
+    return std::nullopt;
   if (assertions) {
     mlir::OwningOpRef<mlir::ModuleOp> checked = assertions->clone();
     if (llvm::Error error =
@@ -296,9 +309,9 @@ CallableProgram::preparedForItems(const Shapes& shapes) {
       return std::move(error);
   }
   Prepared prepared{found->results, found->executable, false};
-  for (std::size_t i = 0; i < prepared.results.size(); ++i)
-    if (found->axes[i] >= 0)
-      prepared.results[i].shape[static_cast<std::size_t>(found->axes[i])] *= items;
+  for (auto [result, shape] : llvm::zip(prepared.results, found->resultShapes))
+    std::ranges::transform(shape, result.shape.begin(),
+                           [&](const steps::ItemNumber& extent) { return extent.of(items); });
   return prepared;
 }
 
@@ -311,7 +324,8 @@ llvm::Expected<CallableProgram::Prepared> CallableProgram::prepare(std::span<con
     versions.splice(versions.begin(), versions, found);
     return versions.front().prepared;
   }
-  auto prepared = preparedForItems(shapes);
+  std::string why;
+  auto prepared = preparedForItems(shapes, why);
   if (!prepared)
     return prepared.takeError();
   if (!*prepared) {
@@ -319,6 +333,8 @@ llvm::Expected<CallableProgram::Prepared> CallableProgram::prepare(std::span<con
     if (llvm::Error error =
             closeExtents(module->lookupSymbol<mlir::func::FuncOp>(functionName), shapes))
       return std::move(error);
+    if (whyNotForItems.empty()) // shapes that the program refuses say nothing of others
+      whyNotForItems = std::move(why);
     auto made = compiled(std::move(module));
     if (!made)
       return made;
@@ -379,6 +395,11 @@ std::string CallableProgram::openExtents() {
                               : std::ranges::any_of(forItems, [&](const ForItems& each) {
                                   return each.executable == versions.front().prepared.executable;
                                 });
+  const auto ofMany = std::ranges::find_if(forItems, [](const ForItems& each) {
+    return each.fewest > std::max<std::int64_t>(1, each.asserted);
+  });
+  if (ofMany != forItems.end())
+    return fmt::format("any number of items from {} on, fewer compiled for each", ofMany->fewest);
   if (isForItems)
     return "any number of items";
   return "compiled for each set of extents" + (whyNotForItems.empty() ? "" : ": " + whyNotForItems);
@@ -423,13 +444,9 @@ CallableProgram::executableToSave(execution::Signature& signature) {
   if (!bounds)
     return failed(llvm::toString(bounds.takeError()));
   auto made = compiledForItems(*shapes, 0);
-  if (!made && bounds->least == 0) {
-    llvm::consumeError(made.takeError());
-    bounds->least = 1;
-    made = compiledForItems(*shapes, 1);
-  }
   if (!made)
     return failed(llvm::toString(made.takeError()));
+  bounds->least = std::max(bounds->least, made->fewest);
   if (bounds->least > bounds->most)
     return failed("it asserts what holds for no number of items");
   signature.leastItems = bounds->least;

@@ -10,6 +10,7 @@
 #include "octavo/Execution/Savable.h"
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/ProgramFile.h"
+#include "octavo/Steps/ItemNumber.h"
 #include "octavo/Transforms/CalibrationProbes.h"
 #include "octavo/Transforms/DropScales.h"
 #include "octavo/Transforms/MissedDots.h"
@@ -135,8 +136,9 @@ private:
   /// One for any number of items.
   struct ForItems {
     Shapes shapes;               ///< of the arguments, kItems where an extent is their number
-    std::vector<Result> results; ///< of one item
-    std::vector<int> axes;       ///< of the results, along which the items lie; -1: none
+    std::vector<Result> results; ///< their shapes are below
+    std::vector<std::vector<steps::ItemNumber>> resultShapes;
+    std::int64_t fewest, asserted; ///< items; those that the program asserts
     std::shared_ptr<execution::Executable> executable;
   };
   llvm::Expected<Prepared> compiled(mlir::OwningOpRef<mlir::ModuleOp> module) const;
@@ -146,7 +148,7 @@ private:
   llvm::Expected<std::vector<Result>> close(mlir::ModuleOp module, const Shapes& shapes) const;
   /// Kept or made, for such shapes.
   llvm::Expected<const ForItems*> ofItems(const Shapes& shapes);
-  llvm::Expected<std::optional<Prepared>> preparedForItems(const Shapes& shapes);
+  llvm::Expected<std::optional<Prepared>> preparedForItems(const Shapes& shapes, std::string& why);
   /// Of the arguments of an open program before it is called; the error is an extent that is open
   /// besides the number of items.
   llvm::Expected<Shapes> shapesForItems() const;

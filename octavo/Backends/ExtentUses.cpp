@@ -1,6 +1,7 @@
 #include "octavo/Backends/ExtentUses.h"
 
 #include "octavo/Backends/OpenExtents.h"
+#include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
@@ -8,16 +9,20 @@
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Reference/Constants.h"
 #include "octavo/Reference/Interpreter.h"
-#include "octavo/Transforms/OpenedCalls.h"
+#include "octavo/Steps/ItemNumber.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/ErrorHandling.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -26,22 +31,26 @@ namespace octavo::backends {
 
 namespace {
 
-/// An integer: factor * extent + fixed, sums and products of several extents, one that no extent
+using steps::ItemNumber;
+
+/// An integer: a number of one extent, sums and products of several extents, one that no extent
 /// makes another, or any other.
 struct Number {
   enum class Kind : std::uint8_t { Known, Polynomial, Data, Open };
   Kind kind = Kind::Data;
-  mlir::Value extent; ///< null where the factor is 0
-  std::int64_t factor = 0, fixed = 0;
-  bool isOfSome = false; ///< known of an extent of one and more, but of none another
+  mlir::Value extent; ///< null where the number is not open
+  ItemNumber number;
+  std::int64_t least = 0; ///< of smaller extents it is another one
 
-  static Number known(std::int64_t fixed) { return {Kind::Known, {}, 0, fixed}; }
-  static Number polynomial() { return {Kind::Polynomial, {}, 0, 0}; }
-  static Number open() { return {Kind::Open, {}, 0, 0}; }
+  static Number known(ItemNumber number, std::int64_t least = 0) {
+    return {Kind::Known, {}, number, least};
+  }
+  static Number polynomial() { return {Kind::Polynomial, {}, {}, 0}; }
+  static Number open() { return {Kind::Open, {}, {}, 0}; }
 
   bool isKnown() const { return kind == Kind::Known; }
   bool dependsOnExtents() const {
-    return kind == Kind::Polynomial || kind == Kind::Open || factor != 0 || isOfSome;
+    return kind == Kind::Polynomial || kind == Kind::Open || number.isOpen() || least != 0;
   }
   friend bool operator==(const Number&, const Number&) = default;
 };
@@ -55,10 +64,17 @@ bool isOfWords(mlir::RankedTensorType type) {
   return element.isSignlessInteger(32) || element.isSignlessInteger(64);
 }
 
+bool areTruths(mlir::RankedTensorType type) { return type.getElementType().isInteger(1); }
+
 /// What is one of the two, whichever.
 Number either(const Number& a, const Number& b) {
   if (a == b)
     return a;
+  return a.dependsOnExtents() || b.dependsOnExtents() ? Number::open() : Number();
+}
+
+/// What is computed of the two, and is no number of one extent.
+Number other(const Number& a, const Number& b) {
   return a.dependsOnExtents() || b.dependsOnExtents() ? Number::open() : Number();
 }
 
@@ -67,61 +83,101 @@ Number combination(const Number& a, const Number& b) {
   const auto isOfData = [](const Number& each) {
     return each.kind == Number::Kind::Data || each.kind == Number::Kind::Open;
   };
-  if (!isOfData(a) && !isOfData(b))
-    return Number::polynomial();
-  return a.dependsOnExtents() || b.dependsOnExtents() ? Number::open() : Number();
+  return !isOfData(a) && !isOfData(b) ? Number::polynomial() : other(a, b);
 }
 
-/// a + sign * b
-Number sum(const Number& a, const Number& b, std::int64_t sign) {
-  if (!a.isKnown() || !b.isKnown() || (a.factor != 0 && b.factor != 0 && a.extent != b.extent))
-    return combination(a, b);
-  Number result = Number::known(0);
-  if (llvm::MulOverflow(b.fixed, sign, result.fixed) ||
-      llvm::AddOverflow(a.fixed, result.fixed, result.fixed) ||
-      llvm::MulOverflow(b.factor, sign, result.factor) ||
-      llvm::AddOverflow(a.factor, result.factor, result.factor))
+/// Whether both are known of one extent.
+bool areOfOne(const Number& a, const Number& b) {
+  return a.isKnown() && b.isKnown() &&
+         (!a.number.isOpen() || !b.number.isOpen() || a.extent == b.extent);
+}
+
+/// What the two make, of extents from `least` on.
+Number made(const Number& a, const Number& b, const std::optional<ItemNumber>& number,
+            std::int64_t least = 0) {
+  least = std::max({least, a.least, b.least});
+  if (!number || least > steps::kMostFewest)
     return Number::open();
-  if (result.factor != 0)
-    result.extent = a.factor != 0 ? a.extent : b.extent;
-  result.isOfSome = a.isOfSome || b.isOfSome;
+  Number result = Number::known(*number, least);
+  if (number->isOpen())
+    result.extent = a.number.isOpen() ? a.extent : b.extent;
   return result;
+}
+
+Number sum(const Number& a, const Number& b) {
+  return areOfOne(a, b) ? made(a, b, steps::sum(a.number, b.number)) : combination(a, b);
+}
+
+Number difference(const Number& a, const Number& b) {
+  return areOfOne(a, b) ? made(a, b, steps::difference(a.number, b.number)) : combination(a, b);
 }
 
 Number product(const Number& a, const Number& b) {
-  if (!a.isKnown() || !b.isKnown() || (a.factor != 0 && b.factor != 0))
+  if (!a.isKnown() || !b.isKnown() || (a.number.isOpen() && b.number.isOpen()))
     return combination(a, b);
-  const Number &one = a.factor != 0 ? a : b, &by = a.factor != 0 ? b : a;
-  Number result = Number::known(0);
-  if (llvm::MulOverflow(one.factor, by.fixed, result.factor) ||
-      llvm::MulOverflow(one.fixed, by.fixed, result.fixed))
-    return Number::open();
-  if (result.factor != 0)
-    result.extent = one.extent;
-  result.isOfSome = a.isOfSome || b.isOfSome;
-  return result;
+  return made(a, b, steps::product(a.number, b.number));
 }
 
-/// Whether a <= b for all extents from `least` on, or a >= b; nothing where it depends.
-std::optional<bool> isAtMost(const Number& a, const Number& b, std::int64_t least) {
-  const Number more = sum(b, a, -1);
-  std::int64_t first = 0;
-  if (!a.isKnown() || !b.isKnown() || !more.isKnown() ||
-      llvm::AddOverflow(more.factor * least, more.fixed, first))
-    return std::nullopt;
-  if (more.factor >= 0 && first >= 0)
-    return true;
-  return more.factor <= 0 && first <= 0 ? std::optional(false) : std::nullopt;
+/// The extents from which on a <= b; nothing where there are none.
+std::optional<std::int64_t> whereAtMost(const ItemNumber& a, const ItemNumber& b) {
+  const auto more = steps::difference(b, a);
+  return more ? steps::whereNotNegative(*more) : std::nullopt;
 }
 
 Number extreme(const Number& a, const Number& b, bool isLeast) {
-  for (const std::int64_t least : {0, 1})
-    if (const auto aFirst = isAtMost(a, b, least)) {
-      Number result = *aFirst == isLeast ? a : b;
-      result.isOfSome = a.isOfSome || b.isOfSome || least == 1;
-      return result;
-    }
-  return a.dependsOnExtents() || b.dependsOnExtents() ? Number::open() : Number();
+  if (!areOfOne(a, b))
+    return other(a, b);
+  const auto aFirst = whereAtMost(a.number, b.number), bFirst = whereAtMost(b.number, a.number);
+  if (!aFirst && !bFirst)
+    return other(a, b);
+  const bool isA = (aFirst && (!bFirst || *aFirst <= *bFirst)) == isLeast;
+  return made(a, b, isA ? a.number : b.number, aFirst ? *aFirst : *bFirst);
+}
+
+/// 1 where a is less than b of all extents from some on, else 0.
+Number isLess(const Number& a, const Number& b) {
+  if (!areOfOne(a, b))
+    return other(a, b);
+  const auto next = steps::sum(a.number, 1);
+  if (const auto from = next ? whereAtMost(*next, b.number) : std::nullopt)
+    return made(a, b, 1, *from);
+  const auto from = whereAtMost(b.number, a.number);
+  return from ? made(a, b, 0, *from) : other(a, b);
+}
+
+Number negated(const Number& truth) {
+  return truth.isKnown() ? difference(Number::known(1), truth) : other(truth, truth);
+}
+
+Number both(const Number& a, const Number& b) {
+  return areOfOne(a, b) ? extreme(a, b, true) : other(a, b);
+}
+
+Number isEqual(const Number& a, const Number& b) {
+  return both(negated(isLess(a, b)), negated(isLess(b, a)));
+}
+
+/// The quotient, rounded toward zero, or the remainder of the sign that `a` has.
+Number divided(const Number& a, const Number& b, bool isRemainder) {
+  if (!areOfOne(a, b) || b.number == 0)
+    return other(a, b);
+  if (!a.number.isOpen() && !b.number.isOpen())
+    return b.number.fixed == -1
+               ? made(a, b, isRemainder ? ItemNumber(0) : *steps::difference(0, a.number))
+               : made(a, b,
+                      isRemainder ? a.number.fixed % b.number.fixed
+                                  : a.number.fixed / b.number.fixed);
+  if (a.number == b.number)
+    return made(a, b, isRemainder ? 0 : 1, 1);
+  // The one is nearer to zero than the other.
+  for (const std::int64_t sign : {1, -1}) {
+    const auto size = steps::product(a.number, sign), next = size ? steps::sum(*size, 1) : size;
+    const auto isOfSign = size ? whereAtMost(0, *size) : std::nullopt;
+    const auto isNearer = next ? whereAtMost(*next, b.number) : std::nullopt;
+    if (isOfSign && isNearer)
+      return made(a, b, isRemainder ? a.number : ItemNumber(0), std::max(*isOfSign, *isNearer));
+  }
+  return other(a, b);
 }
 
 class Extents {
@@ -129,17 +185,12 @@ public:
   explicit Extents(mlir::ModuleOp program) : program(program) {}
 
   ExtentUses uses() {
-    llvm::SmallVector<mlir::func::FuncOp> functions(program.getOps<mlir::func::FuncOp>());
-    changed.insert_range(llvm::reverse(functions)); // the first one, which calls others, is next
-    while (found.empty() && !changed.empty()) {
-      changed.pop_back_val()->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
-        follow(op);
-        return found.empty() ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
-      });
-      if (found.empty() && changed.empty())
-        joinCalls();
-    }
-    return {found, {asNumbers.begin(), asNumbers.end()}};
+    findShapes();
+    program->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+      follow(op);
+      return found.empty() ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+    });
+    return {found, {asNumbers.begin(), asNumbers.end()}, least};
   }
 
 private:
@@ -148,18 +199,6 @@ private:
       numbers[value] = std::move(given);
     else
       numbers.erase(value);
-  }
-
-  /// An argument may be given more than one number, of which none are forgotten.
-  void put(mlir::BlockArgument argument, Numbers given, mlir::func::FuncOp function) {
-    if (const auto entry = numbers.find(argument); entry != numbers.end()) {
-      for (auto [now, before] : llvm::zip_equal(given, entry->second))
-        now = either(now, before);
-      if (given == entry->second)
-        return;
-    }
-    put(argument, std::move(given));
-    changed.insert(function);
   }
 
   /// Of a small tensor of integers; nothing of others. What depends on no extent is followed
@@ -173,11 +212,13 @@ private:
     if (const auto entry = numbers.find(value); entry != numbers.end())
       return entry->second;
     if (mlir::DenseIntElementsAttr constant;
-        (isOfWords(type) || type.getElementType().isInteger(1)) &&
+        (isOfWords(type) || areTruths(type)) &&
         mlir::matchPattern(value, mlir::m_Constant(&constant))) {
       Numbers known;
       for (const llvm::APInt& each : constant)
-        known.push_back(Number::known(each.getSExtValue()));
+        known.push_back(Number::known(areTruths(type)
+                                          ? static_cast<std::int64_t>(each.getZExtValue())
+                                          : each.getSExtValue()));
       return known;
     }
     if (mlir::Operation* op = value.getDefiningOp(); op != nullptr && depth > 0)
@@ -198,37 +239,48 @@ private:
     const auto open = llvm::make_filter_range(op->getOpOperands(), isOpen);
     if (open.empty())
       return;
-    if (auto call = llvm::dyn_cast<mlir::func::CallOp>(op))
-      return enter(call);
     if (auto fused = llvm::dyn_cast<ir::FusedDotOp>(op)) {
       for (mlir::OpOperand& operand : open)
-        put(fused.getBody().getArgument(operand.getOperandNumber()), numbers[operand.get()]);
+        put(fused.getBody().getArgument(operand.getOperandNumber()),
+            Numbers(numbers[operand.get()]));
       return;
     }
     if (llvm::isa<stablehlo::CompareOp>(op) && llvm::all_of(op->getUsers(), isAssertion))
       return;
-    // What is a number of data, too, is a run's to compute.
+    // What is a number of data, too, or of some extents alone, is a run's to compute, if it makes
+    // no shape.
     std::optional<Numbers> result = resultOf(op);
-    const bool isOpenResult = result && llvm::any_of(*result, [](const Number& each) {
-                                return each.kind == Number::Kind::Open;
-                              });
-    if (result && !(isOpenResult &&
-                    llvm::all_of(open, [&](mlir::OpOperand& each) { return isNumber(each); })))
+    const bool isOfRun =
+        result && llvm::any_of(*result, [&](const Number& each) {
+          return each.kind == Number::Kind::Open || (each.least != 0 && !ofShapes.contains(op));
+        });
+    if (result &&
+        !(isOfRun && llvm::all_of(open, [&](mlir::OpOperand& each) { return isNumber(each); })))
       put(op->getResult(0), std::move(*result));
     else
       for (mlir::OpOperand& operand :
            llvm::make_filter_range(open, [&](mlir::OpOperand& each) { return !isShape(each); }))
-        if (isNumber(operand))
+        if (isNumber(operand)) {
           asNumbers.insert(&operand);
-        else
+          note(numbers[operand.get()]);
+        } else {
           found = op->getName().getStringRef().str();
+        }
+    for (mlir::OpOperand& operand : open)
+      if (isShape(operand))
+        note(numbers[operand.get()]);
+  }
+
+  void note(const Numbers& used) {
+    for (const Number& each : used)
+      least = std::max(least, each.least);
   }
 
   /// Whether the operand may be a number that a run computes, from one number of items.
   bool isNumber(mlir::OpOperand& operand) {
     const Numbers& given = numbers[operand.get()];
     return !llvm::isa<stablehlo::CustomCallOp>(operand.getOwner()) && given.size() == 1 &&
-           !given[0].isOfSome && (given[0].isKnown() || given[0].kind == Number::Kind::Polynomial);
+           (given[0].isKnown() || given[0].kind == Number::Kind::Polynomial);
   }
 
   void measure(stablehlo::GetDimensionSizeOp op) {
@@ -238,48 +290,42 @@ private:
       return;
     // The first that asks for an extent names it.
     const auto [name, isNew] = names.insert({std::pair(op.getOperand(), axis), op.getResult()});
-    put(op.getResult(), {{Number::Kind::Known, name->second, 1, 0}});
+    put(op.getResult(), {{Number::Kind::Known, name->second, {0, 1}}});
   }
 
-  /// Whether an operation takes the operand for a shape, or places in one, that each extent makes
-  /// another one in the same way.
-  bool isShape(mlir::OpOperand& operand) {
-    if (llvm::none_of(numbers[operand.get()],
-                      [](const Number& each) { return each.kind == Number::Kind::Open; }))
-      if (auto call = llvm::dyn_cast<stablehlo::CustomCallOp>(operand.getOwner()))
-        return call.getCallTargetName() == "stablehlo.dynamic_reduce_window";
+  /// Whether an operation takes the operand for a shape, or places in one.
+  static bool makesShape(mlir::OpOperand& operand) {
+    if (auto call = llvm::dyn_cast<stablehlo::CustomCallOp>(operand.getOwner()))
+      return call.getCallTargetName() == "stablehlo.dynamic_reduce_window";
     // From an operand on.
     static const llvm::StringMap<unsigned> kShapes = {
         {"stablehlo.dynamic_broadcast_in_dim", 1}, {"stablehlo.dynamic_reshape", 1},
         {"stablehlo.dynamic_gather", 2},           {"stablehlo.dynamic_iota", 0},
         {"stablehlo.real_dynamic_slice", 1},       {"stablehlo.dynamic_pad", 2}};
     const auto shape = kShapes.find(operand.getOwner()->getName().getStringRef());
-    return shape != kShapes.end() && operand.getOperandNumber() >= shape->second &&
-           llvm::none_of(numbers[operand.get()],
-                         [](const Number& each) { return each.kind == Number::Kind::Open; });
+    return shape != kShapes.end() && operand.getOperandNumber() >= shape->second;
   }
 
-  void enter(mlir::func::CallOp call) {
-    mlir::func::FuncOp callee = transforms::calledFunction(call);
-    if (!callee) {
-      found = call->getName().getStringRef().str();
-      return;
-    }
-    for (auto [argument, operand] : llvm::zip_equal(callee.getArguments(), call.getOperands()))
-      if (const auto entry = numbers.find(operand); entry != numbers.end())
-        put(argument, Numbers(entry->second), callee);
+  /// The same of one that each extent makes another one in the same way.
+  bool isShape(mlir::OpOperand& operand) {
+    return makesShape(operand) && llvm::none_of(numbers[operand.get()], [](const Number& each) {
+             return each.kind == Number::Kind::Open;
+           });
   }
 
-  /// Has arguments that some calls give what depends on extents be what all calls give them.
-  void joinCalls() {
-    program->walk([&](mlir::func::CallOp call) {
-      mlir::func::FuncOp callee = transforms::calledFunction(call);
-      if (!callee)
-        return;
-      for (auto [argument, operand] : llvm::zip_equal(callee.getArguments(), call.getOperands()))
-        if (numbers.contains(argument))
-          put(argument, *of(operand), callee);
+  /// Finds the operations of small tensors that shapes are computed by.
+  void findShapes() {
+    llvm::SmallVector<mlir::Value> next;
+    program->walk([&](mlir::Operation* op) {
+      for (mlir::OpOperand& operand : op->getOpOperands())
+        if (makesShape(operand))
+          next.push_back(operand.get());
     });
+    while (!next.empty()) {
+      mlir::Operation* op = next.pop_back_val().getDefiningOp();
+      if (op != nullptr && op->getNumRegions() == 0 && ofShapes.insert(op).second)
+        next.append(op->operand_begin(), op->operand_end());
+    }
   }
 
   std::optional<Numbers> resultOf(mlir::Operation* op, int depth = 8) const {
@@ -288,7 +334,9 @@ private:
                   stablehlo::SliceOp, stablehlo::TransposeOp, stablehlo::GatherOp>(op);
     if (!isMove &&
         !llvm::isa<stablehlo::ConvertOp, stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MulOp,
-                   stablehlo::MinOp, stablehlo::MaxOp, stablehlo::ClampOp, stablehlo::SelectOp>(op))
+                   stablehlo::MinOp, stablehlo::MaxOp, stablehlo::ClampOp, stablehlo::SelectOp,
+                   stablehlo::DivOp, stablehlo::RemOp, stablehlo::SignOp, stablehlo::CompareOp,
+                   stablehlo::AndOp, stablehlo::OrOp, stablehlo::NotOp>(op))
       return std::nullopt;
     const auto type = llvm::cast<mlir::RankedTensorType>(op->getResult(0).getType());
     std::vector<Numbers> operands;
@@ -298,12 +346,16 @@ private:
         return std::nullopt;
       operands.push_back(std::move(*each));
     }
-    if (!type.hasStaticShape() || !isOfWords(type))
+    if (!type.hasStaticShape() || (!isOfWords(type) && !areTruths(type)))
       return std::nullopt;
+    // A comparison gives truths of words; what else does has other operations for them.
+    const bool isOfTruths = llvm::any_of(op->getOperandTypes(), [](mlir::Type given) {
+      return areTruths(llvm::cast<mlir::RankedTensorType>(given));
+    });
     if (llvm::isa<stablehlo::ConvertOp>(op))
-      return operands[0];
+      return areTruths(type) && !isOfTruths ? std::nullopt : std::optional(operands[0]);
     if (isMove)
-      return moved(op, operands);
+      return isOfTruths ? std::nullopt : moved(op, operands);
     const auto count = static_cast<std::size_t>(type.getNumElements());
     const auto combined = [&](auto combine) {
       Numbers result;
@@ -315,9 +367,25 @@ private:
       }
       return result;
     };
-    if (llvm::isa<stablehlo::AddOp, stablehlo::SubtractOp>(op))
+    if (llvm::isa<stablehlo::AndOp, stablehlo::OrOp, stablehlo::NotOp>(op))
+      return isOfTruths ? std::optional(combined([&](auto at) { return truth(op, at); }))
+                        : std::nullopt;
+    if (auto compare = llvm::dyn_cast<stablehlo::CompareOp>(op))
+      return combined([&](auto at) { return compared(compare, at(0), at(1)); });
+    if (isOfTruths && !llvm::isa<stablehlo::SelectOp>(op))
+      return std::nullopt;
+    if (llvm::isa<stablehlo::AddOp>(op))
+      return combined([](auto at) { return sum(at(0), at(1)); });
+    if (llvm::isa<stablehlo::SubtractOp>(op))
+      return combined([](auto at) { return difference(at(0), at(1)); });
+    if (llvm::isa<stablehlo::DivOp, stablehlo::RemOp>(op))
       return combined(
-          [&](auto at) { return sum(at(0), at(1), llvm::isa<stablehlo::AddOp>(op) ? 1 : -1); });
+          [&](auto at) { return divided(at(0), at(1), llvm::isa<stablehlo::RemOp>(op)); });
+    if (llvm::isa<stablehlo::SignOp>(op))
+      return combined([](auto at) {
+        const Number zero = Number::known(0);
+        return difference(isLess(zero, at(0)), isLess(at(0), zero));
+      });
     if (llvm::isa<stablehlo::MulOp>(op))
       return combined([](auto at) { return product(at(0), at(1)); });
     if (llvm::isa<stablehlo::MinOp, stablehlo::MaxOp>(op))
@@ -327,10 +395,39 @@ private:
       return combined([](auto at) { return extreme(extreme(at(0), at(1), false), at(2), true); });
     return combined([](auto at) {
       const Number condition = at(0);
-      if (condition.isKnown() && !condition.dependsOnExtents())
-        return condition.fixed != 0 ? at(1) : at(2);
+      if (condition.isKnown()) {
+        Number chosen = condition.number.fixed != 0 ? at(1) : at(2);
+        chosen.least = std::max(chosen.least, condition.least);
+        return chosen;
+      }
       return condition.dependsOnExtents() ? Number::open() : either(at(1), at(2));
     });
+  }
+
+  template <typename At> static Number truth(mlir::Operation* op, const At& at) {
+    if (llvm::isa<stablehlo::NotOp>(op))
+      return negated(at(0));
+    return llvm::isa<stablehlo::AndOp>(op) ? both(at(0), at(1))
+                                           : negated(both(negated(at(0)), negated(at(1))));
+  }
+
+  static Number compared(stablehlo::CompareOp compare, const Number& a, const Number& b) {
+    using Direction = stablehlo::ComparisonDirection;
+    switch (compare.getComparisonDirection()) {
+    case Direction::LT:
+      return isLess(a, b);
+    case Direction::GE:
+      return negated(isLess(a, b));
+    case Direction::GT:
+      return isLess(b, a);
+    case Direction::LE:
+      return negated(isLess(b, a));
+    case Direction::EQ:
+      return isEqual(a, b);
+    case Direction::NE:
+      return negated(isEqual(a, b));
+    }
+    llvm_unreachable("a comparison that is none");
   }
 
   /// Finds out which element comes from where by moving their numbers.
@@ -347,7 +444,8 @@ private:
         return std::nullopt;
       llvm::SmallVector<llvm::APInt> elements;
       for (const Number& each : given) {
-        const std::int64_t element = isIndex ? each.fixed : static_cast<std::int64_t>(all.size());
+        const std::int64_t element =
+            isIndex ? each.number.fixed : static_cast<std::int64_t>(all.size());
         elements.emplace_back(type.getElementTypeBitWidth(), static_cast<std::uint64_t>(element),
                               true);
         if (!isIndex)
@@ -372,13 +470,20 @@ private:
   mlir::ModuleOp program;
   llvm::DenseMap<std::pair<mlir::Value, std::int64_t>, mlir::Value> names;
   llvm::DenseMap<mlir::Value, Numbers> numbers; ///< of those with some that depend on extents
-  llvm::SetVector<mlir::func::FuncOp> changed;
+  llvm::DenseSet<mlir::Operation*> ofShapes;
   llvm::SetVector<mlir::OpOperand*> asNumbers;
   std::string found;
+  std::int64_t least = 0;
 };
 
 } // namespace
 
-ExtentUses usesOfExtents(mlir::ModuleOp program) { return Extents(program).uses(); }
+ExtentUses usesOfExtents(mlir::ModuleOp program) {
+  mlir::PassManager open(program.getContext());
+  open.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {}));
+  const Diagnostics unheard(*program.getContext());
+  static_cast<void>(open.run(program)); // calls that are left are told
+  return Extents(program).uses();
+}
 
 } // namespace octavo::backends

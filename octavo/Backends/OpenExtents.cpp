@@ -1,12 +1,12 @@
 #include "octavo/Backends/OpenExtents.h"
 
-#include "octavo/Conversion/Kernels/ItemCode.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Runtime/Argument.h"
 #include "octavo/Runtime/Program.h"
+#include "octavo/Steps/ItemNumber.h"
 #include "octavo/Text/NearNames.h"
 #include "octavo/Transforms/RefineShapes.h"
 
@@ -90,11 +90,11 @@ void dropAssertions(mlir::ModuleOp program) {
 
 namespace {
 
-using conversion::ItemNumber;
+using steps::ItemNumber;
 
 std::optional<ItemNumber> itemNumberOf(mlir::Value value, const Shapes& shapes) {
   if (llvm::APInt number; mlir::matchPattern(value, mlir::m_ConstantInt(&number)))
-    return ItemNumber{0, number.getSExtValue()};
+    return ItemNumber{number.getSExtValue()};
   mlir::Operation* op = value.getDefiningOp();
   if (op == nullptr)
     return std::nullopt;
@@ -104,7 +104,7 @@ std::optional<ItemNumber> itemNumberOf(mlir::Value value, const Shapes& shapes) 
       return std::nullopt;
     const std::int64_t extent =
         shapes[argument.getArgNumber()][static_cast<std::size_t>(size.getDimension())];
-    return extent == kItems ? ItemNumber{1, 0} : ItemNumber{0, extent};
+    return extent == kItems ? ItemNumber{0, 1} : ItemNumber{extent};
   }
   const auto operand = [&](unsigned i) { return itemNumberOf(op->getOperand(i), shapes); };
   if (llvm::isa<stablehlo::ConvertOp, stablehlo::ReshapeOp>(op))
@@ -115,13 +115,10 @@ std::optional<ItemNumber> itemNumberOf(mlir::Value value, const Shapes& shapes) 
   if (!left || !right)
     return std::nullopt;
   if (llvm::isa<stablehlo::AddOp>(op))
-    return ItemNumber{left->factor + right->factor, left->fixed + right->fixed};
+    return sum(*left, *right);
   if (llvm::isa<stablehlo::SubtractOp>(op))
-    return ItemNumber{left->factor - right->factor, left->fixed - right->fixed};
-  if (left->factor != 0 && right->factor != 0)
-    return std::nullopt;
-  return ItemNumber{left->factor * right->fixed + left->fixed * right->factor,
-                    left->fixed * right->fixed};
+    return difference(*left, *right);
+  return product(*left, *right);
 }
 
 /// Leaves the numbers of items for which the number is not negative.
@@ -144,24 +141,28 @@ bool keepWhere(mlir::Value condition, const Shapes& shapes, ItemBounds& bounds) 
   if (!left || !right)
     return false;
   using Direction = stablehlo::ComparisonDirection;
-  const ItemNumber more{left->factor - right->factor, left->fixed - right->fixed};
-  const ItemNumber less{-more.factor, -more.fixed};
+  const auto more = difference(*left, *right), less = difference(*right, *left);
+  if (!more || !less)
+    return false;
+  const auto keepPositive = [&](const ItemNumber& number) {
+    keepNotNegative({number.fixed - 1, number.factor}, bounds);
+  };
   switch (compare.getComparisonDirection()) {
   case Direction::GE:
-    keepNotNegative(more, bounds);
+    keepNotNegative(*more, bounds);
     return true;
   case Direction::GT:
-    keepNotNegative({more.factor, more.fixed - 1}, bounds);
+    keepPositive(*more);
     return true;
   case Direction::LE:
-    keepNotNegative(less, bounds);
+    keepNotNegative(*less, bounds);
     return true;
   case Direction::LT:
-    keepNotNegative({less.factor, less.fixed - 1}, bounds);
+    keepPositive(*less);
     return true;
   case Direction::EQ:
-    keepNotNegative(more, bounds);
-    keepNotNegative(less, bounds);
+    keepNotNegative(*more, bounds);
+    keepNotNegative(*less, bounds);
     return true;
   case Direction::NE:
     return false;

@@ -196,19 +196,27 @@ executableOf(mlir::OwningOpRef<mlir::ModuleOp> module, llvm::StringRef name, boo
 
 } // namespace
 
-llvm::Expected<std::unique_ptr<execution::Executable>>
-compileForItems(ProgramOfItems one, ProgramOfItems other, std::int64_t fewest, llvm::StringRef name,
-                conversion::Evaluate evaluate) {
+llvm::Expected<CompiledForItems> compileForItems(ProgramOfItems one, ProgramOfItems other,
+                                                 std::int64_t fewest, llvm::StringRef name,
+                                                 conversion::Evaluate evaluate) {
   std::array sources = {one, other};
   for (ProgramOfItems& source : sources)
     if (const std::string reason = whyInterpreted(source.program); !reason.empty())
       return llvm::createStringError(reason);
   const KeptProgram kept({one.program, other.program}, name, fewest);
+  const auto made = [&](mlir::OwningOpRef<mlir::ModuleOp> module, bool isSimplified,
+                        conversion::Lowered lowered) -> llvm::Expected<CompiledForItems> {
+    const std::int64_t least = lowered.program.items.least;
+    auto executable = executableOf(std::move(module), name, isSimplified, std::move(lowered));
+    if (!executable)
+      return executable.takeError();
+    return CompiledForItems{std::move(*executable), least};
+  };
   if (auto found = kept.find())
-    return executableOf(one.program.clone(), name, false, std::move(*found));
+    return made(one.program.clone(), false, std::move(*found));
   mlir::OwningOpRef<mlir::ModuleOp> modules[2];
   conversion::LoweredItems lowered[2];
-  for (auto [source, module, made] : llvm::zip(sources, modules, lowered)) {
+  for (auto [source, module, ofSource] : llvm::zip(sources, modules, lowered)) {
     module = source.program.clone();
     conversion::Comparisons compared;
     if (llvm::Error error = simplify(*module))
@@ -216,12 +224,12 @@ compileForItems(ProgramOfItems one, ProgramOfItems other, std::int64_t fewest, l
     auto program = conversion::lower(module->lookupSymbol<mlir::func::FuncOp>(name), evaluate);
     if (!program)
       return program.takeError();
-    made = {std::move(*program), source.items, compared.take()};
+    ofSource = {std::move(*program), source.items, compared.take()};
   }
   if (const auto why = conversion::openItems(lowered[0], lowered[1], fewest))
     return llvm::createStringError(*why);
   kept.keep(lowered[0].lowered);
-  return executableOf(std::move(modules[0]), name, true, std::move(lowered[0].lowered));
+  return made(std::move(modules[0]), true, std::move(lowered[0].lowered));
 }
 
 llvm::Expected<std::unique_ptr<execution::Executable>>

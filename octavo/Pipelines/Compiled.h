@@ -20,9 +20,15 @@ struct ProgramOfItems {
   std::int64_t items;
 };
 
+/// An executable for any number of items, from the fewest on.
+struct CompiledForItems {
+  std::unique_ptr<execution::Executable> executable;
+  std::int64_t fewest;
+};
+
 /// Compiles a function for any number of items, at least `fewest` (Conversion/Steps/Items.h).
-llvm::Expected<std::unique_ptr<execution::Executable>>
-compileForItems(ProgramOfItems one, ProgramOfItems other, std::int64_t fewest,
-                llvm::StringRef function, conversion::Evaluate evaluate);
+llvm::Expected<CompiledForItems> compileForItems(ProgramOfItems one, ProgramOfItems other,
+                                                 std::int64_t fewest, llvm::StringRef function,
+                                                 conversion::Evaluate evaluate);
 
 } // namespace octavo::pipelines

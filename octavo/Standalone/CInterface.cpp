@@ -43,15 +43,20 @@ octavo_tensor described(const std::vector<LoadedProgram::Tensor>& tensors,
             .rank = 0,
             .shape = nullptr,
             .bytes = 0,
-            .items_axis = 0};
+            .items_axis = 0,
+            .item_extent = 0,
+            .item_bytes = 0};
   const LoadedProgram::Tensor& tensor = tensors[index];
+  const int axis = tensor.openAxis();
   return {.name = tensor.name.c_str(),
           .type = types[index].c_str(),
           .element_bytes = static_cast<std::size_t>(tensor.type.bytes()),
-          .rank = tensor.shape.size(),
-          .shape = tensor.shape.data(),
+          .rank = tensor.ofOne.size(),
+          .shape = tensor.ofOne.data(),
           .bytes = bytesOf(tensor, 1),
-          .items_axis = tensor.openAxis};
+          .items_axis = axis,
+          .item_extent = axis < 0 ? 0 : tensor.shape[static_cast<std::size_t>(axis)].factor,
+          .item_bytes = bytesOf(tensor, 2) - bytesOf(tensor, 1)};
 }
 
 /// Calls f; what it throws or says is the thread's last error.

@@ -106,7 +106,7 @@ tensorsOf(const std::vector<std::string>& names, const std::vector<steps::Place>
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!places[i].memory)
       return Error(fmt::format("its argument {} is no tensor", names[i]));
-    list.push_back({*places[i].memory, names[i]});
+    list.push_back({*places[i].memory, names[i], places[i].memory->shapeOf(1)});
   }
   return list;
 }
@@ -177,14 +177,15 @@ LoadedProgram::itemsOf(std::span<const execution::Value> arguments) const {
   std::optional<std::size_t> first;
   std::int64_t count = 1;
   for (std::size_t i = 0; i < taken.size(); ++i) {
-    if (taken[i].openAxis < 0)
+    if (taken[i].openAxis() < 0)
       continue;
-    const auto axis = static_cast<std::size_t>(taken[i].openAxis);
+    const auto axis = static_cast<std::size_t>(taken[i].openAxis());
     const std::int64_t extent = arguments[i].tensor().shape[axis];
-    const std::int64_t own = extent / taken[i].shape[axis];
+    const steps::ItemNumber& open = taken[i].shape[axis];
+    const std::int64_t own = (extent - open.fixed) / open.factor;
     if (!first)
       count = own;
-    if (own != count || extent % taken[i].shape[axis] != 0)
+    if (own != count || open.of(own) != extent)
       return Error(fmt::format("the arguments of @{} are not of one number of items: \"{}\" has {} "
                                "along axis {}, \"{}\" is of {}",
                                name, taken[i].name, extent, axis, taken[first.value_or(i)].name,

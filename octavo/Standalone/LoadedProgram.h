@@ -20,6 +20,7 @@ class LoadedProgram {
 public:
   struct Tensor : steps::Place::InMemory {
     std::string name;
+    std::vector<std::int64_t> ofOne; ///< the shape of one item
   };
 
   /// Maps the folder's weights, which processes share, and its kernels, whose code this process

@@ -23,11 +23,11 @@ constexpr std::int64_t kFewItems = 3;
 bool isSmall(const steps::Program& program) {
   if (program.items.least > kFewItems || !program.scaledArguments.empty())
     return false;
-  std::size_t bytes = program.arenaBytes + program.itemBytes + program.slots.size() +
+  std::size_t bytes = static_cast<std::size_t>(program.arenaBytes.of(1)) + program.slots.size() +
                       static_cast<std::size_t>(program.valueCount + program.rightCount);
   for (const auto* places : {&program.arguments, &program.results})
     for (const steps::Place& place : *places)
-      bytes += steps::bytesOf(place);
+      bytes += static_cast<std::size_t>(steps::bytesOf(place).of(1));
   return bytes < kMostBytes;
 }
 

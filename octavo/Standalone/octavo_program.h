@@ -21,8 +21,8 @@ typedef struct octavo_program octavo_program;
 
 /* What a program takes or gives: a tensor, row-major, without gaps. The texts and the shape are the
  * program's, and are there as long as it is. A program that leaves the size of a batch open runs on
- * any number of items: shape and bytes are then those of one, and a run of n items has n times the
- * extent of items_axis, and n times the bytes. */
+ * any number of items: shape and bytes are then those of one, and each further item is item_extent
+ * more along items_axis, and item_bytes more. */
 typedef struct octavo_tensor {
   const char* name;
   /* The elements, as MLIR spells them: f32, bf16, i32, ui8, i1, f8E4M3FN, complex<f32>, ... An
@@ -32,8 +32,10 @@ typedef struct octavo_tensor {
   size_t rank;
   const int64_t* shape; /* rank extents */
   size_t bytes;         /* of all elements */
-  int items_axis; /* along which items lie, one behind the other; -1: the tensor has no more of
-                   * them than one */
+  int items_axis; /* along which items lie, one behind the other; -1: the tensor is the same for any
+                   * number of them, and what follows is 0 */
+  int64_t item_extent;
+  size_t item_bytes;
 } octavo_tensor;
 
 /* The program of a folder; null where it cannot be loaded, and octavo_last_error says why. Its code

@@ -39,6 +39,11 @@ private:
   Outcome found;
 };
 
+/// Of a row, to where its guard begins.
+std::int64_t endOf(const ChainStep::RangeSlot& slot, const Frame& frame) {
+  return slot.offset.of(frame) + slot.bytes.of(frame);
+}
+
 } // namespace
 
 Outcome RowStep::run(Frame& frame) const {
@@ -48,8 +53,8 @@ Outcome RowStep::run(Frame& frame) const {
 }
 
 ChainStep::ChainStep(OperationTextPtr op, std::vector<std::unique_ptr<RowStep>> steps,
-                     std::vector<RangeSlot> slots, std::size_t bytesOfRow, Rows rows, bool isBatch,
-                     std::size_t guard)
+                     std::vector<RangeSlot> slots, ItemNumber bytesOfRow, ItemNumber rows,
+                     bool isBatch, std::size_t guard)
     : Step(std::move(op)), slots(std::move(slots)), bytesOfRow(bytesOfRow), rows(rows),
       isBatch(isBatch), guard(guard) {
   for (std::unique_ptr<RowStep>& step : steps) {
@@ -60,13 +65,12 @@ ChainStep::ChainStep(OperationTextPtr op, std::vector<std::unique_ptr<RowStep>> 
 
 /// The memory of a range stays in the second cache; each thread has as many ranges as the others.
 /// Products want whole tiles of rows, and all ranges in the order of sums that the whole has.
-ChainStep::Ranges ChainStep::rangesOf(std::int64_t all) const {
-  constexpr std::size_t kBytesOfRange = std::size_t{1024} * 1024;
+ChainStep::Ranges ChainStep::rangesOf(std::int64_t all, std::int64_t items) const {
+  constexpr std::int64_t kBytesOfRange = std::int64_t{1024} * 1024;
   constexpr std::int64_t kTile = 24, kFewest = 48;
   const std::int64_t tile = isBatch ? 1 : kTile;
   const std::int64_t least = isBatch ? 0 : kFewRows;
-  const auto fitting =
-      static_cast<std::int64_t>(kBytesOfRange / std::max<std::size_t>(1, bytesOfRow));
+  const std::int64_t fitting = kBytesOfRange / std::max<std::int64_t>(1, bytesOfRow.of(items));
   const auto cut = [](std::int64_t n, std::int64_t by) { return (n + by - 1) / by; };
   const std::int64_t threads = kernels::threadsOf({});
   const std::int64_t wanted =
@@ -81,10 +85,10 @@ ChainStep::Ranges ChainStep::rangesOf(std::int64_t all) const {
 StepFacts ChainStep::facts() const {
   if (links.size() == 1)
     return links.front()->facts();
-  std::string detail = fmt::format("{} links over {} rows", links.size(), rows.count);
-  if (rows.isOpen)
+  std::string detail = fmt::format("{} links over {} rows", links.size(), rows.of(1));
+  if (rows.isOpen())
     detail += " of each item";
-  else if (const Ranges ranges = rangesOf(rows.count); ranges.count > 1)
+  else if (const Ranges ranges = rangesOf(rows.fixed, 1); ranges.count > 1)
     detail += fmt::format(", {} at a time", ranges.rows);
   return {.kind = StepFacts::Kind::Chain, .detail = std::move(detail), .operations = 0};
 }
@@ -98,22 +102,23 @@ const Step* ChainStep::timed(const RowStep* link) const {
 }
 
 /// Gives the slots memory of the worker, so that row number `range.begin` is their first one.
-void ChainStep::place(Worker& worker, RowRange range, std::int64_t room) const {
+void ChainStep::place(const Frame& frame, Worker& worker, RowRange range, std::int64_t room) const {
   const auto count = static_cast<std::size_t>(room);
-  std::byte* const own = worker.room(bytesOfRow * count);
+  const std::size_t size = static_cast<std::size_t>(bytesOfRow.of(frame)) * count;
+  std::byte* const own = worker.room(size);
   if (guard != 0)
-    std::ranges::fill(std::span(own, bytesOfRow * count), kNobodys);
+    std::ranges::fill(std::span(own, size), kNobodys);
   for (const RangeSlot& each : slots)
-    std::ranges::fill(std::span(own + (each.offset + each.bytes) * count, guard * count), kGuard);
+    std::ranges::fill(std::span(own + endOf(each, frame) * room, guard * count), kGuard);
   for (const RangeSlot& each : slots)
     worker.memory[static_cast<std::size_t>(each.slot.number)] =
-        own + each.offset * count - static_cast<std::size_t>(range.begin) * each.bytes;
+        own + each.offset.of(frame) * room - range.begin * each.bytes.of(frame);
 }
 
-Outcome ChainStep::guarded(const Worker& worker, std::int64_t room) const {
+Outcome ChainStep::guarded(const Frame& frame, const Worker& worker, std::int64_t room) const {
   const auto count = static_cast<std::size_t>(room);
   for (const RangeSlot& each : slots)
-    for (const std::byte *byte = worker.own.data() + (each.offset + each.bytes) * count,
+    for (const std::byte *byte = worker.own.data() + endOf(each, frame) * room,
                          *end = byte + guard * count;
          byte != end; ++byte)
       if (*byte != kGuard)
@@ -129,11 +134,11 @@ Outcome ChainStep::run(Frame& frame) const {
   const std::int64_t whole = rows.of(frame);
   if (whole == 0) // of no items
     return {};
-  const Ranges ranges = rangesOf(whole);
+  const Ranges ranges = rangesOf(whole, frame.items);
   // Each link alone uses all threads; where there is one, it goes on as in a range.
   if (ranges.count < kernels::threadsOf({}) || ranges.count == 1) {
     const bool isAlone = kernels::threadsOf({}) == 1;
-    place(frame.whole, {0, whole, whole}, whole);
+    place(frame, frame.whole, {0, whole, whole}, whole);
     for (const RowStep* link : links) {
       const Timed time(links.size() == 1 && !isAlone ? nullptr : frame.host->profile,
                        isAlone ? timed(link) : link,
@@ -143,7 +148,7 @@ Outcome ChainStep::run(Frame& frame) const {
           !outcome)
         return outcome;
     }
-    return guarded(frame.whole, whole);
+    return guarded(frame, frame.whole, whole);
   }
   const execution::Host& host = *frame.host;
   FirstError failed;
@@ -158,7 +163,7 @@ Outcome ChainStep::run(Frame& frame) const {
       }
       const RowRange range{number * ranges.rows,
                            number + 1 == ranges.count ? whole : (number + 1) * ranges.rows, whole};
-      place(*worker, range, ranges.most);
+      place(frame, *worker, range, ranges.most);
       for (const RowStep* link : links) {
         const Timed time(host.profile, timed(link), Profile::Extent::Piece);
         if (Outcome outcome = link->compute(frame, *worker, range, {.threads = 1}); !outcome) {
@@ -166,7 +171,7 @@ Outcome ChainStep::run(Frame& frame) const {
           break;
         }
       }
-      if (Outcome outcome = guarded(*worker, ranges.most); !outcome)
+      if (Outcome outcome = guarded(frame, *worker, ranges.most); !outcome)
         failed.add(number, std::move(outcome));
     }
   });

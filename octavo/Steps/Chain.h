@@ -39,12 +39,12 @@ public:
   /// offset * rows of the range + r * bytes of the thread's memory.
   struct RangeSlot {
     Slot slot;
-    std::size_t offset, bytes;
+    ItemNumber offset, bytes;
   };
   /// The rows are those of a matrix, or products of a batch. `bytesOfRow` is what the slots take
   /// for one row, `guard` those among them, behind each slot's, that stay as they are (Guards.h).
   ChainStep(OperationTextPtr op, std::vector<std::unique_ptr<RowStep>> steps,
-            std::vector<RangeSlot> slots, std::size_t bytesOfRow, Rows rows, bool isBatch,
+            std::vector<RangeSlot> slots, ItemNumber bytesOfRow, ItemNumber rows, bool isBatch,
             std::size_t guard = 0);
   Outcome run(Frame& frame) const override;
   /// Of one link, what it is.
@@ -58,19 +58,20 @@ private:
   struct Ranges {
     std::int64_t count, rows, most;
   };
-  Ranges rangesOf(std::int64_t all) const;
+  /// Of so many rows of a run of so many items.
+  Ranges rangesOf(std::int64_t all, std::int64_t items) const;
   /// What a profile is told of.
   const Step* timed(const RowStep* link) const;
   /// `room` is how many rows the memory is for.
-  void place(Worker& worker, RowRange range, std::int64_t room) const;
+  void place(const Frame& frame, Worker& worker, RowRange range, std::int64_t room) const;
   /// Whether the links have left the guards in that memory as they were.
-  Outcome guarded(const Worker& worker, std::int64_t room) const;
+  Outcome guarded(const Frame& frame, const Worker& worker, std::int64_t room) const;
 
   Sequence all;
   std::vector<const RowStep*> links; ///< the same
   std::vector<RangeSlot> slots;
-  std::size_t bytesOfRow = 0;
-  Rows rows;
+  ItemNumber bytesOfRow;
+  ItemNumber rows;
   bool isBatch = false;
   std::size_t guard = 0;
 };

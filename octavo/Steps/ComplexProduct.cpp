@@ -126,7 +126,8 @@ Outcome ComplexProductStep::multiplyAs(const Frame& frame, Worker& worker, RowRa
                                        const kernels::Execution& execution,
                                        Finishing finishing) const {
   constexpr std::int64_t kWorthAThread = 32768;
-  const std::int64_t rowsNow = rows.of(frame);
+  const std::int64_t rowsNow = rows.of(frame), columns = this->columns.of(frame),
+                     depth = this->depth.of(frame);
   const RowRange products =
       batch.isOne() ? RowRange{0, 1, 1} : range.of(batch.products().of(frame));
   const RowRange own = batch.isOne() ? range.of(rowsNow) : RowRange{0, rowsNow, rowsNow};
@@ -137,24 +138,22 @@ Outcome ComplexProductStep::multiplyAs(const Frame& frame, Worker& worker, RowRa
   const std::int64_t strips = (width + kLanes - 1) / kLanes;
   const std::int64_t each = (height + kBand - 1) / kBand * strips; // of a product
   const auto productOf = [&](std::int64_t number) {
-    const auto known = static_cast<std::int64_t>(batch.offsets.size());
-    const kernels::BatchOffsets& at = batch.offsets[static_cast<std::size_t>(number % known)];
-    const std::int64_t item = number / known;
-    Strip<Part> product{
-        .left = worker.at<const Part>(left.slot) +
-                2 * (left.offset + at.left + item * batch.item.left + own.begin * left.stride),
-        .right = worker.at<const Part>(right.slot) +
-                 2 * (right.offset + at.right + item * batch.item.right),
-        .leftStride = left.stride,
-        .leftDepthStride = left.depthStride,
-        .rightStride = right.stride,
-        .rightDepthStride = right.depthStride,
-        .c = worker.at<Part>(result) + 2 * (at.c + item * batch.item.c + own.begin * columns),
-        .cRowStride = columns,
-        .cColumnStride = 1,
-        .rows = own.size(),
-        .columns = columns,
-        .depth = depth};
+    const kernels::BatchOffsets at = batch.at(number, frame.items);
+    const std::int64_t leftStride = left.stride.of(frame);
+    Strip<Part> product{.left = worker.at<const Part>(left.slot) +
+                                2 * (left.offset.of(frame) + at.left + own.begin * leftStride),
+                        .right = worker.at<const Part>(right.slot) +
+                                 2 * (right.offset.of(frame) + at.right),
+                        .leftStride = leftStride,
+                        .leftDepthStride = left.depthStride.of(frame),
+                        .rightStride = right.stride.of(frame),
+                        .rightDepthStride = right.depthStride.of(frame),
+                        .c = worker.at<Part>(result) + 2 * (at.c + own.begin * columns),
+                        .cRowStride = columns,
+                        .cColumnStride = 1,
+                        .rows = own.size(),
+                        .columns = columns,
+                        .depth = depth};
     if (isTurned)
       turn(product);
     return product;
@@ -185,8 +184,8 @@ Outcome ComplexProductStep::multiply(const Frame& frame, Worker& worker, RowRang
 }
 
 StepFacts ComplexProductStep::productFacts() const {
-  const auto count = static_cast<double>(batch.offsets.size()), m = static_cast<double>(rows.count),
-             k = static_cast<double>(depth), n = static_cast<double>(columns);
+  const auto count = static_cast<double>(batch.offsets.size()), m = static_cast<double>(rows.of(1)),
+             k = static_cast<double>(depth.of(1)), n = static_cast<double>(columns.of(1));
   const double width = isF64 ? 16 : 8;
   return {.kind = StepFacts::Kind::Product,
           .detail =

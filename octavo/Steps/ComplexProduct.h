@@ -12,10 +12,10 @@ public:
   explicit ComplexProductStep(OperationTextPtr op) : ProductStep(std::move(op)) {}
   struct Side {
     Slot slot;
-    std::int64_t offset, stride, depthStride;
+    ItemNumber offset, stride, depthStride;
   };
-  ComplexProductStep(OperationTextPtr op, bool isF64, Side left, Side right, Slot result, Rows rows,
-                     std::int64_t depth, std::int64_t columns, MatrixProductStep::Batch batch)
+  ComplexProductStep(OperationTextPtr op, bool isF64, Side left, Side right, Slot result,
+                     ItemNumber rows, ItemNumber depth, ItemNumber columns, MatrixBatch batch)
       : ProductStep(std::move(op)), isF64(isF64), left(left), right(right), result(result),
         rows(rows), depth(depth), columns(columns), batch(std::move(batch)) {}
   StepType type() const override { return StepType::ComplexProduct; }
@@ -35,9 +35,9 @@ private:
   bool isF64 = false;
   Side left = {}, right = {};
   Slot result;
-  Rows rows;
-  std::int64_t depth = 0, columns = 0;
-  MatrixProductStep::Batch batch;
+  ItemNumber rows;
+  ItemNumber depth, columns;
+  MatrixBatch batch;
 };
 
 } // namespace octavo::steps

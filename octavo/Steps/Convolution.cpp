@@ -44,7 +44,10 @@ template <typename T> void clearRun(T* to, std::int64_t count) {
 
 } // namespace
 
-Rows PatchShape::rows() const { return {batch * product(axes, &PatchAxis::places), isOpen}; }
+ItemNumber PatchShape::rows() const {
+  const std::int64_t places = product(axes, &PatchAxis::places);
+  return {batch.fixed * places, batch.factor * places};
+}
 std::int64_t PatchShape::depth() const { return features * product(axes, &PatchAxis::window); }
 
 /// In the memory of what was packed before.
@@ -149,7 +152,7 @@ void ConvolutionStep::layOut(const T* values, std::int64_t group, std::int64_t r
       places[axis] = rest % shape.axes[axis].places;
       rest /= shape.axes[axis].places;
     }
-    const std::int64_t image = rest + (shape.batchGroups > 1 ? group * shape.batch : 0);
+    const std::int64_t image = rest + (shape.batchGroups > 1 ? group * shape.batch.fixed : 0);
     const T* first = values + shape.inputOffset + image * shape.imageStride +
                      (shape.inputGroups > 1 ? group * features : 0);
     for (std::int64_t line = 0; line < lines; ++line) {
@@ -256,13 +259,13 @@ Outcome ConvolutionStep::multiply(const Frame& frame, Worker& worker, RowRange r
 }
 
 StepFacts ConvolutionStep::productFacts() const {
-  const auto rows = static_cast<double>(shape.rows().count),
+  const auto rows = static_cast<double>(shape.rows().of(1)),
              depth = static_cast<double>(shape.depth()),
              outputs = static_cast<double>(shape.outputs);
   const bool isF32 = shape.type == kernels::PlainType::F32;
   const double width = isF32 ? sizeof(float) : sizeof(std::uint16_t);
   const double weightBytes = width * depth * outputs;
-  double read = width * static_cast<double>(shape.batch * shape.batchGroups) *
+  double read = width * static_cast<double>(shape.batch.of(1) * shape.batchGroups) *
                 static_cast<double>(shape.features * shape.inputGroups);
   for (const PatchAxis& axis : shape.axes)
     read *= static_cast<double>(axis.extent);

@@ -35,10 +35,10 @@ struct PatchAxis {
 inline constexpr std::size_t kMostPatchAxes = 8;
 
 struct PatchShape {
-  kernels::PlainType type;               ///< of input and weight; the result is f32
-  std::int64_t batch, features, outputs; ///< of the result's rows; of one group; of all groups
-  bool isOpen = false;                   ///< so many images an item
-  std::int64_t inputGroups = 1;          ///< groups of input features
+  kernels::PlainType type;        ///< of input and weight; the result is f32
+  ItemNumber batch;               ///< of the result's rows
+  std::int64_t features, outputs; ///< of one group; of all groups
+  std::int64_t inputGroups = 1;   ///< groups of input features
   std::int64_t batchGroups = 1;
   std::vector<PatchAxis> axes;
   /// Elements from the beginning of the input to its first, and from one image to the next; the
@@ -46,7 +46,7 @@ struct PatchShape {
   std::int64_t inputOffset = 0, imageStride = 0;
   std::int64_t weightOffset = 0, weightInputStride = 0, weightOutputStride = 0;
 
-  Rows rows() const;          ///< places of the result
+  ItemNumber rows() const;    ///< places of the result
   std::int64_t depth() const; ///< elements of a patch
   std::int64_t groups() const { return inputGroups * batchGroups; }
 };

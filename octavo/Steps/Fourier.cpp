@@ -323,7 +323,7 @@ StepFacts FourierStep::facts() const {
   static constexpr std::string_view kNames[] = {"forward", "inverse", "real forward",
                                                 "real inverse"};
   const double part = isF64 ? sizeof(double) : sizeof(float);
-  const auto numbers = static_cast<double>(count.count * numerics::elementCount(lengths));
+  const auto numbers = static_cast<double>(count.of(1) * numerics::elementCount(lengths));
   return {.kind = StepFacts::Kind::Fourier,
           .detail = fmt::format("{}, of {}", kNames[static_cast<std::size_t>(kind)],
                                 fmt::join(lengths, " x ")),

@@ -28,7 +28,7 @@ public:
   enum class Kind : std::uint8_t { Forward, Inverse, RealForward, RealInverse };
   /// `lengths` are of the axes that are transformed, the last ones; `count` is how many there are
   /// of all of them. With several axes `wide` has memory between them (wideBytes).
-  FourierStep(OperationTextPtr op, Kind kind, bool isF64, Rows count,
+  FourierStep(OperationTextPtr op, Kind kind, bool isF64, ItemNumber count,
               std::vector<std::int64_t> lengths, Slot from, Slot wide, Slot to)
       : Step(std::move(op)), kind(kind), isF64(isF64), count(count), lengths(std::move(lengths)),
         from(from), wide(wide), to(to) {}
@@ -45,7 +45,7 @@ private:
 
   Kind kind = Kind::Forward;
   bool isF64 = false;
-  Rows count;
+  ItemNumber count;
   std::vector<std::int64_t> lengths;
   Slot from, wide, to;
   template <typename Real> using Plans = std::vector<FourierPlan<Real>>;

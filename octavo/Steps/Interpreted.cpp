@@ -20,7 +20,7 @@ StepFacts InterpretedStep::facts() const {
   for (const std::vector<Place>* places : {&operands, &results})
     for (const Place& place : *places)
       if (place.memory)
-        facts.bytes += static_cast<double>(bytesOf(place));
+        facts.bytes += static_cast<double>(bytesOf(place).of(1));
   return facts;
 }
 

@@ -58,7 +58,9 @@ void KernelStep::makeRows(const Frame& frame, const Worker& worker, std::int64_t
 
 Outcome UpdateStep::run(Frame& frame) const {
   const std::int64_t outer = box.outer.of(frame), run = box.inner.of(frame) * elementBytes;
-  const std::int64_t bytes = numerics::elementCount(box.shape) * run; // of an outer place
+  std::int64_t bytes = run; // of an outer place
+  for (const ItemNumber& extent : box.shape)
+    bytes *= extent.of(frame);
   const std::byte* source = frame.at(update);
   std::byte* target = frame.at(result);
   if (outer * bytes == 0)
@@ -66,35 +68,38 @@ Outcome UpdateStep::run(Frame& frame) const {
   if (operand.number != result.number)
     std::memmove(target, frame.at(operand), static_cast<std::size_t>(outer * bytes));
   std::int64_t stride = run;
-  for (std::size_t axis = box.shape.size(); axis-- > 0; stride *= box.shape[axis])
-    target += box.starts[axis].of(frame, box.shape[axis] - box.updateShape[axis]) * stride;
+  for (std::size_t axis = box.shape.size(); axis-- > 0; stride *= box.shape[axis].of(frame)) {
+    const std::int64_t last = box.shape[axis].of(frame) - box.updateShape[axis].of(frame);
+    target += box.starts[axis].of(frame, last) * stride;
+  }
   for (std::int64_t place = 0; place < outer; ++place)
-    copyBox(0, bytes, source, target + place * bytes);
+    copyBox(frame, 0, bytes, source, target + place * bytes);
   return {};
 }
 
 /// The elements of the update along the axes from `axis` on, on which the operand has so many
 /// bytes.
-void UpdateStep::copyBox(std::size_t axis, std::int64_t bytes, const std::byte*& source,
-                         std::byte* target) const {
+void UpdateStep::copyBox(const Frame& frame, std::size_t axis, std::int64_t bytes,
+                         const std::byte*& source, std::byte* target) const {
   const bool isRun = axis == box.shape.size();
-  const std::int64_t stride = isRun ? bytes : bytes / box.shape[axis];
+  const std::int64_t stride = isRun ? bytes : bytes / box.shape[axis].of(frame);
   if (axis + 1 >= box.shape.size()) {
-    const std::int64_t run = isRun ? bytes : box.updateShape[axis] * stride;
+    const std::int64_t run = isRun ? bytes : box.updateShape[axis].of(frame) * stride;
     std::copy_n(source, run, target);
     source += run;
     return;
   }
-  for (std::int64_t i = 0; i < box.updateShape[axis]; ++i)
-    copyBox(axis + 1, stride, source, target + i * stride);
+  for (std::int64_t i = 0; i < box.updateShape[axis].of(frame); ++i)
+    copyBox(frame, axis + 1, stride, source, target + i * stride);
 }
 
 StepFacts UpdateStep::facts() const {
-  const std::int64_t moved =
-      numerics::elementCount(operand.number == result.number ? box.updateShape : box.shape);
+  std::int64_t moved = elementBytes;
+  for (const ItemNumber& extent : operand.number == result.number ? box.updateShape : box.shape)
+    moved *= extent.of(1);
   return {.kind = StepFacts::Kind::Update,
-          .bytes = 2 * static_cast<double>(box.outer.count * moved) *
-                   static_cast<double>(box.inner.count * elementBytes)};
+          .bytes = 2 * static_cast<double>(box.outer.of(1) * moved) *
+                   static_cast<double>(box.inner.of(1))};
 }
 
 } // namespace octavo::steps

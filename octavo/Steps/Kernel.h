@@ -12,12 +12,12 @@ public:
   explicit KernelStep(OperationTextPtr op) : RowStep(std::move(op)) {}
   /// A row costs what `width` elements do that are added.
   KernelStep(OperationTextPtr op, const KernelFunction& function, std::vector<Slot> arguments,
-             Rows rows, Rows width, StepFacts known)
+             ItemNumber rows, ItemNumber width, StepFacts known)
       : RowStep(std::move(op)), function(&function), arguments(std::move(arguments)), rows(rows),
         width(width), known(std::move(known)) {}
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution) const override;
-  const Rows& allRows() const { return rows; }
+  const ItemNumber& allRows() const { return rows; }
   /// Rows `begin` to `end` for a product alone: what the kernel writes to the slot `made`, `bytes`
   /// for each row, is written from `to` on. On any thread.
   void makeRows(const Frame& frame, const Worker& worker, std::int64_t begin, std::int64_t end,
@@ -43,8 +43,8 @@ private:
     std::vector<Slot> arguments = {};
   } inPlace;
   std::vector<Slot> arguments;
-  Rows rows;
-  Rows width = {.count = 1};
+  ItemNumber rows;
+  ItemNumber width = 1;
   bool isWholeInEachRange = false;
   StepFacts known = {.kind = StepFacts::Kind::Kernel};
 };
@@ -56,8 +56,8 @@ public:
   /// What is updated has the axes outer, shape and inner, of which an update spans the first and
   /// the last; the starts are those on the others.
   struct Box {
-    Rows outer, inner;
-    std::vector<std::int64_t> shape, updateShape;
+    ItemNumber outer, inner;
+    std::vector<ItemNumber> shape, updateShape;
     std::vector<StartIndex> starts;
   };
   /// `operand` may be `result`: it is then written in place.
@@ -71,7 +71,7 @@ public:
   void fields(ProgramFields& fields) override;
 
 private:
-  void copyBox(std::size_t axis, std::int64_t bytes, const std::byte*& source,
+  void copyBox(const Frame& frame, std::size_t axis, std::int64_t bytes, const std::byte*& source,
                std::byte* target) const;
 
   Slot operand, update, result;

@@ -324,9 +324,8 @@ Outcome CholeskyStep::run(Frame& frame) const {
 
 StepFacts CholeskyStep::facts() const {
   return {.kind = StepFacts::Kind::Cholesky,
-          .detail = fmt::format("{} of {} rows",
-                                count.count == 1 && !count.isOpen ? "a matrix" : "matrices", n),
-          .bytes = 2 * static_cast<double>(count.count * n * n * numbers.bytes())};
+          .detail = fmt::format("{} of {} rows", count == 1 ? "a matrix" : "matrices", n),
+          .bytes = 2 * static_cast<double>(count.of(1) * n * n * numbers.bytes())};
 }
 
 /// kLanes systems, from `first` on.
@@ -374,7 +373,7 @@ Outcome TriangularSolveStep::run(Frame& frame) const {
 }
 
 StepFacts TriangularSolveStep::facts() const {
-  const auto size = static_cast<double>(count.count * n);
+  const auto size = static_cast<double>(count.of(1) * n);
   return {.kind = StepFacts::Kind::TriangularSolve,
           .detail = fmt::format("{} systems of {} rows", others, n),
           .bytes = size * static_cast<double>((n + 2 * others) * numbers.bytes())};

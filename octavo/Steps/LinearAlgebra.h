@@ -10,7 +10,7 @@ namespace octavo::steps {
 class CholeskyStep : public Step {
 public:
   explicit CholeskyStep(OperationTextPtr op) : Step(std::move(op)) {}
-  CholeskyStep(OperationTextPtr op, Numbers numbers, bool isLower, Rows count, std::int64_t n,
+  CholeskyStep(OperationTextPtr op, Numbers numbers, bool isLower, ItemNumber count, std::int64_t n,
                Slot from, Slot to)
       : Step(std::move(op)), numbers(numbers), isLower(isLower), count(count), n(n), from(from),
         to(to) {}
@@ -25,7 +25,7 @@ private:
 
   Numbers numbers;
   bool isLower = true;
-  Rows count;
+  ItemNumber count;
   std::int64_t n = 0;
   Slot from, to;
 };
@@ -41,7 +41,7 @@ public:
     bool isUnitDiagonal = false;
     bool isTransposed = false, isConjugate = false;
   };
-  TriangularSolveStep(OperationTextPtr op, Numbers numbers, System system, Rows count,
+  TriangularSolveStep(OperationTextPtr op, Numbers numbers, System system, ItemNumber count,
                       std::int64_t n, std::int64_t others, Slot a, Slot b, Slot x)
       : Step(std::move(op)), numbers(numbers), system(system), count(count), n(n), others(others),
         a(a), b(b), x(x) {}
@@ -56,7 +56,7 @@ private:
 
   Numbers numbers;
   System system;
-  Rows count;
+  ItemNumber count;
   std::int64_t n = 0, others = 0; ///< rows of `a`, and how many systems have it
   Slot a, b, x;
 };

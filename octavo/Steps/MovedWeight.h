@@ -55,7 +55,7 @@ struct MovedWeight {
   /// How far into a weight it reaches, of which each slice has so many: those of the matrices of a
   /// batch of products, or of one that a product chooses.
   Reach fields(ProgramFields& fields, const Reach& ofMatrix, const Reach& ofBatch,
-               const Rows& products);
+               const ItemNumber& products);
 };
 
 /// Codes and scales of a slice as a weight has been moved.

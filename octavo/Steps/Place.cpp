@@ -49,14 +49,11 @@ const numerics::ScaledTensor& scaledAt(const Frame& frame, int number) {
   return frame.values[at].isScaled() ? frame.values[at].scaled() : frame.made[at];
 }
 
-std::size_t bytesOf(const Place& place) {
-  return static_cast<std::size_t>(numerics::elementCount(place.memory->shape)) *
-         static_cast<std::size_t>(place.memory->type.bytes());
-}
-
-std::size_t bytesOf(const Place& place, const Frame& frame) {
-  const std::int64_t items = place.memory->openAxis < 0 ? 1 : frame.items;
-  return bytesOf(place) * static_cast<std::size_t>(items);
+ItemNumber bytesOf(const Place& place) {
+  ItemNumber bytes = place.memory->type.bytes();
+  for (const ItemNumber& extent : place.memory->shape)
+    bytes = product(bytes, extent).value_or(0);
+  return bytes;
 }
 
 void copy(Frame& frame, const Place& from, const Place& to) {
@@ -66,7 +63,7 @@ void copy(Frame& frame, const Place& from, const Place& to) {
     frame.values[target] = read(frame, from);
     return;
   }
-  const std::size_t bytes = bytesOf(from, frame);
+  const auto bytes = static_cast<std::size_t>(bytesOf(from).of(frame));
   if (frame.whole.memory[target] != frame.whole.memory[source] && bytes != 0)
     std::memmove(frame.whole.memory[target], frame.whole.memory[source], bytes);
 }
@@ -74,7 +71,7 @@ void copy(Frame& frame, const Place& from, const Place& to) {
 StepFacts CopyStep::facts() const {
   return {.kind = StepFacts::Kind::Copy,
           .operations = 0,
-          .bytes = from.memory ? 2 * static_cast<double>(bytesOf(from)) : 0};
+          .bytes = from.memory ? 2 * static_cast<double>(bytesOf(from).of(1)) : 0};
 }
 
 Outcome CopyStep::run(Frame& frame) const {

@@ -13,33 +13,32 @@ struct Place {
   int number = -1;
   struct InMemory {
     numerics::ElementType type;
-    std::vector<std::int64_t> shape;
-    /// The axis along which the items lie, of one of which the shape is; -1: it is the same for any
-    /// number of items. Only arguments, results, and what is copied or carried by a loop have one.
-    int openAxis = -1;
+    /// Of arguments, results, and what is copied or carried by a loop, one extent may depend on the
+    /// number of items.
+    std::vector<ItemNumber> shape;
 
     bool operator==(const InMemory&) const = default;
+    /// The axis of that extent; -1: it is the same for any number of items.
+    int openAxis() const {
+      const auto open = std::ranges::find_if(shape, &ItemNumber::isOpen);
+      return open == shape.end() ? -1 : static_cast<int>(open - shape.begin());
+    }
     std::vector<std::int64_t> shapeOf(std::int64_t items) const {
-      std::vector<std::int64_t> all = shape;
-      if (openAxis >= 0)
-        all[static_cast<std::size_t>(openAxis)] *= items;
+      std::vector<std::int64_t> all;
+      for (const ItemNumber& extent : shape)
+        all.push_back(extent.of(items));
       return all;
     }
     bool fits(const std::vector<std::int64_t>& given, std::int64_t items) const {
-      const auto isExtent = [&](std::int64_t own, const std::int64_t& extent) {
-        const bool isOpen = &extent - given.data() == openAxis;
-        return extent == (isOpen ? own * items : own);
-      };
-      return std::ranges::equal(shape, given, isExtent);
+      return std::ranges::equal(shape, given, {},
+                                [items](const ItemNumber& extent) { return extent.of(items); });
     }
   };
   std::optional<InMemory> memory = std::nullopt;
 };
 
 /// Bytes of a place in memory.
-std::size_t bytesOf(const Place& place);
-/// The same in a run, of all of its items.
-std::size_t bytesOf(const Place& place, const Frame& frame);
+ItemNumber bytesOf(const Place& place);
 
 /// The value at a place, copied where it lies in memory. What a step has made is shared from then
 /// on, and the step makes the next one anew.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <type_traits>
 
@@ -113,33 +114,53 @@ std::int64_t MatrixProductStep::bytesOfRight() const {
   return right.from != nullptr ? right.from->bytes() : widthOf(plainType);
 }
 
-kernels::PackedMatrix MatrixProductStep::pack(const std::byte* memory, std::int64_t matrix,
+MatrixProductStep::Sizes MatrixProductStep::sizesOf(std::int64_t items) const {
+  return {.rows = rows.of(items),
+          .depth = depth.of(items),
+          .columns = columns.of(items),
+          .leftOffset = left.offset.of(items),
+          .leftStride = left.stride.of(items),
+          .rightOffset = right.offset.of(items),
+          .rightStride = right.stride.of(items),
+          .rightDepthStride = right.depthStride.of(items)};
+}
+
+bool MatrixProductStep::isRightFixed() const {
+  return std::ranges::none_of(
+      std::array{depth, columns, right.offset, right.stride, right.depthStride},
+      &ItemNumber::isOpen);
+}
+
+kernels::PackedMatrix MatrixProductStep::pack(const std::byte* memory, const Sizes& now,
+                                              std::int64_t matrix,
                                               kernels::PackedMatrix&& old) const {
-  memory += beginOf(matrix) * bytesOfRight();
+  memory += beginOf(now, matrix) * bytesOfRight();
   kernels::ThreadVector<std::byte> widened;
-  if (right.from != nullptr && depth * columns != 0) {
-    const std::int64_t count = (depth - 1) * right.depthStride + (columns - 1) * right.stride + 1;
+  if (right.from != nullptr && now.depth * now.columns != 0) {
+    const std::int64_t count =
+        (now.depth - 1) * now.rightDepthStride + (now.columns - 1) * now.rightStride + 1;
     widened.resize(static_cast<std::size_t>(count * widthOf(plainType)));
     kernels::widen(*right.from, memory, wideType(plainType), widened.data(),
                    static_cast<std::size_t>(count));
     memory = widened.data();
   }
   return ofType(plainType, [&](const auto* none) {
-    return kernels::packMatrix(reinterpret_cast<decltype(none)>(memory), depth, columns,
-                               right.depthStride, right.stride, {}, std::move(old));
+    return kernels::packMatrix(reinterpret_cast<decltype(none)>(memory), now.depth, now.columns,
+                               now.rightDepthStride, now.rightStride, {}, std::move(old));
   });
 }
 
 tl::expected<kernels::PackedMatrix, std::string>
-MatrixProductStep::pack(const execution::UnreadTensor& tensor, std::int64_t matrix) const {
+MatrixProductStep::pack(const execution::UnreadTensor& tensor, const Sizes& now,
+                        std::int64_t matrix) const {
   const auto bytes = static_cast<std::uint64_t>(bytesOfRight());
   std::vector<std::byte> piece, widened;
   tl::expected<void, std::string> done;
   auto packed = kernels::packMatrixInPieces(
-      plainType, depth, columns, right.depthStride, right.stride,
+      plainType, now.depth, now.columns, now.rightDepthStride, now.rightStride,
       [&](std::int64_t first, std::int64_t count) -> const void* {
         piece.resize(static_cast<std::uint64_t>(count) * bytes);
-        done = tensor.read(static_cast<std::uint64_t>(beginOf(matrix) + first) * bytes, piece);
+        done = tensor.read(static_cast<std::uint64_t>(beginOf(now, matrix) + first) * bytes, piece);
         if (!done || right.from == nullptr)
           return done ? piece.data() : nullptr;
         widened.resize(static_cast<std::size_t>(count * widthOf(plainType)));
@@ -153,16 +174,17 @@ MatrixProductStep::pack(const execution::UnreadTensor& tensor, std::int64_t matr
 }
 
 tl::expected<std::shared_ptr<const MatrixProductStep::Packed>, std::string>
-MatrixProductStep::formOf(const Value& value) const {
+MatrixProductStep::formOf(const Value& value, const Sizes& now) const {
   return value.forms().of<Packed>(
-      {static_cast<std::int64_t>(plainType), reinterpret_cast<std::intptr_t>(right.from), depth,
-       columns, right.offset, right.depthStride, right.stride, rightCount(), right.sliceStride},
+      {static_cast<std::int64_t>(plainType), reinterpret_cast<std::intptr_t>(right.from), now.depth,
+       now.columns, now.rightOffset, now.rightDepthStride, now.rightStride, rightCount(),
+       right.sliceStride},
       [&]() -> tl::expected<Packed, std::string> {
         Packed all;
         for (std::int64_t matrix = 0; matrix < rightCount(); ++matrix) {
           tl::expected<kernels::PackedMatrix, std::string> packed =
-              value.isUnread() ? pack(value.unread(), matrix)
-                               : pack(value.tensor().bytes.data(), matrix, {});
+              value.isUnread() ? pack(value.unread(), now, matrix)
+                               : pack(value.tensor().bytes.data(), now, matrix, {});
           if (!packed)
             return tl::unexpected(std::move(packed.error()));
           all.push_back(std::move(*packed));
@@ -172,36 +194,35 @@ MatrixProductStep::formOf(const Value& value) const {
 }
 
 tl::expected<void, std::string> MatrixProductStep::bind(const Binding& binding) const {
-  if (!isPacked() || binding.slot != right.slot.number)
+  if (!isPacked() || binding.slot != right.slot.number || !isRightFixed())
     return {};
-  return formOf(binding.value).map([](const auto&) {});
+  return formOf(binding.value, sizesOf(1)).map([](const auto&) {});
 }
 
 /// The products of so many items.
-void MatrixProductStep::repeatBatch(std::vector<kernels::BatchOffsets>& all,
-                                    std::int64_t items) const {
-  const std::size_t size = batch.offsets.size() * static_cast<std::size_t>(items);
-  for (std::size_t i = std::min(all.size(), size); i < size; ++i) {
-    const kernels::BatchOffsets& first = batch.offsets[i % batch.offsets.size()];
-    const auto turn = static_cast<std::ptrdiff_t>(i / batch.offsets.size());
-    all.push_back({first.left + turn * batch.item.left, first.right + turn * batch.item.right,
-                   first.c + turn * batch.item.c});
-  }
-  all.resize(size);
+void MatrixProductStep::placeBatch(std::vector<kernels::BatchOffsets>& all,
+                                   std::int64_t items) const {
+  const auto count = static_cast<std::size_t>(batch.products().of(items));
+  // Those before are where they were, unless they depend on the items.
+  const std::size_t kept = batch.factors.empty() ? std::min(all.size(), count) : 0;
+  all.resize(count);
+  for (std::size_t i = kept; i < count; ++i)
+    all[i] = batch.at(static_cast<std::int64_t>(i), items);
 }
 
 Outcome MatrixProductStep::prepare(Frame& frame) const {
   RightOperand& operand = frame.right(number);
-  if (batch.isOpen)
-    repeatBatch(operand.batch, frame.items);
+  if (batch.dependsOnItems())
+    placeBatch(operand.batch, frame.items);
   if (!isPacked())
     return {};
   if (ahead) {
     operand.form = ahead;
     return {};
   }
+  const Sizes now = sizesOf(frame.items);
   if (const Value* owner = frame.owners[static_cast<std::size_t>(right.slot.number)]) {
-    if (auto shared = operand.share(*owner, [&] { return formOf(*owner); }); !shared)
+    if (auto shared = operand.share(*owner, [&] { return formOf(*owner, now); }); !shared)
       return failure(*this, shared.error());
     return {};
   }
@@ -210,19 +231,19 @@ Outcome MatrixProductStep::prepare(Frame& frame) const {
     return {};
   if (groups) {
     operand.own.resize(static_cast<std::size_t>(groups->count));
-    const std::int64_t first = right.slices.of(frame) * groups->count, all = rows.of(frame);
+    const std::int64_t first = right.slices.of(frame) * groups->count, all = now.rows;
     groups->forEach(frame, {0, all, all}, [&](std::int64_t group, std::int64_t, std::int64_t) {
       if (group == groups->count)
         return;
       kernels::PackedMatrix& own = operand.own[static_cast<std::size_t>(group)];
-      own = pack(frame.at(right.slot), first + group, std::move(own));
+      own = pack(frame.at(right.slot), now, first + group, std::move(own));
     });
     return {};
   }
   operand.own.resize(static_cast<std::size_t>(batch.products().of(frame)));
   std::int64_t product = 0;
   for (kernels::PackedMatrix& own : operand.own)
-    own = pack(frame.at(right.slot), right.slices.of(frame, product++), std::move(own));
+    own = pack(frame.at(right.slot), now, right.slices.of(frame, product++), std::move(own));
   return {};
 }
 
@@ -233,12 +254,12 @@ void MatrixProductStep::multiplyChosen(const Frame& frame, const T* a, const T* 
                                        RowRange products, const kernels::Execution& execution,
                                        Finishing finishing) const {
   const RightOperand& operand = frame.right(number);
-  const auto& offsets = batch.isOpen ? operand.batch : batch.offsets;
+  const auto& offsets = batch.dependsOnItems() ? operand.batch : batch.offsets;
   const auto* const all = static_cast<const Packed*>(operand.form.get());
-  const std::int64_t rowsNow = rows.of(frame);
+  const Sizes now = sizesOf(frame.items);
   const auto count = static_cast<std::size_t>(products.size());
   const bool areFew = products.size() < kernels::threadsOf(execution) ||
-                      !kernels::isWorthThreads(products.size() * rowsNow, columns, depth);
+                      !kernels::isWorthThreads(products.size() * now.rows, now.columns, now.depth);
   const kernels::Execution ofEach =
       areFew ? execution : kernels::Execution{.isa = execution.isa, .threads = 1};
   // Threads share out products, or of few the columns of each.
@@ -248,17 +269,17 @@ void MatrixProductStep::multiplyChosen(const Frame& frame, const T* a, const T* 
       const std::int64_t product = products.begin + static_cast<std::int64_t>(i);
       const std::int64_t slice = right.slices.of(frame, product);
       kernels::BatchOffsets at = offsets[static_cast<std::size_t>(product)];
-      const kernels::RowFinisher finisher = own.from(product * rowsNow);
+      const kernels::RowFinisher finisher = own.from(product * now.rows);
       if (all == nullptr && right.from == nullptr) {
-        at.right = beginOf(slice);
-        kernels::multiplyBatch(a, b, c, batchShape(rowsNow), std::span(&at, 1), ofEach, finisher);
+        at.right = beginOf(now, slice);
+        kernels::multiplyBatch(a, b, c, batchShape(now), std::span(&at, 1), ofEach, finisher);
         continue;
       }
       const kernels::PackedMatrix& matrix = all != nullptr
                                                 ? (*all)[static_cast<std::size_t>(slice)]
                                                 : operand.own[static_cast<std::size_t>(product)];
-      kernels::multiplyRows(a + at.left, left.stride, rowsNow, matrix, c + at.c, columns, ofEach,
-                            finisher);
+      kernels::multiplyRows(a + at.left, now.leftStride, now.rows, matrix, c + at.c, now.columns,
+                            ofEach, finisher);
     }
   });
 }
@@ -269,15 +290,16 @@ Outcome MatrixProductStep::multiplyOne(const Frame& frame, const T* a, auto* c, 
                                        const kernels::PackedMatrix& matrix,
                                        const kernels::Execution& execution,
                                        Finishing& finishing) const {
-  const double ofRow = 1 + 2 * static_cast<double>(depth) * static_cast<double>(columns);
+  const Sizes now = sizesOf(frame.items);
+  const double ofRow = 1 + 2 * static_cast<double>(now.depth) * static_cast<double>(now.columns);
   const auto rowsOfPart =
       std::max(kLeastRowsOfPart, static_cast<std::int64_t>(kMostUninterrupted / ofRow));
   for (std::int64_t begin = range.begin, end = begin; begin != range.end; begin = end) {
     if (begin != range.begin && isInterrupted(frame))
       return interruption(*this);
     end = std::min(begin + rowsOfPart, range.end);
-    kernels::multiplyRows(a + begin * left.stride, left.stride, end - begin, matrix,
-                          c + begin * columns, columns, execution, finishing.from(begin));
+    kernels::multiplyRows(a + begin * now.leftStride, now.leftStride, end - begin, matrix,
+                          c + begin * now.columns, now.columns, execution, finishing.from(begin));
   }
   return {};
 }
@@ -299,7 +321,8 @@ Outcome MatrixProductStep::multiplyGroups(const Frame& frame, const T* a, auto* 
     if (!outcome)
       return;
     if (group == groups->count) {
-      std::fill(c + begin * columns, c + end * columns, 0);
+      const std::int64_t width = columns.of(frame);
+      std::fill(c + begin * width, c + end * width, 0);
       finishing.finish(begin, end);
       return;
     }
@@ -315,28 +338,29 @@ template <typename T>
 Outcome MatrixProductStep::multiplyAs(const Frame& frame, Worker& worker, RowRange range,
                                       const kernels::Execution& execution,
                                       Finishing finishing) const {
-  const T* a = worker.at<T>(left.slot) + left.offset;
+  const Sizes now = sizesOf(frame.items);
+  const T* a = worker.at<T>(left.slot) + now.leftOffset;
   auto* c =
       worker.at<std::conditional_t<std::is_same_v<T, std::int8_t>, std::int32_t, float>>(result);
-  const std::int64_t rowsNow = rows.of(frame);
   if (!batch.isOne()) {
-    const auto& offsets = batch.isOpen ? frame.right(number).batch : batch.offsets;
+    const auto& offsets = batch.dependsOnItems() ? frame.right(number).batch : batch.offsets;
     const RowRange own = range.of(static_cast<std::int64_t>(offsets.size()));
     if (right.slices.isOfProduct()) {
       multiplyChosen(frame, a, worker.at<const T>(right.slot), c, own, execution, finishing);
       return {};
     }
-    const kernels::BatchShape shape = batchShape(rowsNow);
+    const kernels::BatchShape shape = batchShape(now);
     const auto products = std::span(offsets).subspan(static_cast<std::size_t>(own.begin),
                                                      static_cast<std::size_t>(own.size()));
-    const kernels::RowFinisher finisher = finishing.from(own.begin * rowsNow);
+    const kernels::RowFinisher finisher = finishing.from(own.begin * now.rows);
     if constexpr (!std::is_same_v<T, std::int8_t>)
       if (maker != nullptr) {
         // Each row is as many of the kernel's.
-        const std::int64_t each =
-            maker->allRows().of(frame) / (static_cast<std::int64_t>(offsets.size()) * madeRows());
-        const std::int64_t first = right.offset / madeElements();
-        const std::ptrdiff_t bytes = madeElements() * static_cast<std::ptrdiff_t>(sizeof(T)) / each;
+        const std::int64_t each = maker->allRows().of(frame) /
+                                  (static_cast<std::int64_t>(offsets.size()) * now.madeRows());
+        const std::int64_t first = now.rightOffset / now.madeElements();
+        const std::ptrdiff_t bytes =
+            now.madeElements() * static_cast<std::ptrdiff_t>(sizeof(T)) / each;
         const auto make = [&](std::int64_t begin, std::int64_t end, std::byte* to) {
           maker->makeRows(frame, worker, (first + begin) * each, (first + end) * each, right.slot,
                           bytes, to);
@@ -349,11 +373,11 @@ Outcome MatrixProductStep::multiplyAs(const Frame& frame, Worker& worker, RowRan
              .context = &make});
         return {};
       }
-    kernels::multiplyBatch(a, worker.at<T>(right.slot) + right.offset, c, shape, products,
+    kernels::multiplyBatch(a, worker.at<T>(right.slot) + now.rightOffset, c, shape, products,
                            execution, finisher);
     return {};
   }
-  const RowRange own = range.of(rowsNow);
+  const RowRange own = range.of(now.rows);
   if (groups)
     return multiplyGroups(frame, a, c, own, execution, finishing);
   const RightOperand& operand = frame.right(number);
@@ -386,8 +410,8 @@ execution::Multiplied multipliedOf(kernels::PlainType type) {
 
 StepFacts MatrixProductStep::productFacts() const {
   const auto count = static_cast<double>(batch.offsets.size());
-  const auto m = static_cast<double>(rows.count), k = static_cast<double>(depth),
-             n = static_cast<double>(columns);
+  const auto m = static_cast<double>(rows.of(1)), k = static_cast<double>(depth.of(1)),
+             n = static_cast<double>(columns.of(1));
   const double width = widthOf(plainType);
   const auto rightWidth = static_cast<double>(bytesOfRight());
   const std::string_view names[] = {"f32", "bf16", "int8"};

@@ -5,6 +5,7 @@
 #include "octavo/Kernels/Product/Product.h"
 #include "octavo/Numerics/QuantizeOptions.h"
 #include "octavo/Steps/Kernel.h"
+#include "octavo/Steps/MatrixBatch.h"
 #include "octavo/Steps/MovedWeight.h"
 #include "octavo/Steps/RowGroups.h"
 #include "octavo/Steps/ScaledParts.h"
@@ -94,7 +95,7 @@ public:
   explicit MatrixProductStep(OperationTextPtr op) : ProductStep(std::move(op)) {}
   struct Side {
     Slot slot;
-    std::int64_t offset, stride, depthStride;
+    ItemNumber offset, stride, depthStride;
     /// Of a right side that is packed, floats of another format, whose values the product's type
     /// holds.
     const format::ElementFormat* from = nullptr;
@@ -103,21 +104,11 @@ public:
     SliceChoice slices = {};
     std::int64_t sliceStride = 0;
   };
-  /// Products of a batch; where it is open, those of one item, and from item to item all lie
-  /// `item` farther.
-  struct Batch {
-    std::vector<kernels::BatchOffsets> offsets;
-    bool isOpen = false;
-    kernels::BatchOffsets item = {};
-
-    bool isOne() const { return !isOpen && offsets.size() == 1; }
-    Rows products() const { return {static_cast<std::int64_t>(offsets.size()), isOpen}; }
-  };
   /// `number` is of Frame::rights. With groups, each slice of the right side is as many matrices,
   /// one after the other.
   MatrixProductStep(OperationTextPtr op, kernels::PlainType type, Side left, Side right,
-                    Slot result, Rows rows, std::optional<RowGroups> groups, std::int64_t depth,
-                    std::int64_t columns, Batch batch, int number)
+                    Slot result, ItemNumber rows, std::optional<RowGroups> groups, ItemNumber depth,
+                    ItemNumber columns, MatrixBatch batch, int number)
       : ProductStep(std::move(op)), plainType(type), left(std::move(left)), right(std::move(right)),
         result(result), rows(rows), groups(groups), depth(depth), columns(columns),
         batch(std::move(batch)), number(number) {}
@@ -130,9 +121,18 @@ public:
   StepType type() const override { return StepType::MatrixProduct; }
 
 private:
-  /// Of the right side where its rows are made: elements of one, and rows of a product.
-  std::int64_t madeElements() const { return right.depthStride == 1 ? depth : columns; }
-  std::int64_t madeRows() const { return right.depthStride == 1 ? columns : depth; }
+  /// What a run of so many items multiplies.
+  struct Sizes {
+    std::int64_t rows, depth, columns;
+    std::int64_t leftOffset, leftStride, rightOffset, rightStride, rightDepthStride;
+
+    /// Of the right side where its rows are made: elements of one, and rows of a product.
+    std::int64_t madeElements() const { return rightDepthStride == 1 ? depth : columns; }
+    std::int64_t madeRows() const { return rightDepthStride == 1 ? columns : depth; }
+  };
+  Sizes sizesOf(std::int64_t items) const;
+  /// Whether the right side is packed in the same way for any number of items.
+  bool isRightFixed() const;
   bool hasMadeRows() const;
   bool hasOneRight() const;
   /// Whether right sides are packed once: that of one product, or those that products choose.
@@ -140,14 +140,14 @@ private:
   /// Matrices of each slice of the right side, and of all.
   std::int64_t ofSlice() const { return groups ? groups->count : 1; }
   std::int64_t rightCount() const { return right.slices.count() * ofSlice(); }
-  kernels::BatchShape batchShape(std::int64_t rowsNow) const {
-    return {.rows = rowsNow,
-            .depth = depth,
-            .columns = columns,
-            .leftStride = left.stride,
-            .rightDepthStride = right.depthStride,
-            .rightColumnStride = right.stride,
-            .cStride = columns};
+  kernels::BatchShape batchShape(const Sizes& now) const {
+    return {.rows = now.rows,
+            .depth = now.depth,
+            .columns = now.columns,
+            .leftStride = now.leftStride,
+            .rightDepthStride = now.rightDepthStride,
+            .rightColumnStride = now.rightStride,
+            .cStride = now.columns};
   }
   template <typename T>
   void multiplyChosen(const Frame& frame, const T* a, const T* b, auto* c, RowRange products,
@@ -161,16 +161,17 @@ private:
                          const kernels::Execution& execution, Finishing& finishing) const;
   /// Each matrix of the right side.
   using Packed = std::vector<kernels::PackedMatrix>;
-  tl::expected<std::shared_ptr<const Packed>, std::string> formOf(const Value& value) const;
-  void repeatBatch(std::vector<kernels::BatchOffsets>& all, std::int64_t items) const;
-  std::int64_t beginOf(std::int64_t matrix) const {
-    return right.offset + matrix * right.sliceStride;
+  tl::expected<std::shared_ptr<const Packed>, std::string> formOf(const Value& value,
+                                                                  const Sizes& now) const;
+  void placeBatch(std::vector<kernels::BatchOffsets>& all, std::int64_t items) const;
+  std::int64_t beginOf(const Sizes& now, std::int64_t matrix) const {
+    return now.rightOffset + matrix * right.sliceStride;
   }
   std::int64_t bytesOfRight() const; ///< of an element where it lies
-  kernels::PackedMatrix pack(const std::byte* memory, std::int64_t matrix,
+  kernels::PackedMatrix pack(const std::byte* memory, const Sizes& now, std::int64_t matrix,
                              kernels::PackedMatrix&& old) const;
-  tl::expected<kernels::PackedMatrix, std::string> pack(const execution::UnreadTensor& tensor,
-                                                        std::int64_t matrix) const;
+  tl::expected<kernels::PackedMatrix, std::string>
+  pack(const execution::UnreadTensor& tensor, const Sizes& now, std::int64_t matrix) const;
   template <typename T>
   Outcome multiplyAs(const Frame& frame, Worker& worker, RowRange range,
                      const kernels::Execution& execution, Finishing finishing) const;
@@ -185,10 +186,10 @@ private:
   kernels::PlainType plainType = kernels::PlainType::F32;
   Side left = {}, right = {};
   Slot result;
-  Rows rows;
+  ItemNumber rows;
   std::optional<RowGroups> groups;
-  std::int64_t depth = 0, columns = 0;
-  Batch batch;
+  ItemNumber depth, columns;
+  MatrixBatch batch;
   int number = 0;
   std::shared_ptr<const Packed> ahead; ///< of a program that was loaded, packed
   Sequence prologue;
@@ -204,7 +205,7 @@ public:
   /// together.
   PackStep(OperationTextPtr op, kernels::ProductPlan plan,
            std::optional<numerics::QuantizeOptions> options, Slot from, Matrices matrices,
-           Rows rows, std::optional<RowGroups> groups, int packed)
+           ItemNumber rows, std::optional<RowGroups> groups, int packed)
       : RowStep(std::move(op)), plan(std::move(plan)), options(std::move(options)), from(from),
         matrices(matrices), rows(rows), groups(groups), packed(packed) {}
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
@@ -221,7 +222,7 @@ private:
   std::optional<numerics::QuantizeOptions> options;
   Slot from;
   Matrices matrices;
-  Rows rows;
+  ItemNumber rows;
   std::optional<RowGroups> groups;
   int packed = 0;
 };
@@ -266,8 +267,8 @@ public:
   /// or transposed, `number` of Frame::rights. With groups, the products are theirs.
   ScaledProductStep(OperationTextPtr op, kernels::ProductPlan plan, int packed, Weight weight,
                     std::optional<MovedWeight> moved, Matrices matrices, bool isTransposed,
-                    Slot result, Rows rows, std::optional<RowGroups> groups, std::int64_t columns,
-                    int number)
+                    Slot result, ItemNumber rows, std::optional<RowGroups> groups,
+                    std::int64_t columns, int number)
       : ProductStep(std::move(op)), plan(std::move(plan)), packed(packed), weight(weight),
         moved(std::move(moved)), matrices(matrices), isTransposed(isTransposed), result(result),
         rows(rows), groups(groups), columns(columns), number(number) {}
@@ -328,7 +329,7 @@ private:
   Matrices matrices;
   bool isTransposed = false;
   Slot result;
-  Rows rows;
+  ItemNumber rows;
   std::optional<RowGroups> groups;
   std::int64_t columns = 0;
   int number = 0;

@@ -16,16 +16,8 @@ namespace octavo::steps {
 namespace {
 
 void matricesOf(ProgramFields& fields, Matrices& matrices) {
-  fields.rows(matrices.count);
+  fields.number(matrices.count);
   fields.truth(matrices.shareScales);
-}
-
-/// So many rows of so many matrices each.
-Rows allRows(ProgramFields& fields, const Rows& matrices, const Rows& rows) {
-  if (matrices.isOpen && rows.isOpen)
-    fields.fail("matrices of items, of as many rows");
-  return {.count = static_cast<std::int64_t>(fields.bytes({matrices.count, rows.count})),
-          .isOpen = matrices.isOpen || rows.isOpen};
 }
 
 /// Elements and scales of matrices [rows, depth] of a product's side.
@@ -33,74 +25,83 @@ struct SideSizes {
   Bytes elements, scales;
 };
 SideSizes sizesOf(ProgramFields& fields, const kernels::OperandFormat& side,
-                  const Matrices& matrices, const Rows& rows, std::int64_t depth) {
-  const auto grid = gridOf(side, rows.count, depth);
+                  const Matrices& matrices, const ItemNumber& rows, std::int64_t depth) {
+  const std::int64_t along = gridOf(side, 1, depth)[1];
   // One block of all rows is one of any number of them; of others, those of an item are enough for
   // each.
-  const Rows blocks{.count = grid[0], .isOpen = rows.isOpen && side.across != format::kWholeAxis};
-  const Rows count = matrices.shareScales
-                         ? Rows{.count = std::min<std::int64_t>(1, matrices.count.count)}
-                         : matrices.count;
-  return {fields.bytes(allRows(fields, matrices.count, rows), {depth}),
-          fields.bytes(allRows(fields, count, blocks), {grid[1]})};
+  const auto blocksOf = [&](std::int64_t count) { return gridOf(side, count, depth)[0]; };
+  const ItemNumber blocks =
+      side.across == format::kWholeAxis
+          ? ItemNumber(1)
+          : ItemNumber(blocksOf(std::max<std::int64_t>(0, rows.fixed)), blocksOf(rows.factor));
+  const ItemNumber count =
+      matrices.shareScales && matrices.count != 0 ? ItemNumber(1) : matrices.count;
+  return {fields.bytes({matrices.count, rows, depth}),
+          fields.bytes({count, rows == 0 ? ItemNumber(0) : blocks, along})};
 }
 
 /// A side of a step's products, or their result, in elements.
 struct Reached {
-  std::int64_t offset;
+  ItemNumber offset;
   std::span<const Extent> extents;                   ///< of each
   std::ptrdiff_t kernels::BatchOffsets::* ofProduct; ///< from the offset on
   bool hasRows;                                      ///< the first extent is the step's rows
 };
 
+/// Where a product begins that is known by its number.
+ItemNumber beginOf(const Reached& side, const MatrixBatch& batch, std::size_t product) {
+  return {batch.offsets[product].*side.ofProduct,
+          batch.factors.empty() ? 0 : batch.factors[product].*side.ofProduct};
+}
+
 /// The bytes of elements of so many that products reach.
-Bytes reach(ProgramFields& fields, const Reached& side, const Rows& rows,
-            const MatrixProductStep::Batch& batch, std::int64_t width) {
-  std::ptrdiff_t far = 0;
-  for (const kernels::BatchOffsets& offsets : batch.offsets)
-    far = std::max(far, offsets.*side.ofProduct);
+Bytes reach(ProgramFields& fields, const Reached& side, const MatrixBatch& batch,
+            std::int64_t width) {
+  ItemNumber far;
+  for (std::size_t i = 0; i < batch.offsets.size(); ++i) {
+    const ItemNumber begin = beginOf(side, batch, i);
+    far = {std::max(far.fixed, begin.fixed), std::max(far.factor, begin.factor)};
+  }
+  std::vector<Extent> extents(side.extents.begin(), side.extents.end());
+  if (batch.isOpen)
+    extents.push_back({{0, 1}, batch.item.*side.ofProduct});
   // The first must not begin before its memory.
-  fields.reach(side.offset, side.extents, width);
-  const std::uint64_t one = fields.reach(side.offset + far, side.extents, width);
-  if (!batch.isOpen && !(rows.isOpen && side.hasRows))
-    return one;
-  // What each further item reaches beyond the ones before.
-  const Extent& row = side.extents.front();
-  const std::uint64_t more = batch.isOpen ? fields.bytes({batch.item.*side.ofProduct, width})
-                                          : fields.bytes({row.count, row.stride, width});
-  fields.ofItem(static_cast<std::int64_t>(std::max(one, more)));
-  return Bytes::open(one, more);
+  fields.reach(side.offset, extents, width);
+  return fields.reach(fields.plus(side.offset, far), extents, width);
 }
 
 /// A slot that has memory for what products reach; that of a range, for what those of each row do.
-void requireReached(ProgramFields& fields, Slot slot, const Reached& side, const Rows& rows,
-                    const MatrixProductStep::Batch& batch, std::int64_t width, Access access) {
-  const Bytes all = reach(fields, side, rows, batch, width);
+void requireReached(ProgramFields& fields, Slot slot, const Reached& side, const ItemNumber& rows,
+                    const MatrixBatch& batch, std::int64_t width, Access access) {
+  const Bytes all = reach(fields, side, batch, width);
   if (!fields.isRange(slot))
     return fields.require(slot, all, access);
-  const std::int64_t room = fields.bytesInEach(slot);
+  const ItemNumber room = fields.bytesInEach(slot);
   const std::int64_t each = fields.rowsInEach(batch.isOne() ? rows : batch.products());
   if (fields.failed())
     return;
-  const auto isInRow = [&](std::int64_t row, std::int64_t offset, std::span<const Extent> extents) {
-    const auto end = static_cast<std::int64_t>(fields.reach(offset, extents, width));
-    return fields.failed() || end == 0 ||
-           (row * room <= ProgramFields::beginOf(offset, extents, width) &&
-            end <= (row + 1) * room);
+  const auto isInRow = [&](std::int64_t row, const ItemNumber& offset,
+                           std::span<const Extent> extents) {
+    const Bytes end = fields.reach(offset, extents, width);
+    return fields.failed() || end.count == 0 ||
+           (fields.isAtMost(fields.times(room, row), fields.beginOf(offset, extents, width),
+                            end.from) &&
+            fields.isAtMost(end.count, fields.times(room, row + 1), end.from));
   };
-  bool fits = batch.isOne() || !rows.isOpen;
+  bool fits = true;
   if (batch.isOne()) {
     std::vector<Extent> ofRow(side.extents.begin(), side.extents.end());
     ofRow.front().count = each;
-    const auto advance = fields.bytes({each, ofRow.front().stride, width});
-    fits = side.hasRows && advance == static_cast<std::uint64_t>(room) &&
-           isInRow(0, side.offset + batch.offsets.front().*side.ofProduct, ofRow);
+    const ItemNumber advance = fields.times(ofRow.front().stride, each * width);
+    fits = side.hasRows && advance == room &&
+           isInRow(0, fields.plus(side.offset, beginOf(side, batch, 0)), ofRow);
   }
   for (std::size_t i = 0; !batch.isOne() && i < batch.offsets.size() && fits; ++i)
     fits = isInRow(static_cast<std::int64_t>(i) / each,
-                   side.offset + batch.offsets[i].*side.ofProduct, side.extents);
+                   fields.plus(side.offset, beginOf(side, batch, i)), side.extents);
   if (batch.isOpen)
-    fits = fits && batch.item.*side.ofProduct * width == fields.rowsOfChain().count * room;
+    fits = fits && fields.times(room, fields.rowsOfChain().factor) ==
+                       ItemNumber(batch.item.*side.ofProduct * width);
   if (!fits)
     fields.fail(
         fmt::format("products that reach beyond a row of their chain in slot {}", slot.number));
@@ -108,29 +109,24 @@ void requireReached(ProgramFields& fields, Slot slot, const Reached& side, const
 
 /// A slot that has so many bytes for each row of the matrices; that of a range, in each row of the
 /// chain.
-void requireRows(ProgramFields& fields, Slot slot, const Matrices& matrices, const Rows& rows,
+void requireRows(ProgramFields& fields, Slot slot, const Matrices& matrices, const ItemNumber& rows,
                  std::int64_t bytesOfRow, Access access) {
   if (!fields.isRange(slot))
-    return fields.require(slot, fields.bytes(allRows(fields, matrices.count, rows), {bytesOfRow}),
-                          access);
+    return fields.require(slot, fields.bytes({matrices.count, rows, bytesOfRow}), access);
   if (matrices.isOne())
     return fields.requireInEach(slot, rows, bytesOfRow);
-  if (rows.isOpen)
-    fields.fail("rows of items in a chain of matrices");
-  fields.requireInEach(slot, matrices.count,
-                       static_cast<std::int64_t>(fields.bytes({rows.count, bytesOfRow})));
+  fields.requireInEach(slot, matrices.count, fields.times(rows, bytesOfRow));
 }
 
-void checkBatch(ProgramFields& fields, const Rows& rows, std::int64_t leftStride,
-                std::int64_t depth, std::int64_t columns, const MatrixProductStep::Batch& batch) {
+void checkBatch(ProgramFields& fields, const ItemNumber& rows, const ItemNumber& depth,
+                const ItemNumber& columns, const MatrixBatch& batch) {
   if (batch.offsets.empty())
     fields.fail("a product of no batch");
-  if (rows.isOpen && (leftStride < 0 || batch.isOpen))
-    fields.fail("a product of items that lie the wrong way round, or twice");
   // What is computed with them has no more.
-  fields.bytes({rows.count, depth});
-  fields.bytes({rows.count, columns});
-  fields.bytesOfMatrix(kernels::PlainType::F32, depth, columns);
+  fields.bytes({batch.products(), rows, depth});
+  fields.bytes({batch.products(), rows, columns});
+  // Of panels that are not full, too.
+  fields.bytes({fields.plus(depth, 4), fields.plus(columns, 16), kF32});
 }
 
 } // namespace
@@ -147,41 +143,45 @@ void ProductStep::fields(ProgramFields& fields) {
 
 /// Whether the prologue makes the right sides, each of whose rows is some of its own.
 bool MatrixProductStep::hasMadeRows() const {
-  const std::int64_t elements = madeElements();
-  const std::int64_t stride = right.depthStride == 1 ? right.stride : right.depthStride;
+  const Sizes now = sizesOf(1);
+  const std::int64_t elements = now.madeElements();
+  const std::int64_t stride = now.rightDepthStride == 1 ? now.rightStride : now.rightDepthStride;
   std::int64_t all = 0;
-  if (__builtin_mul_overflow(batch.offsets.size(), madeRows(), &all) || maker == nullptr ||
-      batch.isOne() || plainType == kernels::PlainType::Int8 ||
-      (right.depthStride != 1 && right.stride != 1) || elements <= 0 || stride <= 0 ||
-      stride % elements != 0 || right.offset % elements != 0 || all <= 0)
+  if (__builtin_mul_overflow(batch.offsets.size(), now.madeRows(), &all) || maker == nullptr ||
+      !isRightFixed() || !batch.factors.empty() || batch.isOne() ||
+      plainType == kernels::PlainType::Int8 ||
+      (now.rightDepthStride != 1 && now.rightStride != 1) || elements <= 0 || stride <= 0 ||
+      stride % elements != 0 || now.rightOffset % elements != 0 || all <= 0)
     return false;
-  const Rows& made = maker->allRows();
+  const ItemNumber& made = maker->allRows();
+  const std::int64_t count = batch.isOpen ? made.factor : made.fixed;
   const std::ptrdiff_t item = batch.item.right;
-  if (made.isOpen != batch.isOpen || made.count < all || made.count % all != 0 ||
+  if ((batch.isOpen ? made.fixed : made.factor) != 0 || count < all || count % all != 0 ||
       (batch.isOpen && (item < 0 || item % elements != 0 || item / elements > all)))
     return false;
-  const std::int64_t last = (madeRows() - 1) * (stride / elements);
+  const std::int64_t last = (now.madeRows() - 1) * (stride / elements);
   return std::ranges::all_of(batch.offsets, [&](const kernels::BatchOffsets& each) {
-    const std::int64_t first = right.offset + each.right;
+    const std::int64_t first = now.rightOffset + each.right;
     return first >= 0 && first % elements == 0 && first / elements + last < all;
   });
 }
 
 /// Whether the right sides of all products begin at the same place.
 bool MatrixProductStep::hasOneRight() const {
-  return batch.item.right == 0 &&
-         std::ranges::all_of(batch.offsets, [](const auto& each) { return each.right == 0; });
+  const auto isNone = [](const kernels::BatchOffsets& each) { return each.right == 0; };
+  return batch.item.right == 0 && std::ranges::all_of(batch.offsets, isNone) &&
+         std::ranges::all_of(batch.factors, isNone);
 }
 
 /// What products of matrices that lie at any strides have in common.
 template <typename Side>
-static void matrixFields(ProgramFields& fields, std::int64_t& depth, std::int64_t& columns,
-                         Side& left, Side& right) {
-  for (std::int64_t* extent : {&depth, &columns})
+static void matrixFields(ProgramFields& fields, ItemNumber& rows, ItemNumber& depth,
+                         ItemNumber& columns, Side& left, Side& right) {
+  for (ItemNumber* extent : {&rows, &depth, &columns})
     fields.number(*extent);
   for (Side* side : {&left, &right})
-    for (std::int64_t* value : {&side->offset, &side->stride, &side->depthStride})
-      stride(fields, *value);
+    for (ItemNumber* value : {&side->offset, &side->stride, &side->depthStride})
+      fields.stride(*value);
 }
 
 /// Several that are packed, which a step keeps as one; `read` is the fields of each.
@@ -215,13 +215,13 @@ static bool isHeldBy(kernels::PlainType type, const format::ElementFormat& forma
 
 void MatrixProductStep::productFields(ProgramFields& fields) {
   fields.choice(plainType, kernels::PlainType::Int8);
-  fields.rows(rows);
-  matrixFields(fields, depth, columns, left, right);
+  matrixFields(fields, rows, depth, columns, left, right);
   fields.format(right.from);
   if (right.from != nullptr &&
-      (!isHeldBy(plainType, *right.from) || right.stride < 0 || right.depthStride < 0))
+      (!isHeldBy(plainType, *right.from) || !fields.isAtMost(0, right.stride) ||
+       !fields.isAtMost(0, right.depthStride)))
     fields.fail("a product of elements that its type does not hold");
-  fields.batch(batch.offsets, batch.isOpen, batch.item);
+  fields.batch(batch);
   right.slices.fields(fields, batch.products());
   stride(fields, right.sliceStride);
   fields.maybe(groups, [&](RowGroups& each) { each.fields(fields); });
@@ -231,16 +231,19 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
                              : plainType == kernels::PlainType::Bf16 ? 2
                                                                      : 1;
   const std::int64_t rightWidth = bytesOfRight();
-  const Extent ofLeft[] = {{rows.count, left.stride}, {depth, 1}};
+  const Extent ofLeft[] = {{rows, left.stride}, {depth, 1}};
   const Extent ofRight[] = {
       {columns, right.stride}, {depth, right.depthStride}, {matrices, right.sliceStride}};
-  const Extent ofC[] = {{rows.count, columns}, {columns, 1}};
-  checkBatch(fields, rows, left.stride, depth, columns, batch);
+  const Extent ofC[] = {{rows, columns}, {columns, 1}};
+  checkBatch(fields, rows, depth, columns, batch);
   if (fields.failed())
     return;
   const kernels::BatchOffsets& first = batch.offsets.front();
+  const auto isElsewhere = [](const kernels::BatchOffsets& each) {
+    return each.left != 0 || each.right != 0 || each.c != 0;
+  };
   const bool isOfChoice = right.slices.isOfProduct();
-  if (batch.isOne() ? first.left != 0 || first.right != 0 || first.c != 0
+  if (batch.isOne() ? isElsewhere(first) || std::ranges::any_of(batch.factors, isElsewhere)
                     : !isOfChoice && (right.from != nullptr || !right.slices.axes.empty()))
     return fields.fail("a product of no batch");
   if (groups && !batch.isOne())
@@ -267,11 +270,13 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
   }
   const Reached rightSide{right.offset, ofRight, &kernels::BatchOffsets::right, false};
   if (isPacked() && fields.isConstant(right.slot)) {
+    if (!isRightFixed())
+      return fields.fail("a weight that is another one for another number of items");
     if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
       ahead = std::static_pointer_cast<const Packed>(frame->right(number).form);
     packedAll(fields, ahead, matrices, "a product with other packed slices",
               [&](std::shared_ptr<const kernels::PackedMatrix>& matrix) {
-                fields.matrix(matrix, plainType, depth, columns);
+                fields.matrix(matrix, plainType, depth.fixed, columns.fixed);
               });
     return;
   }
@@ -280,14 +285,13 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
 
 void ComplexProductStep::productFields(ProgramFields& fields) {
   fields.truth(isF64);
-  fields.rows(rows);
-  matrixFields(fields, depth, columns, left, right);
-  fields.batch(batch.offsets, batch.isOpen, batch.item);
+  matrixFields(fields, rows, depth, columns, left, right);
+  fields.batch(batch);
   const std::int64_t width = isF64 ? 16 : 8;
-  const Extent ofLeft[] = {{rows.count, left.stride}, {depth, left.depthStride}};
+  const Extent ofLeft[] = {{rows, left.stride}, {depth, left.depthStride}};
   const Extent ofRight[] = {{columns, right.stride}, {depth, right.depthStride}};
-  const Extent ofC[] = {{rows.count, columns}, {columns, 1}};
-  checkBatch(fields, rows, left.stride, depth, columns, batch);
+  const Extent ofC[] = {{rows, columns}, {columns, 1}};
+  checkBatch(fields, rows, depth, columns, batch);
   if (fields.failed())
     return;
   fields.number(left.slot);
@@ -307,7 +311,7 @@ static Matrices groupsOf(ProgramFields& fields, std::optional<RowGroups>& groups
   fields.maybe(groups, [&](RowGroups& each) { each.fields(fields); });
   if (!groups)
     return matrices;
-  if (matrices.count.isOpen || matrices.count.count != groups->count)
+  if (matrices.count != groups->count)
     fields.fail("products of other groups");
   return {};
 }
@@ -318,7 +322,7 @@ void PackStep::fields(ProgramFields& fields) {
   if (options.has_value() != (plan.left.scale != nullptr))
     fields.fail("activations of a format that they are not packed in");
   matricesOf(fields, matrices);
-  fields.rows(rows);
+  fields.number(rows);
   const Matrices whole = groupsOf(fields, groups, matrices);
   fields.number(from);
   requireRows(fields, from, whole, rows,
@@ -341,14 +345,21 @@ static void partsOf(ProgramFields& fields, PartSlots& slots, const SideSizes& si
   fields.maybe(slots.outer, [&](Slot& outer) { slot(outer, sizeof(float)); });
 }
 
+/// So many, of each item where it is open.
+static Bytes bytesOfItems(ProgramFields& fields, bool isOpen, std::uint64_t bytes) {
+  return fields.bytes(
+      {isOpen ? ItemNumber(0, 1) : ItemNumber(1), static_cast<std::int64_t>(bytes)});
+}
+
 static void partsOf(ProgramFields& fields, ScaledParts& parts, Access access) {
   fields.scaled(parts.shape, parts.isOpen, parts.type);
   if (fields.failed())
     return;
-  const Rows items{.count = 1, .isOpen = parts.isOpen};
+  const auto sized = [&](const std::vector<std::int64_t>& shape) {
+    return bytesOfItems(fields, parts.isOpen, bytesOf(fields, shape, 1));
+  };
   partsOf(fields, parts.slots,
-          {Bytes::of(items, bytesOf(fields, parts.shape, 1)),
-           Bytes::of(items, bytesOf(fields, format::scaleShape(parts.shape, parts.type.block), 1))},
+          {sized(parts.shape), sized(format::scaleShape(parts.shape, parts.type.block))},
           *parts.type.scale, access);
 }
 
@@ -369,10 +380,10 @@ static std::uint64_t reachOf(ProgramFields& fields, Gathered& gathered, std::int
   if (!(hasSlices || count == static_cast<std::uint64_t>(slices)) ||
       count != fields.bytes({slices, static_cast<std::int64_t>(ofSlice)}))
     fields.fail("a weight that is gathered in another form");
-  return fields.reach(gathered.offset, extents, 1);
+  return static_cast<std::uint64_t>(fields.reach(gathered.offset, extents, 1).count.fixed);
 }
 
-void SliceChoice::fields(ProgramFields& fields, const Rows& products) {
+void SliceChoice::fields(ProgramFields& fields, const ItemNumber& products) {
   std::int64_t slices = 1;
   fields.list(axes, kMost, [&](Axis& axis) {
     fields.number(axis.count, 1);
@@ -384,7 +395,7 @@ void SliceChoice::fields(ProgramFields& fields, const Rows& products) {
     fields.truth(axis.index.isUnsigned);
     fields.slot(axis.index.slot,
                 axis.stride == 0 ? Bytes(static_cast<std::uint64_t>(axis.index.bytes))
-                                 : fields.bytes(products, {axis.stride, axis.index.bytes}),
+                                 : fields.bytes({products, axis.stride, axis.index.bytes}),
                 Access::Read);
   });
   if (fields.failed())
@@ -399,7 +410,7 @@ void RowGroups::fields(ProgramFields& fields) {
 }
 
 MovedWeight::Reach MovedWeight::fields(ProgramFields& fields, const Reach& ofMatrix,
-                                       const Reach& ofBatch, const Rows& products) {
+                                       const Reach& ofBatch, const ItemNumber& products) {
   slices.fields(fields, products);
   const Reach& ofSlice = slices.isOfProduct() ? ofMatrix : ofBatch;
   const std::int64_t count = slices.count();
@@ -412,18 +423,24 @@ MovedWeight::Reach MovedWeight::fields(ProgramFields& fields, const Reach& ofMat
 static bool isSideOf(const kernels::OperandFormat& side, const SideSizes& sizes, bool isGathered,
                      const ProgramFields::Scaled& tensor) {
   const auto fits = [&](const std::vector<std::int64_t>& shape, const Bytes& size) {
-    const auto count = static_cast<std::uint64_t>(numerics::elementCount(shape));
-    return isGathered ? size.withOne <= count : size.withOne == count;
+    const std::int64_t count = numerics::elementCount(shape);
+    return isGathered ? size.count.fixed <= count : size.count == count;
   };
   return tensor.type.element == side.element && tensor.type.scale == side.scale &&
-         !sizes.elements.isOpen && fits(tensor.shape, sizes.elements) &&
+         !sizes.elements.count.isOpen() && fits(tensor.shape, sizes.elements) &&
          fits(format::scaleShape(tensor.shape, tensor.type.block), sizes.scales);
+}
+
+/// Of closed sizes; of open ones, those of one item.
+static MovedWeight::Reach reachOf(const SideSizes& sizes) {
+  return {static_cast<std::uint64_t>(sizes.elements.count.of(1)),
+          static_cast<std::uint64_t>(sizes.scales.count.of(1))};
 }
 
 void ScaledProductStep::productFields(ProgramFields& fields) {
   fields.plan(plan);
   matricesOf(fields, matrices);
-  fields.rows(rows);
+  fields.number(rows);
   const Matrices whole = groupsOf(fields, groups, matrices);
   fields.number(columns);
   fields.truth(isTransposed);
@@ -448,15 +465,13 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
   fields.truth(isAhead);
   if (fields.failed())
     return;
-  SideSizes sizes = sizesOf(fields, plan.right, matrices, {.count = columns}, plan.depth);
+  SideSizes sizes = sizesOf(fields, plan.right, matrices, columns, plan.depth);
   fields.maybe(moved, [&](MovedWeight& weight) {
     // Of a slice: the matrices of a batch, or that of one of its products.
-    const SideSizes ofOne =
-        sizesOf(fields, plan.right, {.count = {1}}, {.count = columns}, plan.depth);
+    const SideSizes ofOne = sizesOf(fields, plan.right, {.count = 1}, columns, plan.depth);
     const MovedWeight::Reach reach =
-        weight.fields(fields, {ofOne.elements.withOne, ofOne.scales.withOne},
-                      {sizes.elements.withOne, sizes.scales.withOne}, matrices.count);
-    if (sizes.elements.isOpen && !weight.slices.isOfProduct())
+        weight.fields(fields, reachOf(ofOne), reachOf(sizes), matrices.count);
+    if (sizes.elements.count.isOpen() && !weight.slices.isOfProduct())
       fields.fail("a weight of items that is moved");
     sizes = {reach.elements, reach.scales};
   });
@@ -469,7 +484,7 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
     return;
   if (fields.isTrusted())
     return;
-  if (isAhead && matrices.count.isOpen && !(moved && moved->slices.isOfProduct()))
+  if (isAhead && matrices.count.isOpen() && !(moved && moved->slices.isOfProduct()))
     return fields.fail("packed weights of a batch that is open");
   if (isAhead) {
     if (frame != nullptr && prepare(*frame))
@@ -487,7 +502,7 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
 
 void ScaledProductStep::packedAhead(ProgramFields& fields) {
   packedAll(fields, ahead,
-            static_cast<std::int64_t>(fields.bytes({slices(), ofSlice(matrices.count.count)})),
+            static_cast<std::int64_t>(fields.bytes({slices(), ofSlice(matrices.count.of(1))})),
             "a product with packed weights of another batch",
             [&](std::shared_ptr<const kernels::PackedOperand>& operand) {
               fields.operand(operand, plan, columns);
@@ -497,10 +512,7 @@ void ScaledProductStep::packedAhead(ProgramFields& fields) {
 void ConvolutionStep::productFields(ProgramFields& fields) {
   fields.choice(shape.type, kernels::PlainType::Bf16);
   const std::int64_t width = shape.type == kernels::PlainType::F32 ? kF32 : 2;
-  Rows images{shape.batch, shape.isOpen};
-  fields.rows(images);
-  shape.batch = images.count;
-  shape.isOpen = images.isOpen;
+  fields.number(shape.batch);
   fields.number(shape.features);
   fields.number(shape.outputs);
   fields.number(shape.inputGroups, 1);
@@ -522,20 +534,19 @@ void ConvolutionStep::productFields(ProgramFields& fields) {
   if (shape.axes.empty() || (shape.inputGroups > 1 && shape.batchGroups > 1) ||
       shape.outputs % (shape.inputGroups * shape.batchGroups) != 0)
     fields.fail("a convolution of groups that do not divide it");
-  if (shape.isOpen && (shape.batchGroups > 1 || shape.imageStride < 0))
+  if (shape.batch.isOpen() && (shape.batchGroups > 1 || shape.imageStride < 0))
     fields.fail("a convolution whose images are in groups, or lie the wrong way round, of any "
                 "number of items");
   // Their products are computed, whichever of them are none.
-  std::int64_t rows = std::max<std::int64_t>(1, shape.batch),
-               depth = std::max<std::int64_t>(1, shape.features);
+  ItemNumber rows = shape.batch == 0 ? 1 : shape.batch;
+  std::int64_t depth = std::max<std::int64_t>(1, shape.features);
   std::vector<Extent> input = {
-      {static_cast<std::int64_t>(fields.bytes({shape.batch, shape.batchGroups})),
-       shape.imageStride},
+      {fields.times(shape.batch, shape.batchGroups), shape.imageStride},
       {static_cast<std::int64_t>(fields.bytes({shape.features, shape.inputGroups})), 1}};
   std::vector<Extent> kernel = {{shape.features, shape.weightInputStride},
                                 {shape.outputs, shape.weightOutputStride}};
   for (const PatchAxis& axis : shape.axes) {
-    rows = static_cast<std::int64_t>(fields.bytes({rows, std::max<std::int64_t>(1, axis.places)}));
+    rows = fields.times(rows, std::max<std::int64_t>(1, axis.places));
     depth =
         static_cast<std::int64_t>(fields.bytes({depth, std::max<std::int64_t>(1, axis.window)}));
     input.push_back({axis.extent, axis.inputStride});
@@ -546,12 +557,7 @@ void ConvolutionStep::productFields(ProgramFields& fields) {
   fields.bytesOfMatrix(kernels::PlainType::F32, depth, shape.outputs);
   if (fields.failed())
     return;
-  Bytes read = fields.reach(shape.inputOffset, input, width);
-  if (shape.isOpen) {
-    read = Bytes::open(read.withOne, fields.bytes({shape.batch, shape.imageStride, width}));
-    fields.ofItem(static_cast<std::int64_t>(std::max(read.withOne, read.more)));
-  }
-  fields.slot(this->input, read, Access::Read);
+  fields.slot(this->input, fields.reach(shape.inputOffset, input, width), Access::Read);
   fields.number(result);
   requireRows(fields, result, {}, shape.rows(),
               static_cast<std::int64_t>(fields.bytes({shape.outputs, kF32})), Access::Write);
@@ -581,16 +587,15 @@ void PackStoredStep::fields(ProgramFields& fields) {
   if (fields.failed())
     return;
   if (plan.left.scale == nullptr || made->isOpen ||
-      !isSideOf(plan.left, sizesOf(fields, plan.left, matrices, {.count = rows}, plan.depth), false,
-                *made))
+      !isSideOf(plan.left, sizesOf(fields, plan.left, matrices, rows, plan.depth), false, *made))
     return fields.fail("a product of a scaled tensor of another form");
-  fields.packs(packed, plan, matrices.count, {.count = rows});
+  fields.packs(packed, plan, matrices.count, rows);
 }
 
 void PackPartsStep::fields(ProgramFields& fields) {
   fields.plan(plan);
   matricesOf(fields, matrices);
-  fields.rows(rows);
+  fields.number(rows);
   const Matrices whole = groupsOf(fields, groups, matrices);
   fields.packed(packed);
   if (fields.failed())
@@ -602,9 +607,9 @@ void PackPartsStep::fields(ProgramFields& fields) {
   fields.number(from.elements);
   requireRows(fields, from.elements, whole, rows, plan.depth, Access::Read);
   fields.number(from.scales);
-  const auto grid = gridOf(plan.left, rows.count, plan.depth);
+  const auto grid = gridOf(plan.left, rows.fixed, plan.depth);
   const std::int64_t bytesOfScale = plan.left.scale->bytes();
-  const bool isByRow = whole.isOne() ? plan.left.across == 1 : !whole.shareScales && !rows.isOpen;
+  const bool isByRow = whole.isOne() ? plan.left.across == 1 : !whole.shareScales && !rows.isOpen();
   if (isByRow && fields.isRange(from.scales))
     fields.requireInEach(from.scales, whole.isOne() ? rows : whole.count,
                          static_cast<std::int64_t>(
@@ -652,7 +657,7 @@ void QuantizeStep::fields(ProgramFields& fields) {
     fields.fail("slices of a tensor that is rounded at random");
   if (isOpen && (slices || randomBits || isTransposed))
     fields.fail("a quantization of items that are not quantized where they lie");
-  fields.slot(from, Bytes::of({.count = 1, .isOpen = isOpen}, read), Access::Read);
+  fields.slot(from, bytesOfItems(fields, isOpen, read), Access::Read);
   fields.maybe(randomBits, [&](Slot& slot) { fields.slot(slot, size, Access::Read); });
   if (randomBits.has_value() != (options.rounding == numerics::Rounding::Stochastic))
     fields.fail("random bits without a rounding that takes them, or the other way round");

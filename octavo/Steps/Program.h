@@ -21,11 +21,10 @@ struct SlotUse {
   /// Rows: a product alone uses it, and has some rows of it made at a time (its prologue).
   enum class Kind : std::uint8_t { Arena, Argument, Donated, Constant, Result, Range, Rows };
   Kind kind = Kind::Arena;
-  std::size_t bytes = 0;   ///< of a row, if it is a range's, or has rows
-  bool isOpen = false;     ///< bytes and offset are those of one item
+  ItemNumber bytes = {};   ///< of a row, if it is a range's, or has rows
   int index = 0;           ///< of the argument, constant or result
   int result = 0;          ///< that a donated argument becomes
-  std::size_t offset = 0;  ///< in the arena, or in the memory of a range's rows
+  ItemNumber offset = {};  ///< in the arena, or in the memory of a range's rows
   int first = 0, last = 0; ///< steps, or links of the chain, between which it is in use
   int uses = 0;            ///< reads, writes and what becomes of it
   int packs = 0;           ///< those that need a form that is made once
@@ -55,9 +54,8 @@ struct Program {
   Sequence steps;
   std::int64_t operations = 0; ///< that are computed, by whatever step, those in regions too
   std::vector<SlotUse> slots;
-  std::size_t arenaBytes = 0;
-  std::size_t itemBytes = 0; ///< of the arena besides, for each item
-  ItemRange items;           ///< of a program in a file
+  ItemNumber arenaBytes;
+  ItemRange items; ///< of a program that is of any number of them, or in a file
   int valueCount = 0;
   int packedCount = 0; ///< left operands that are packed in each run
   int rightCount = 0;  ///< right operands of products

@@ -84,8 +84,6 @@ bool isSame(const kernels::OperandFormat& a, const kernels::OperandFormat& b) {
   return a.element == b.element && a.scale == b.scale && a.across == b.across && a.along == b.along;
 }
 
-bool isSame(const Rows& a, const Rows& b) { return a.count == b.count && a.isOpen == b.isOpen; }
-
 } // namespace
 
 void ProgramFields::number(std::int64_t& value, std::int64_t least, std::int64_t most) {
@@ -134,15 +132,22 @@ void ProgramFields::text(std::string& value) {
   characters(value, static_cast<std::size_t>(count));
 }
 
-void ProgramFields::rows(Rows& rows, std::int64_t least) {
-  number(rows.count, least);
-  truth(rows.isOpen);
-  if (rows.isOpen)
-    ofItem(rows.count);
+void ProgramFields::itemNumber(ItemNumber& value) {
+  number(value.fixed, -kMost, kMost);
+  number(value.factor, -kMost, kMost);
+  ofItem(value.factor);
 }
 
-void ProgramFields::batch(std::vector<kernels::BatchOffsets>& offsets, bool& isOpen,
-                          kernels::BatchOffsets& item) {
+void ProgramFields::number(ItemNumber& value) {
+  itemNumber(value);
+  if (!problem && !isAtMost(0, value))
+    fail(
+        fmt::format("{} and {} for each item, which is less than none", value.fixed, value.factor));
+  if (problem)
+    value = 0;
+}
+
+void ProgramFields::batch(MatrixBatch& batch) {
   const auto product = [&](kernels::BatchOffsets& each) {
     for (std::ptrdiff_t* offset : {&each.left, &each.right, &each.c}) {
       std::int64_t wide = *offset;
@@ -150,12 +155,19 @@ void ProgramFields::batch(std::vector<kernels::BatchOffsets>& offsets, bool& isO
       *offset = wide;
     }
   };
-  list(offsets, kMost, product);
-  truth(isOpen);
-  if (isOpen) {
-    product(item);
-    for (const std::int64_t each :
-         {static_cast<std::int64_t>(offsets.size()), item.left, item.right, item.c})
+  list(batch.offsets, kMost, product);
+  list(batch.factors, kMost, [&](kernels::BatchOffsets& each) {
+    product(each);
+    for (const std::int64_t factor : {each.left, each.right, each.c})
+      ofItem(factor);
+  });
+  if (!batch.factors.empty() && batch.factors.size() != batch.offsets.size())
+    fail("products of a batch of which some depend on items");
+  truth(batch.isOpen);
+  if (batch.isOpen) {
+    product(batch.item);
+    for (const std::int64_t each : {static_cast<std::int64_t>(batch.offsets.size()),
+                                    batch.item.left, batch.item.right, batch.item.c})
       ofItem(each);
   }
 }
@@ -167,6 +179,15 @@ void ProgramFields::shape(std::vector<std::int64_t>& extents) {
     all = bytes({static_cast<std::int64_t>(all), extent});
   if (problem)
     extents.clear(); // its elements are not to be counted
+}
+
+void ProgramFields::shape(std::vector<ItemNumber>& extents) {
+  list(extents, kMostRank, [&](ItemNumber& extent) { number(extent); });
+  ItemNumber all = 1;
+  for (const ItemNumber& extent : extents)
+    all = times(all, extent);
+  if (problem)
+    extents.clear();
 }
 
 void ProgramFields::format(const format::ElementFormat*& format) {
@@ -299,16 +320,13 @@ void ProgramFields::require(Slot slot, Bytes bytes, Access access) {
         fmt::format("slot {} has memory for rows of a chain, and is used as a whole", slot.number));
   if (use->kind == SlotUse::Kind::Rows)
     return fail(fmt::format("slot {} has memory for a prologue alone", slot.number));
-  const Bytes room = Bytes::of({.count = 1, .isOpen = use->isOpen}, use->bytes);
-  if (bytes.withOne > room.withOne)
-    fail(
-        fmt::format("slot {} has {} bytes, {} are used", slot.number, room.withOne, bytes.withOne));
-  if (bytes.more > room.more)
-    fail(fmt::format("slot {} has {} bytes for each item, {} are used", slot.number, room.more,
-                     bytes.more));
-  if (room.isOpen && !bytes.isOpen && bytes.withOne != 0 && of.items.least == 0)
-    fail(
-        fmt::format("slot {} has no bytes without items, {} are used", slot.number, bytes.withOne));
+  const std::int64_t fewest = std::max(of.items.least, bytes.from);
+  if (bytes.count.factor > use->bytes.factor && fewest <= of.items.most)
+    fail(fmt::format("slot {} has {} bytes for each item, {} are used", slot.number,
+                     use->bytes.factor, bytes.count.factor));
+  else if (fewest <= of.items.most && !isAtMost(bytes.count, use->bytes, bytes.from))
+    fail(fmt::format("slot {} has {} bytes, {} are used", slot.number, use->bytes.of(fewest),
+                     bytes.count.of(fewest)));
   const bool isConstant = use->kind == SlotUse::Kind::Constant;
   if (access == Access::Write && (isConstant || use->kind == SlotUse::Kind::Argument))
     fail(fmt::format("slot {} is not to be written to", slot.number));
@@ -321,25 +339,29 @@ bool ProgramFields::isRange(Slot slot) const {
   return use != nullptr && use->kind == SlotUse::Kind::Range;
 }
 
-std::int64_t ProgramFields::bytesInEach(Slot slot) {
+ItemNumber ProgramFields::bytesInEach(Slot slot) {
   if (failed())
     return 0;
   if (!chainSlots.contains(slot.number))
     fail(fmt::format("slot {} is another chain's", slot.number));
-  return static_cast<std::int64_t>(of.slots[static_cast<std::size_t>(slot.number)].bytes);
+  return of.slots[static_cast<std::size_t>(slot.number)].bytes;
 }
 
-void ProgramFields::requireInEach(Slot slot, const Rows& rows, std::int64_t bytesOfRow) {
-  const auto room = static_cast<std::uint64_t>(bytesInEach(slot));
-  if (const std::uint64_t used = bytes({rowsInEach(rows), bytesOfRow}); used != room)
+void ProgramFields::requireInEach(Slot slot, const ItemNumber& rows, ItemNumber bytesOfRow) {
+  const ItemNumber room = bytesInEach(slot);
+  if (const ItemNumber used = times(rowsInEach(rows), bytesOfRow); used != room)
     fail(fmt::format("slot {} has {} bytes for each row of its chain, {} are used", slot.number,
-                     room, used));
+                     room.of(1), used.of(1)));
 }
 
-std::int64_t ProgramFields::rowsInEach(const Rows& rows) {
-  if (chain != kNoChain && rows.isOpen == chainRows.isOpen && rows.count % chainRows.count == 0)
-    return rows.count / chainRows.count;
-  fail(fmt::format("{} rows in a chain of {}", rows.count, chainRows.count));
+std::int64_t ProgramFields::rowsInEach(const ItemNumber& rows) {
+  if (chain != kNoChain && !problem) {
+    const std::int64_t each =
+        chainRows.isOpen() ? rows.factor / chainRows.factor : rows.fixed / chainRows.fixed;
+    if (times(chainRows, each) == rows)
+      return each;
+  }
+  fail(fmt::format("{} rows in a chain of {}", rows.of(1), chainRows.of(1)));
   return 0;
 }
 
@@ -361,36 +383,25 @@ bool ProgramFields::isConstant(Slot slot) const {
          of.slots[static_cast<std::size_t>(slot.number)].kind == SlotUse::Kind::Constant;
 }
 
-void ProgramFields::place(Place& place, Access access, Items items) {
+void ProgramFields::place(Place& place, Access access) {
   bool isInMemory = place.memory.has_value();
   truth(isInMemory);
   if (!isInMemory)
     return value(place.number);
-  itemsOf(place);
   std::optional<numerics::ElementType> type;
   if (place.memory)
     type = place.memory->type;
   elementType(type);
-  std::vector<std::int64_t> extents;
-  if (place.memory)
-    extents = place.memory->shape;
+  std::vector<ItemNumber> local, &extents = place.memory ? place.memory->shape : local;
   shape(extents);
-  int openAxis = place.memory ? place.memory->openAxis : -1;
-  if (items == Items::Any)
-    number(openAxis, -1, static_cast<int>(extents.size()) - 1);
-  if (openAxis >= 0 && !problem) {
-    ofItem(extents[static_cast<std::size_t>(openAxis)]);
-    if (extents[static_cast<std::size_t>(openAxis)] == 0)
-      fail("items that have no extent");
-  }
+  Bytes all = type ? static_cast<std::uint64_t>(type->bytes()) : 0;
+  for (const ItemNumber& extent : extents)
+    all = bytes({all.count, extent});
   Slot slot{place.number};
-  const Rows item{.count = 1, .isOpen = openAxis >= 0};
-  this->slot(slot,
-             bytes(item, {type ? type->bytes() : 0, type ? numerics::elementCount(extents) : 0}),
-             access);
+  this->slot(slot, all, access);
   place.number = slot.number;
   if (isReading() && type)
-    place.memory = Place::InMemory{*type, std::move(extents), openAxis};
+    place.memory = Place::InMemory{*type, std::move(extents)};
 }
 
 void ProgramFields::swapped(Slot a, Slot b) {
@@ -398,8 +409,8 @@ void ProgramFields::swapped(Slot a, Slot b) {
     return;
   const SlotUse &one = of.slots[static_cast<std::size_t>(a.number)],
                 &other = of.slots[static_cast<std::size_t>(b.number)];
-  if (a.number != b.number && (one.kind != SlotUse::Kind::Arena || other.kind != one.kind ||
-                               one.bytes != other.bytes || one.isOpen != other.isOpen))
+  if (a.number != b.number &&
+      (one.kind != SlotUse::Kind::Arena || other.kind != one.kind || one.bytes != other.bytes))
     fail(fmt::format("slots {} and {} do not change places", a.number, b.number));
 }
 
@@ -423,7 +434,8 @@ void ProgramFields::packed(int& number) {
     fail("a packed operand of a program that has none");
 }
 
-void ProgramFields::packs(int number, const kernels::ProductPlan& plan, Rows count, Rows rows) {
+void ProgramFields::packs(int number, const kernels::ProductPlan& plan, ItemNumber count,
+                          ItemNumber rows) {
   const auto [found, isNew] =
       lefts.try_emplace(number, Packed{plan.left, plan.right, plan.depth, count, rows, kNotPacked});
   Packed& packed = found->second;
@@ -433,14 +445,14 @@ void ProgramFields::packs(int number, const kernels::ProductPlan& plan, Rows cou
   packed.chain = chain;
 }
 
-bool ProgramFields::isFor(const Packed& packed, const kernels::ProductPlan& plan, Rows count,
-                          Rows rows) {
+bool ProgramFields::isFor(const Packed& packed, const kernels::ProductPlan& plan, ItemNumber count,
+                          ItemNumber rows) {
   return isSame(packed.left, plan.left) && isSame(packed.right, plan.right) &&
-         packed.depth == plan.depth && isSame(packed.count, count) && isSame(packed.rows, rows);
+         packed.depth == plan.depth && packed.count == count && packed.rows == rows;
 }
 
-void ProgramFields::needsPacked(int number, const kernels::ProductPlan& plan, Rows count,
-                                Rows rows) {
+void ProgramFields::needsPacked(int number, const kernels::ProductPlan& plan, ItemNumber count,
+                                ItemNumber rows) {
   const auto found = lefts.find(number);
   if (found == lefts.end() || found->second.chain == kNotPacked)
     return fail("a product whose left side is not packed before it");
@@ -550,20 +562,33 @@ void ProgramFields::steps(Sequence& sequence) {
   --depth;
 }
 
-void ProgramFields::beginChain(const Rows& rows) {
+void ProgramFields::beginChain(const ItemNumber& rows) {
   if (chain != kNoChain)
     fail("a chain within a chain");
   chain = chains++;
   chainRows = rows;
 }
 
-void ProgramFields::slotOfChain(Slot slot, std::size_t bytesOfRow) {
-  if (failed())
-    return;
-  if (!isRange(slot) || of.slots[static_cast<std::size_t>(slot.number)].bytes != bytesOfRow)
-    return fail(fmt::format("slot {} is no memory of a chain's with {} bytes for each row",
-                            slot.number, bytesOfRow));
-  chainSlots.insert(slot.number);
+void ProgramFields::slotsOfChain(std::vector<ChainStep::RangeSlot>& slots, ItemNumber& bytesOfRow) {
+  number(bytesOfRow);
+  list(slots, kMost, [&](ChainStep::RangeSlot& each) {
+    number(each.slot);
+    number(each.offset);
+    number(each.bytes);
+    if (failed())
+      return;
+    if (!isAtMost(plus(each.offset, each.bytes), bytesOfRow) || !isAligned(each.offset))
+      return fail("a slot beyond the memory of its chain");
+    if (!isRange(each.slot) ||
+        of.slots[static_cast<std::size_t>(each.slot.number)].bytes != each.bytes)
+      return fail(fmt::format("slot {} is no memory of a chain's with {} bytes for each row",
+                              each.slot.number, each.bytes.of(1)));
+    chainSlots.insert(each.slot.number);
+  });
+  if (bytesOfRow.isOpen() && chainRows.isOpen())
+    fail("a chain over items whose rows are of items");
+  else
+    bytes({chainRows, bytesOfRow});
 }
 
 void ProgramFields::endChain() {
@@ -584,44 +609,79 @@ std::uint64_t ProgramFields::bytes(std::initializer_list<std::int64_t> factors) 
   return isZero ? 0 : static_cast<std::uint64_t>(all);
 }
 
-Bytes ProgramFields::bytes(Rows rows, std::initializer_list<std::int64_t> factors) {
-  const auto ofRow = static_cast<std::int64_t>(bytes(factors));
-  const std::uint64_t all = bytes({ofRow, rows.count});
-  if (rows.isOpen)
-    ofItem(static_cast<std::int64_t>(all));
-  return Bytes::of(rows, all);
+/// The fewest items of which there is one.
+static std::int64_t fewestOf(const ItemNumber& count) {
+  if (!count.isOpen() || count.fixed >= 1)
+    return 0;
+  return (count.factor - count.fixed) / count.factor;
 }
 
-Bytes ProgramFields::times(const Bytes& count, std::int64_t width) {
-  const auto wide = [&](std::uint64_t n) { return bytes({static_cast<std::int64_t>(n), width}); };
-  if (!count.isOpen)
-    return wide(count.withOne);
-  const Bytes all = Bytes::open(wide(count.withOne), wide(count.more));
-  ofItem(static_cast<std::int64_t>(std::max(all.withOne, all.more)));
+Bytes ProgramFields::bytes(std::initializer_list<ItemNumber> factors) {
+  Bytes all(1);
+  for (const ItemNumber& factor : factors) {
+    if (factor == 0)
+      return 0;
+    all.from = std::max(all.from, fewestOf(factor));
+    all.count = times(all.count, factor);
+  }
   return all;
 }
 
-std::int64_t ProgramFields::beginOf(std::int64_t offset, std::span<const Extent> extents,
-                                    std::int64_t width) {
-  for (const Extent& extent : extents)
-    offset += std::min<std::int64_t>(0, (extent.count - 1) * extent.stride);
-  return offset * width;
+Bytes ProgramFields::times(const Bytes& count, std::int64_t width) {
+  return {times(count.count, width), count.from};
 }
 
-std::uint64_t ProgramFields::reach(std::int64_t offset, std::span<const Extent> extents,
-                                   std::int64_t width) {
-  __int128 first = offset, last = offset;
-  for (const Extent& extent : extents) {
-    if (extent.count <= 0)
-      return 0;
-    const __int128 far = static_cast<__int128>(extent.count - 1) * extent.stride;
-    (far < 0 ? first : last) += far;
-  }
-  if (first < 0 || last > kMost) {
-    fail("an array that reaches beyond its memory");
+ItemNumber ProgramFields::plus(const ItemNumber& a, const ItemNumber& b) {
+  return within(sum(a, b));
+}
+
+ItemNumber ProgramFields::times(const ItemNumber& a, const ItemNumber& b) {
+  return within(product(a, b));
+}
+
+ItemNumber ProgramFields::within(const std::optional<ItemNumber>& number) {
+  if (!number || std::abs(number->fixed) > kMost || std::abs(number->factor) > kMost) {
+    fail("a size that memory does not have");
     return 0;
   }
-  return bytes({static_cast<std::int64_t>(last) + 1, width});
+  ofItem(number->factor);
+  return *number;
+}
+
+bool ProgramFields::isAtMost(const ItemNumber& a, const ItemNumber& b, std::int64_t from) const {
+  const auto at = [&](const ItemNumber& number) {
+    return number.fixed + static_cast<__int128>(number.factor) * std::max(of.items.least, from);
+  };
+  return a.factor <= b.factor && at(a) <= at(b);
+}
+
+ItemNumber ProgramFields::beginOf(ItemNumber offset, std::span<const Extent> extents,
+                                  std::int64_t width) {
+  for (const Extent& extent : extents)
+    if (isAtMost(extent.stride, 0))
+      offset = plus(offset, times(plus(extent.count, -1), extent.stride));
+  return times(offset, width);
+}
+
+Bytes ProgramFields::reach(ItemNumber offset, std::span<const Extent> extents, std::int64_t width) {
+  std::int64_t from = 0;
+  for (const Extent& extent : extents) {
+    if (extent.count == 0)
+      return 0;
+    from = std::max(from, fewestOf(extent.count));
+  }
+  ItemNumber first = offset, last = offset;
+  for (const Extent& extent : extents) {
+    const ItemNumber far = times(plus(extent.count, -1), extent.stride);
+    const bool isForward = isAtMost(0, extent.stride);
+    if (!isForward && !isAtMost(extent.stride, 0))
+      fail("an array that lies either way round");
+    ItemNumber& end = isForward ? last : first;
+    end = plus(end, far);
+  }
+  if (!isAtMost(0, first, from))
+    fail("an array that reaches beyond its memory");
+  return {times(plus(last, 1), width), from};
 }
 
 std::uint64_t ProgramFields::bytesOfMatrix(kernels::PlainType type, std::int64_t depth,

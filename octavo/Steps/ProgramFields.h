@@ -7,11 +7,14 @@
 
 #include "octavo/Kernels/Product/ProductPlan.h"
 #include "octavo/Numerics/QuantizeOptions.h"
+#include "octavo/Steps/Chain.h"
+#include "octavo/Steps/MatrixBatch.h"
 #include "octavo/Steps/Program.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -26,27 +29,17 @@ namespace octavo::steps {
 
 /// Part of an array: `count` places that lie `stride` apart, in elements.
 struct Extent {
-  std::int64_t count, stride;
+  ItemNumber count, stride;
 };
 
-/// Bytes of a run. Where they are open there are none without items, and as many as with one item
-/// and `more` for each further one.
+/// Bytes of a run: so many, from a number of items on; of fewer none.
 struct Bytes {
-  std::uint64_t withOne = 0, more = 0;
-  bool isOpen = false;
+  ItemNumber count;
+  std::int64_t from = 0;
 
   Bytes() = default;
-  Bytes(std::uint64_t fixed) : withOne(fixed) {}
-  static Bytes open(std::uint64_t withOne, std::uint64_t more) {
-    Bytes bytes(withOne);
-    bytes.more = more;
-    bytes.isOpen = true;
-    return bytes;
-  }
-  /// Of what lies `count` times where so many rows do.
-  static Bytes of(const Rows& rows, std::uint64_t all) {
-    return rows.isOpen ? open(all, all) : all;
-  }
+  Bytes(std::uint64_t fixed) : count(static_cast<std::int64_t>(fixed)) {}
+  Bytes(ItemNumber count, std::int64_t from) : count(count), from(from) {}
 };
 
 class ProgramFields {
@@ -62,7 +55,7 @@ public:
   /// Whether the fields are given values.
   virtual bool isReading() const = 0;
   /// What is wrong; the first is kept. All that is read from then on is the least that it can be.
-  void fail(std::string why) {
+  virtual void fail(std::string why) {
     if (!problem)
       problem = std::move(why);
   }
@@ -103,15 +96,18 @@ public:
       field(*item);
   }
 
-  virtual void rows(Rows& rows, std::int64_t least = 0);
-  virtual void batch(std::vector<kernels::BatchOffsets>& offsets, bool& isOpen,
-                     kernels::BatchOffsets& item);
+  /// Of what there is some, or none.
+  void number(ItemNumber& value);
+  /// A stride or an offset, either way.
+  void stride(ItemNumber& value) { itemNumber(value); }
+  virtual void batch(MatrixBatch& batch);
   /// A number for those who look into a program, which no run depends on.
   virtual void estimate(double& value) { real(value); }
   /// Whether the program comes from the compiler itself: all of its values may be bound later.
   virtual bool isTrusted() const { return false; }
 
   void shape(std::vector<std::int64_t>& extents);
+  void shape(std::vector<ItemNumber>& extents);
   /// Of a scaled tensor among the values; `isOpen`: the first extent is that of one item.
   virtual void scaled(std::vector<std::int64_t>& extents, bool& isOpen, numerics::ScaledType& type);
   /// A float format of the table; null is no format.
@@ -133,19 +129,15 @@ public:
   /// Whether the slot has memory for one range of a chain at a time.
   bool isRange(Slot slot) const;
   /// Its bytes for each row of the chain whose links come.
-  std::int64_t bytesInEach(Slot slot);
+  ItemNumber bytesInEach(Slot slot);
   /// How many of a link's rows each row of the chain is: as many in each.
-  std::int64_t rowsInEach(const Rows& rows);
+  std::int64_t rowsInEach(const ItemNumber& rows);
   /// Requires of a range's slot that a link's rows fill it, one after the other.
-  void requireInEach(Slot slot, const Rows& rows, std::int64_t bytesOfRow);
-  const Rows& rowsOfChain() const { return chainRows; }
+  void requireInEach(Slot slot, const ItemNumber& rows, ItemNumber bytesOfRow);
+  const ItemNumber& rowsOfChain() const { return chainRows; }
   /// The same, whatever memory it has: that of kernels, whose code knows it.
   void slotOfKernel(Slot& slot);
-  /// Of one item, or of as many as a run has.
-  enum class Items : bool { One, Any };
-  void place(Place& place, Access access, Items items = Items::One);
-  /// Finds the items of a place that is given as one of all of them.
-  virtual void itemsOf(Place& /*place*/) {}
+  void place(Place& place, Access access);
   /// Two slots whose memory changes places.
   void swapped(Slot a, Slot b);
   /// Of Frame::values, Frame::rights and Worker::packed.
@@ -156,8 +148,8 @@ public:
   /// Notes, or requires, what left operands are packed for: so many, of so many rows each. A number
   /// is always packed for the same, and what needs it comes after it in its sequence, or in one
   /// within, and in the same chain.
-  void packs(int number, const kernels::ProductPlan& plan, Rows count, Rows rows);
-  void needsPacked(int number, const kernels::ProductPlan& plan, Rows count, Rows rows);
+  void packs(int number, const kernels::ProductPlan& plan, ItemNumber count, ItemNumber rows);
+  void needsPacked(int number, const kernels::ProductPlan& plan, ItemNumber count, ItemNumber rows);
   /// Notes the scaled tensor that a step makes among the values: in one place, always of one type.
   void makes(int value, const numerics::ScaledType& type, const std::vector<std::int64_t>& shape,
              bool isOpen = false);
@@ -177,8 +169,8 @@ public:
   void steps(Sequence& sequence);
 
   /// The chain whose links come next; then none. Its slots have memory for one range each.
-  void beginChain(const Rows& rows);
-  void slotOfChain(Slot slot, std::size_t bytesOfRow);
+  void beginChain(const ItemNumber& rows);
+  virtual void slotsOfChain(std::vector<ChainStep::RangeSlot>& slots, ItemNumber& bytesOfRow);
   void endChain();
   /// The slot that the kernel that comes next makes rows of; then none.
   void beginPrologue(Slot rows) { rowsSlot = rows.number; }
@@ -200,24 +192,32 @@ public:
 
   /// The product, or nothing beyond kMost: a size that nothing has.
   std::uint64_t bytes(std::initializer_list<std::int64_t> factors);
-  /// Of so many for each row.
-  Bytes bytes(Rows rows, std::initializer_list<std::int64_t> factors);
-  /// Of so many of `width` bytes.
+  /// The same of what depends on items, of which one factor may be.
+  Bytes bytes(std::initializer_list<ItemNumber> factors);
   Bytes times(const Bytes& count, std::int64_t width);
+  /// Numbers of a run, within kMost.
+  ItemNumber plus(const ItemNumber& a, const ItemNumber& b);
+  ItemNumber times(const ItemNumber& a, const ItemNumber& b);
+  /// Whether one is at most the other for all numbers of items from `from` on.
+  bool isAtMost(const ItemNumber& a, const ItemNumber& b, std::int64_t from = 0) const;
   /// Bytes of an array of elements of `width` bytes from the memory's beginning to its last
   /// element; what lies before the beginning is an error.
-  std::uint64_t reach(std::int64_t offset, std::span<const Extent> extents, std::int64_t width);
+  Bytes reach(ItemNumber offset, std::span<const Extent> extents, std::int64_t width);
   /// Of one that has elements, to its first.
-  static std::int64_t beginOf(std::int64_t offset, std::span<const Extent> extents,
-                              std::int64_t width);
+  ItemNumber beginOf(ItemNumber offset, std::span<const Extent> extents, std::int64_t width);
   /// Notes something that a run has as many of for each item, which its items must not make more
   /// than kMost.
-  void ofItem(std::int64_t count) { largestOfItem = std::max(largestOfItem, count); }
+  void ofItem(std::int64_t count) { largestOfItem = std::max(largestOfItem, std::abs(count)); }
 
 protected:
   Program& program() { return of; }
+  static bool isAligned(const ItemNumber& bytes) {
+    constexpr auto kAlignment = static_cast<std::int64_t>(kSlotAlignment);
+    return bytes.fixed % kAlignment == 0 && bytes.factor % kAlignment == 0;
+  }
   virtual void word(std::uint64_t& bits) = 0;
   virtual void characters(std::string& text, std::size_t count) = 0;
+  virtual void itemNumber(ItemNumber& value);
   /// Items that there can still be.
   virtual std::int64_t mostItems() const = 0;
   /// A constant that somebody reads as it is.
@@ -228,6 +228,8 @@ protected:
   std::int64_t mostItemsOfRun() const { return std::min(kMostItems, kMost / largestOfItem); }
 
 private:
+  ItemNumber within(const std::optional<ItemNumber>& number);
+
   static constexpr int kNoChain = -1, kNotPacked = -2;
   /// Null where something is wrong.
   const SlotUse* useOf(Slot slot) const;
@@ -237,16 +239,17 @@ private:
   int depth = 0; ///< of sequences within sequences
   std::int64_t largestOfItem = 1;
   std::set<int> chainSlots;
-  Rows chainRows;
+  ItemNumber chainRows;
   int chain = kNoChain, chains = 0; ///< the number of the one that is read, and of all
   int rowsSlot = -1;                ///< of the prologue that is read
   struct Packed {
     kernels::OperandFormat left, right;
     std::int64_t depth;
-    Rows count, rows;
+    ItemNumber count, rows;
     int chain; ///< in which it is packed now
   };
-  static bool isFor(const Packed& packed, const kernels::ProductPlan& plan, Rows count, Rows rows);
+  static bool isFor(const Packed& packed, const kernels::ProductPlan& plan, ItemNumber count,
+                    ItemNumber rows);
   std::map<int, Packed> lefts;
   /// What the sequences that are read have packed, and the chain in which it was before.
   std::vector<std::pair<Packed*, int>> packedNow;

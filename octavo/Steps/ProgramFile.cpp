@@ -29,9 +29,7 @@ public:
     number(all.items.least, 0, kMostItems);
     number(all.items.most, all.items.least, kMostItems);
     number(all.arenaBytes);
-    number(all.itemBytes);
-    ofItem(static_cast<std::int64_t>(all.itemBytes));
-    if (all.arenaBytes % kSlotAlignment != 0 || all.itemBytes % kSlotAlignment != 0)
+    if (!isAligned(all.arenaBytes))
       fail("memory that does not end where slots may begin");
     // Each stands somewhere in what follows.
     const auto most = static_cast<int>(std::min(kMostValues, mostItems()));
@@ -47,19 +45,19 @@ public:
     constants();
     values();
     list(all.arguments, kMostValues, [&](Place& argument) {
-      place(argument, Access::Read, Items::Any);
+      place(argument, Access::Read);
       if (!argument.memory)
         scaledArgument(argument.number);
     });
     list(all.results, kMostValues, [&](Place& result) {
-      place(result, Access::Read, Items::Any);
+      place(result, Access::Read);
       if (!result.memory)
         fail("a result is no tensor");
     });
     if (failed())
       return;
     const auto isOpen = [](const Place& place) {
-      return place.memory && place.memory->openAxis >= 0;
+      return place.memory && place.memory->openAxis() >= 0;
     };
     if ((all.items.least != 1 || all.items.most != 1) &&
         std::ranges::none_of(all.arguments, isOpen))
@@ -156,27 +154,18 @@ private:
 
   void slotUse(SlotUse& slot) {
     choice(slot.kind, SlotUse::Kind::Rows);
-    number(slot.bytes);
-    truth(slot.isOpen);
+    itemNumber(slot.bytes);
     number(slot.index, 0, kMostValues);
     number(slot.result, 0, kMostValues);
     number(slot.offset);
     for (int* each : {&slot.first, &slot.last, &slot.uses})
       number(*each, 0, std::numeric_limits<int>::max());
     number(slot.packs, 0, slot.uses);
-    if (slot.isOpen)
-      ofItem(static_cast<std::int64_t>(slot.bytes));
-    if (slot.isOpen && (slot.kind == SlotUse::Kind::Constant || slot.kind == SlotUse::Kind::Range))
+    if (slot.bytes.isOpen() && slot.kind == SlotUse::Kind::Constant)
       fail("a slot of items where there are none");
-    const std::size_t all = slot.isOpen ? program().itemBytes : program().arenaBytes;
     if (slot.kind == SlotUse::Kind::Arena &&
-        (slot.offset + slot.bytes > all || slot.offset % kSlotAlignment != 0))
+        (!isAtMost(plus(slot.offset, slot.bytes), program().arenaBytes) || !isAligned(slot.offset)))
       fail("a slot beyond the memory of its program");
-  }
-
-  /// Whether the items make as much of both.
-  bool areOpen(const SlotUse& slot, const Place& place) const {
-    return slot.isOpen == (place.memory->openAxis >= 0) || bytesOf(place) == 0;
   }
 
   void donation(Program::Donation& donation) {
@@ -190,9 +179,7 @@ private:
                          all.arguments[donation.argument].memory &&
                          donation.result < all.results.size();
     if (!isThere ||
-        bytesOf(all.arguments[donation.argument]) != bytesOf(all.results[donation.result]) ||
-        (all.arguments[donation.argument].memory->openAxis < 0) !=
-            (all.results[donation.result].memory->openAxis < 0))
+        bytesOf(all.arguments[donation.argument]) != bytesOf(all.results[donation.result]))
       fail("an argument that is donated to another result than it fits");
   }
 
@@ -203,8 +190,7 @@ private:
     const auto has = [&](const std::vector<Place>& places, int index) {
       return static_cast<std::size_t>(index) < places.size() &&
              places[static_cast<std::size_t>(index)].memory &&
-             bytesOf(places[static_cast<std::size_t>(index)]) >= slot.bytes &&
-             areOpen(slot, places[static_cast<std::size_t>(index)]);
+             isAtMost(slot.bytes, bytesOf(places[static_cast<std::size_t>(index)]));
     };
     bool fits = true;
     switch (slot.kind) {
@@ -220,7 +206,9 @@ private:
       break;
     case SlotUse::Kind::Constant: {
       const ConstantType& constant = types[static_cast<std::size_t>(slot.index)];
-      fits = bytes({constant.type->bytes(), numerics::elementCount(constant.shape)}) >= slot.bytes;
+      const std::uint64_t size =
+          bytes({constant.type->bytes(), numerics::elementCount(constant.shape)});
+      fits = slot.bytes.fixed <= static_cast<std::int64_t>(size);
       break;
     }
     case SlotUse::Kind::Arena:
@@ -244,7 +232,7 @@ private:
     bool isDonated = slot.kind == SlotUse::Kind::Donated && slot.result == number;
     if (isDonated) {
       const Place& argument = all.arguments[static_cast<std::size_t>(slot.index)];
-      isDonated = bytesOf(argument) == bytesOf(result) && areOpen(slot, result);
+      isDonated = bytesOf(argument) == bytesOf(result);
     }
     if (!isOwn && !isDonated)
       fail(fmt::format("result {} is written by nothing", number));

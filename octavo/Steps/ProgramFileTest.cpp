@@ -38,19 +38,20 @@ public:
   Programs() { program.operations = kOperations; }
 
   static constexpr std::int64_t kOperations = 12345; ///< to be found by
-  Slot argument(std::vector<std::int64_t> shape, const char* format = "f32", int openAxis = -1) {
-    return tensor(program.arguments, Kind::Argument, std::move(shape), format, openAxis);
+  Slot argument(std::vector<ItemNumber> shape, const char* format = "f32") {
+    return tensor(program.arguments, Kind::Argument, std::move(shape), format);
   }
-  Slot result(std::vector<std::int64_t> shape, int openAxis = -1) {
-    return tensor(program.results, Kind::Result, std::move(shape), "f32", openAxis);
+  Slot result(std::vector<ItemNumber> shape) {
+    return tensor(program.results, Kind::Result, std::move(shape), "f32");
   }
-  Slot arena(std::size_t bytes) {
+  Slot arena(std::int64_t bytes) {
+    constexpr auto kAlignment = static_cast<std::int64_t>(kSlotAlignment);
     const Slot slot = add({.kind = Kind::Arena, .bytes = bytes, .offset = program.arenaBytes});
-    program.arenaBytes += (bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+    program.arenaBytes.fixed += (bytes + kAlignment - 1) / kAlignment * kAlignment;
     return slot;
   }
-  Slot range(std::size_t bytesOfRow) { return add({.kind = Kind::Range, .bytes = bytesOfRow}); }
-  Slot rows(std::size_t bytesOfRow) { return add({.kind = Kind::Rows, .bytes = bytesOfRow}); }
+  Slot range(ItemNumber bytesOfRow) { return add({.kind = Kind::Range, .bytes = bytesOfRow}); }
+  Slot rows(std::int64_t bytesOfRow) { return add({.kind = Kind::Rows, .bytes = bytesOfRow}); }
   template <typename S, typename... Fields> void step(Fields... fields) {
     program.steps.add(std::make_unique<S>(op(), std::move(fields)...));
   }
@@ -69,16 +70,13 @@ private:
     program.slots.push_back(use);
     return {static_cast<int>(program.slots.size()) - 1};
   }
-  Slot tensor(std::vector<Place>& places, Kind kind, std::vector<std::int64_t> shape,
-              const char* format, int openAxis) {
-    const numerics::ElementType type(*format::findElementFormat(format));
-    const std::size_t bytes = static_cast<std::size_t>(numerics::elementCount(shape)) *
-                              static_cast<std::size_t>(type.bytes());
-    const Slot slot = add({.kind = kind,
-                           .bytes = bytes,
-                           .isOpen = openAxis >= 0,
-                           .index = static_cast<int>(places.size())});
-    places.push_back({slot.number, Place::InMemory{type, std::move(shape), openAxis}});
+  Slot tensor(std::vector<Place>& places, Kind kind, std::vector<ItemNumber> shape,
+              const char* format) {
+    Place place{static_cast<int>(program.slots.size()),
+                Place::InMemory{*format::findElementFormat(format), std::move(shape)}};
+    const Slot slot =
+        add({.kind = kind, .bytes = bytesOf(place), .index = static_cast<int>(places.size())});
+    places.push_back(std::move(place));
     return slot;
   }
 };
@@ -119,7 +117,7 @@ Value tensorOf(std::vector<std::int64_t> shape, float value) {
 }
 
 MatrixProductStep::Side rowsOf(Slot slot, std::int64_t depth) { return {slot, 0, depth, 1}; }
-MatrixProductStep::Batch one() { return {.offsets = {{0, 0, 0}}}; }
+MatrixBatch one() { return {.offsets = {{0, 0, 0}}}; }
 
 constexpr std::int64_t kRows = 3000, kDepth = 4, kHidden = 5, kColumns = 3;
 
@@ -132,14 +130,14 @@ Bytes chainOfProducts() {
   made.program.rightCount = 2;
   std::vector<std::unique_ptr<RowStep>> links;
   links.push_back(std::make_unique<MatrixProductStep>(
-      op(), kernels::PlainType::F32, rowsOf(x, kDepth), rowsOf(w, kDepth), hidden, Rows{kRows},
-      std::nullopt, kDepth, kHidden, one(), 0));
+      op(), kernels::PlainType::F32, rowsOf(x, kDepth), rowsOf(w, kDepth), hidden,
+      ItemNumber{kRows}, std::nullopt, kDepth, kHidden, one(), 0));
   links.push_back(std::make_unique<MatrixProductStep>(
-      op(), kernels::PlainType::F32, rowsOf(hidden, kHidden), rowsOf(v, kHidden), y, Rows{kRows},
-      std::nullopt, kHidden, kColumns, one(), 1));
+      op(), kernels::PlainType::F32, rowsOf(hidden, kHidden), rowsOf(v, kHidden), y,
+      ItemNumber{kRows}, std::nullopt, kHidden, kColumns, one(), 1));
   made.step<ChainStep>(std::move(links),
                        std::vector<ChainStep::RangeSlot>{{hidden, 0, kHidden * sizeof(float)}},
-                       kSlotAlignment, Rows{kRows}, false);
+                       kSlotAlignment, ItemNumber{kRows}, false);
   return made.written();
 }
 
@@ -164,18 +162,19 @@ TEST(ProgramFile, linksFillTheRowsOfTheirChain) {
   constexpr std::uint64_t kBytes = kHidden * sizeof(float);
   const Bytes file = chainOfProducts();
   // Its slot's rows lie farther apart than the product's.
-  EXPECT_EQ(refusal(with(with(file, {kRange, kBytes}, {kRange, 2 * kBytes}), {4, 0, kBytes},
-                         {4, 0, 2 * kBytes})),
+  EXPECT_EQ(refusal(with(with(file, {kRange, kBytes}, {kRange, 2 * kBytes}), {4, 0, 0, kBytes},
+                         {4, 0, 0, 2 * kBytes})),
             "products that reach beyond a row of their chain in slot 4");
   // The chain has less memory for it than the slot is said to have.
-  EXPECT_EQ(refusal(with(file, {4, 0, kBytes}, {4, 0, 4})),
+  EXPECT_EQ(refusal(with(file, {4, 0, 0, kBytes}, {4, 0, 0, 4})),
             "slot 4 is no memory of a chain's with 4 bytes for each row");
   // It moves an argument into its memory.
-  EXPECT_EQ(refusal(with(file, {4, 0, kBytes}, {0, 0, kBytes})),
+  EXPECT_EQ(refusal(with(file, {4, 0, 0, kBytes}, {0, 0, 0, kBytes})),
             "slot 0 is no memory of a chain's with 20 bytes for each row");
   // The second product has half the rows: each of its rows would be half of one.
-  EXPECT_EQ(refusal(with(file, {kRows, 0, kHidden, kColumns}, {kRows / 2, 0, kHidden, kColumns})),
-            "1500 rows in a chain of 3000");
+  EXPECT_EQ(
+      refusal(with(file, {kRows, 0, kHidden, 0, kColumns}, {kRows / 2, 0, kHidden, 0, kColumns})),
+      "1500 rows in a chain of 3000");
   // What is packed before the chain begins would lie in memory of a range.
   EXPECT_EQ(refusal(with(file, {1, 4, 3, 2}, {1, 4, 3, 4})),
             "products that reach beyond a row of their chain in slot 4");
@@ -184,21 +183,20 @@ TEST(ProgramFile, linksFillTheRowsOfTheirChain) {
 TEST(ProgramFile, productsOfABatchStayInTheRowsOfTheirChain) {
   Programs made;
   const Slot x = made.argument({4}), w = made.argument({2, 5, 4});
-  const Slot all = made.range(std::size_t{3} * 5 * sizeof(float));
+  const Slot all = made.range(std::int64_t{3} * 5 * std::int64_t{sizeof(float)});
   made.program.rightCount = 1;
   std::vector<std::unique_ptr<RowStep>> links;
   links.push_back(std::make_unique<MatrixProductStep>(
       op(), kernels::PlainType::F32, MatrixProductStep::Side{x, 0, 0, 1}, rowsOf(w, 4), all,
-      Rows{3}, std::nullopt, 4, 5, MatrixProductStep::Batch{.offsets = {{0, 0, 0}, {0, 20, 15}}},
-      0));
+      ItemNumber{3}, std::nullopt, 4, 5, MatrixBatch{.offsets = {{0, 0, 0}, {0, 20, 15}}}, 0));
   made.step<ChainStep>(std::move(links),
                        std::vector<ChainStep::RangeSlot>{{all, 0, 3 * 5 * sizeof(float)}},
-                       kSlotAlignment, Rows{2}, true);
+                       kSlotAlignment, ItemNumber{2}, true);
   const Bytes file = made.written();
   const std::string beyond = "products that reach beyond a row of their chain in slot 2";
   EXPECT_EQ(refusal(file), "");
   EXPECT_EQ(refusal(with(file, {20, 15}, {20, 16})), beyond);
-  EXPECT_EQ(refusal(with(file, {3, 0, 4, 5}, {3, 1, 4, 5})), beyond);
+  EXPECT_EQ(refusal(with(file, {3, 0, 4, 0, 5}, {3, 1, 4, 0, 5})), beyond);
 }
 
 TEST(ProgramFile, aPrologueMakesTheRowsOfItsProduct) {
@@ -208,11 +206,11 @@ TEST(ProgramFile, aPrologueMakesTheRowsOfItsProduct) {
   made.program.rightCount = 1;
   made.program.functions.push_back(nullptr);
   auto product = std::make_unique<MatrixProductStep>(
-      op(), kernels::PlainType::F32, rowsOf(q, 4), rowsOf(keys, 4), scores, Rows{1}, std::nullopt,
-      4, 3, MatrixProductStep::Batch{.offsets = {{0, 0, 0}, {4, 12, 3}}}, 0);
-  product->beginWith(std::make_unique<KernelStep>(op(), made.program.functions.front(),
-                                                  std::vector{codes, keys}, Rows{24}, Rows{7},
-                                                  StepFacts{.kind = StepFacts::Kind::Kernel}));
+      op(), kernels::PlainType::F32, rowsOf(q, 4), rowsOf(keys, 4), scores, ItemNumber{1},
+      std::nullopt, 4, 3, MatrixBatch{.offsets = {{0, 0, 0}, {4, 12, 3}}}, 0);
+  product->beginWith(std::make_unique<KernelStep>(
+      op(), made.program.functions.front(), std::vector{codes, keys}, ItemNumber{24}, ItemNumber{7},
+      StepFacts{.kind = StepFacts::Kind::Kernel}));
   made.program.steps.add(std::move(product));
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
@@ -250,10 +248,10 @@ public:
                                               ScaledProductStep::Weight weight,
                                               std::optional<MovedWeight> moved) {
     std::vector<std::unique_ptr<RowStep>> links;
-    links.push_back(std::make_unique<PackStep>(op(), plan, std::nullopt, x, Matrices(), Rows{rows},
-                                               std::nullopt, number));
+    links.push_back(std::make_unique<PackStep>(op(), plan, std::nullopt, x, Matrices(),
+                                               ItemNumber{rows}, std::nullopt, number));
     links.push_back(std::make_unique<ScaledProductStep>(
-        op(), plan, number, weight, std::move(moved), Matrices(), false, y, Rows{rows},
+        op(), plan, number, weight, std::move(moved), Matrices(), false, y, ItemNumber{rows},
         std::nullopt, kColumns, number));
     program.packedCount = program.rightCount = number + 1;
     return links;
@@ -262,8 +260,8 @@ public:
     return links(number, rows, PartSlots{elements, scales, std::nullopt}, std::nullopt);
   }
   void chain(int number) {
-    step<ChainStep>(links(number), std::vector<ChainStep::RangeSlot>(), kSlotAlignment, Rows{kRows},
-                    false);
+    step<ChainStep>(links(number), std::vector<ChainStep::RangeSlot>(), kSlotAlignment,
+                    ItemNumber{kRows}, false);
   }
   void alone(std::vector<std::unique_ptr<RowStep>> links) {
     for (std::unique_ptr<RowStep>& link : links)
@@ -359,7 +357,7 @@ TEST(ProgramFile, groupsOfRowsHaveMatricesAndSizes) {
   MatrixProductStep::Side right = rowsOf(stack, kDepth);
   right.sliceStride = kFar;
   made.program.rightCount = 1;
-  made.step<MatrixProductStep>(kernels::PlainType::F32, rowsOf(x, kDepth), right, y, Rows{5},
+  made.step<MatrixProductStep>(kernels::PlainType::F32, rowsOf(x, kDepth), right, y, ItemNumber{5},
                                RowGroups{sizes, 4, false, kGroups}, kDepth, kHidden, one(), 0);
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
@@ -383,7 +381,7 @@ TEST(ProgramFile, slicesLieInTheirStack) {
   right.slices = {{{kSlices, {index, 4, false}}}};
   right.sliceStride = kFar;
   made.program.rightCount = 1;
-  made.step<MatrixProductStep>(kernels::PlainType::F32, rowsOf(x, kDepth), right, y, Rows{2},
+  made.step<MatrixProductStep>(kernels::PlainType::F32, rowsOf(x, kDepth), right, y, ItemNumber{2},
                                std::nullopt, kDepth, kHidden, one(), 0);
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
@@ -436,9 +434,9 @@ TEST(ProgramFile, productsHaveAnIndexEach) {
   right.slices = {{{kSlices, {indices, 4, false}, 0, 1}}};
   right.sliceStride = kFar;
   made.program.rightCount = 1;
-  made.step<MatrixProductStep>(
-      kernels::PlainType::F32, rowsOf(x, kDepth), right, y, Rows{1}, std::nullopt, kDepth, kHidden,
-      MatrixProductStep::Batch{.offsets = {{0, 0, 0}, {kDepth, 0, kHidden}}}, 0);
+  made.step<MatrixProductStep>(kernels::PlainType::F32, rowsOf(x, kDepth), right, y, ItemNumber{1},
+                               std::nullopt, kDepth, kHidden,
+                               MatrixBatch{.offsets = {{0, 0, 0}, {kDepth, 0, kHidden}}}, 0);
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
   const auto slot = static_cast<std::uint64_t>(indices.number);
@@ -446,16 +444,16 @@ TEST(ProgramFile, productsHaveAnIndexEach) {
             "slot 1 has 8 bytes, 16 are used");
   EXPECT_EQ(refusal(with(file, {kSlices, 1, 0, 4, 0, slot}, {kSlices, 0, 0, 4, 0, slot})),
             "a product of no batch");
-  EXPECT_EQ(refusal(with(file, {kDepth, 0, kHidden}, {kDepth, 1, kHidden})),
+  EXPECT_EQ(refusal(with(file, {0, 0, 0, kDepth, 0, kHidden}, {0, 0, 0, kDepth, 1, kHidden})),
             "products that choose among slices which begin elsewhere for each");
 }
 
 TEST(ProgramFile, slotsThatChangePlacesHaveTheSameOfItems) {
   Programs made;
-  made.argument({1, 4}, "f32", 0);
+  made.argument({{0, 1}, 4});
   const Slot given = made.argument({4}), predicate = made.argument({1}, "e4m3fn");
   const Slot a = made.arena(16), b = made.arena(16);
-  made.program.itemBytes = 2 * kSlotAlignment;
+  made.program.arenaBytes.factor = 2 * kSlotAlignment;
   made.program.items = {1, 9};
   const auto place = [&](Slot slot) {
     return Place{slot.number, Place::InMemory{numerics::ElementType(format::element("f32")), {4}}};
@@ -473,27 +471,55 @@ TEST(ProgramFile, slotsThatChangePlacesHaveTheSameOfItems) {
 
 TEST(ProgramFile, whatIsCopiedIsOfItemsOnBothSides) {
   Programs made;
-  const Slot from = made.argument({2, 4}, "f32", 0), to = made.result({2, 4}, 0);
+  const Slot from = made.argument({{0, 2}, 4}), to = made.result({{0, 2}, 4});
   made.program.items = {1, 9};
   const auto place = [](Slot slot) {
     return Place{slot.number,
-                 Place::InMemory{numerics::ElementType(format::element("f32")), {4, 2}, 0}};
+                 Place::InMemory{numerics::ElementType(format::element("f32")), {{0, 4}, 2}}};
   };
   made.step<CopyStep>(place(from), place(to));
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
-  EXPECT_EQ(refusal(with(file, {2, 4, 2, 0, 1}, {2, 4, 2, ~std::uint64_t{0}, 1})),
+  EXPECT_EQ(refusal(with(file, {2, 0, 4, 2, 0, 1}, {2, 4, 0, 2, 0, 1})),
             "a copy between places of two types");
 }
 
 TEST(ProgramFile, whatRowsOfItemsUseIsOfItems) {
   Programs made;
   const Slot a = made.argument({2, 3, 3}), l = made.result({2, 3, 3});
-  made.step<CholeskyStep>(Numbers{false, false}, true, Rows{2}, 3, a, l);
+  made.step<CholeskyStep>(Numbers{false, false}, true, ItemNumber{2}, 3, a, l);
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
-  EXPECT_EQ(refusal(with(file, {2, 0, 3, 0, 1}, {2, 1, 3, 0, 1})),
+  EXPECT_EQ(refusal(with(file, {2, 0, 3, 0, 1}, {0, 2, 3, 0, 1})),
             "slot 0 has 0 bytes for each item, 72 are used");
+}
+
+/// Products that contract the items, and chains of them: each side reaches as far as its own.
+TEST(ProgramFile, productsOfItemsReachWhatTheyHave) {
+  constexpr std::int64_t kWidth = 6, kMore = 2;
+  Programs made;
+  const Slot x = made.argument({kWidth, {kMore, 1}}), y = made.argument({{kMore, 1}, 5}),
+             z = made.result({kWidth, 5});
+  made.program.items = {1, 9};
+  made.program.rightCount = 1;
+  const ItemNumber depth{kMore, 1};
+  made.step<MatrixProductStep>(kernels::PlainType::F32, MatrixProductStep::Side{x, 0, depth, 1},
+                               MatrixProductStep::Side{y, 0, 1, 5}, z, ItemNumber{kWidth},
+                               std::nullopt, depth, ItemNumber{5}, one(), 0);
+  const Bytes file = made.written();
+  EXPECT_EQ(refusal(file), "");
+  // One more than there is of each item, and besides.
+  const Words sizes{kWidth, 0, kMore, 1, 5, 0};
+  EXPECT_NE(refusal(with(file, sizes, {kWidth, 0, kMore, 2, 5, 0})).find("bytes for each item"),
+            std::string::npos);
+  EXPECT_NE(refusal(with(file, sizes, {kWidth, 0, kMore + 1, 1, 5, 0})).find("bytes, "),
+            std::string::npos);
+  // Rows of items besides those that are contracted: their product has the square.
+  EXPECT_EQ(refusal(with(file, sizes, {kWidth, 1, kMore, 1, 5, 0})),
+            "a size that memory does not have");
+  // Fewer of more items.
+  EXPECT_EQ(refusal(with(file, sizes, {kWidth, 0, kMore, ~std::uint64_t{0}, 5, 0})),
+            "2 and -1 for each item, which is less than none");
 }
 
 TEST(ProgramFile, aValueIsAScaledTensorOrNone) {
@@ -523,7 +549,7 @@ TEST(ProgramFile, argumentsMayBeScaledTensors) {
   made.program.valueCount = kWeight + 1;
   made.program.arguments.push_back({kWeight});
   made.program.scaledArguments.push_back({kWeight, type, shape});
-  made.step<DequantizeStep>(kWeight, shape, type, made.result(shape));
+  made.step<DequantizeStep>(kWeight, shape, type, made.result({shape.begin(), shape.end()}));
   const auto program = read(made.written());
   ASSERT_TRUE(program) << program.error();
   ASSERT_EQ(program->scaledArguments.size(), 1U);
@@ -563,9 +589,9 @@ TEST(ProgramFile, whatIsPackedIsNoLargerThanMemory) {
   const MatrixProductStep::Side nowhere{product.argument({1}), 0, 0, 0};
   product.program.rightCount = 1;
   product.step<MatrixProductStep>(kernels::PlainType::F32, nowhere, nowhere, product.arena(64),
-                                  Rows{0}, std::nullopt, std::int64_t{7}, std::int64_t{9}, one(),
-                                  0);
-  EXPECT_EQ(refusal(with(product.written(), {0, 0, 7, 9}, {0, 0, kHuge, kHuge})), tooLarge);
+                                  ItemNumber{0}, std::nullopt, std::int64_t{7}, std::int64_t{9},
+                                  one(), 0);
+  EXPECT_EQ(refusal(with(product.written(), {0, 0, 7, 0, 9}, {0, 0, kHuge, 0, kHuge})), tooLarge);
 
   Programs patches;
   const Slot input = patches.argument({1});
@@ -587,14 +613,13 @@ TEST(ProgramFile, whatIsPackedIsNoLargerThanMemory) {
 /// Windows of 3 places over images of 7 of 5 features, 11 outputs: of any number of images.
 TEST(ProgramFile, imagesOfItemsLieOneAfterAnother) {
   Programs made;
-  const Slot x = made.argument({1, 7, 5}, "f32", 0), w = made.argument({3, 5, 11}),
-             y = made.result({1, 5, 11}, 0);
+  const Slot x = made.argument({{0, 1}, 7, 5}), w = made.argument({3, 5, 11}),
+             y = made.result({{0, 1}, 5, 11});
   made.program.rightCount = 1;
   const PatchShape shape{.type = kernels::PlainType::F32,
-                         .batch = 1,
+                         .batch = {0, 1},
                          .features = 5,
                          .outputs = 11,
-                         .isOpen = true,
                          .axes = {{7, 3, 5, 1, 0, 1, 1, 5, 55}},
                          .imageStride = 35,
                          .weightInputStride = 11,
@@ -604,7 +629,7 @@ TEST(ProgramFile, imagesOfItemsLieOneAfterAnother) {
   EXPECT_EQ(refusal(file), "");
   const std::string groups = "a convolution whose images are in groups, or lie the wrong way "
                              "round, of any number of items";
-  EXPECT_EQ(refusal(with(file, {1, 1, 5, 11, 1, 1}, {1, 1, 5, 11, 1, 11})), groups);
+  EXPECT_EQ(refusal(with(file, {0, 1, 5, 11, 1, 1}, {0, 1, 5, 11, 1, 11})), groups);
   EXPECT_EQ(refusal(with(file, {35, 0, 11}, {~std::uint64_t{34}, 0, 11})), groups);
   EXPECT_NE(refusal(with(file, {35, 0, 11}, {36, 0, 11})), "");
 }

@@ -30,12 +30,12 @@ bool ProgramRunner::takesUnread(std::size_t argument) const {
 std::int64_t ProgramRunner::itemsOf(std::span<const Value> arguments) const {
   for (std::size_t i = 0; i < std::min(arguments.size(), whole.arguments.size()); ++i) {
     const auto& place = whole.arguments[i].memory;
-    if (!place || place->openAxis < 0 || !arguments[i].isTensor())
+    if (!place || place->openAxis() < 0 || !arguments[i].isTensor())
       continue;
-    const auto axis = static_cast<std::size_t>(place->openAxis);
+    const auto axis = static_cast<std::size_t>(place->openAxis());
     const std::vector<std::int64_t>& shape = arguments[i].tensor().shape;
     if (axis < shape.size())
-      return shape[axis] / place->shape[axis];
+      return (shape[axis] - place->shape[axis].fixed) / place->shape[axis].factor;
   }
   return 1;
 }
@@ -47,11 +47,10 @@ ProgramRunner::workspace(std::int64_t items) {
   if (!work)
     work = std::make_unique<Workspace>(whole);
   work->frame.items = items;
-  std::size_t bytes = 0;
-  const bool isTooMuch =
-      __builtin_mul_overflow(whole.itemBytes, static_cast<std::size_t>(items), &bytes) ||
-      __builtin_add_overflow(bytes, whole.arenaBytes, &bytes) ||
-      bytes > static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
+  std::int64_t all = 0;
+  const bool isTooMuch = __builtin_mul_overflow(whole.arenaBytes.factor, items, &all) ||
+                         __builtin_add_overflow(whole.arenaBytes.fixed, all, &all);
+  const auto bytes = static_cast<std::size_t>(all);
   if (!isTooMuch && work->arena && work->bytes >= bytes)
     return work;
   work->arena = isTooMuch ? nullptr : allocate(bytes);
@@ -59,7 +58,7 @@ ProgramRunner::workspace(std::int64_t items) {
   if (!work->arena)
     return tl::make_unexpected(
         fmt::format("there is not enough memory for the {} bytes that the program works on{}",
-                    items == 1 ? whole.arenaBytes + whole.itemBytes : whole.itemBytes,
+                    items == 1 ? whole.arenaBytes.of(1) : whole.arenaBytes.factor,
                     items == 1 ? "" : fmt::format(" for each of {} items", items)));
   return work;
 }
@@ -111,7 +110,8 @@ std::vector<Tensor> ProgramRunner::ownResults(Frame& frame, std::span<Value> arg
     results[i] = slot.kind == SlotUse::Kind::Donated
                      ? arguments[static_cast<std::size_t>(slot.index)].takeTensor()
                      : Tensor{place->type, place->shapeOf(frame.items),
-                              numerics::Bytes::unset(bytesOf(whole.results[i], frame))};
+                              numerics::Bytes::unset(
+                                  static_cast<std::size_t>(bytesOf(whole.results[i]).of(frame)))};
   }
   return results;
 }
@@ -201,10 +201,7 @@ Outcome ProgramRunner::execute(Workspace& work, std::span<Value> arguments) cons
     const auto index = static_cast<std::size_t>(slot.index);
     switch (slot.kind) {
     case SlotUse::Kind::Arena:
-      frame.whole.memory[i] =
-          work.arena.get() +
-          (slot.isOpen ? whole.arenaBytes + slot.offset * static_cast<std::size_t>(frame.items)
-                       : slot.offset);
+      frame.whole.memory[i] = work.arena.get() + slot.offset.of(frame);
       break;
     case SlotUse::Kind::Range: // its chain gives it memory
     case SlotUse::Kind::Rows:  // its product

@@ -184,8 +184,8 @@ StepFacts RunningStep::facts() const {
   return {.kind = StepFacts::Kind::Running,
           .detail = std::string(kNames[static_cast<int>(combining)]),
           .bytes =
-              2 * static_cast<double>(layout.outer.count) *
-              static_cast<double>(layout.extent.count * layout.inner.count * bytesOf(element))};
+              2 * static_cast<double>(layout.outer.of(1)) *
+              static_cast<double>(layout.extent.of(1) * layout.inner.of(1) * bytesOf(element))};
 }
 
 } // namespace octavo::steps

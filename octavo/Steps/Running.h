@@ -14,7 +14,7 @@ public:
   enum class Element : std::uint8_t { I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, Bf16 };
   /// `outer` times an axis of `extent` numbers, `inner` apart.
   struct Layout {
-    Rows outer, extent, inner;
+    ItemNumber outer, extent, inner;
     bool isReversed;
   };
   RunningStep(OperationTextPtr op, Operation combining, Element element, Layout layout, Slot from,

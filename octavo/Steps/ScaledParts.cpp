@@ -89,7 +89,7 @@ RowRange rowsForGroup(const kernels::ProductPlan& plan, const RowRange& ofGroup,
   return atLeast((areTiles ? kFewOfTiles : plan.mostFewRows) + 1, ofGroup, range);
 }
 
-Matrices::Range Matrices::of(const Frame& frame, RowRange range, Rows rows) const {
+Matrices::Range Matrices::of(const Frame& frame, RowRange range, ItemNumber rows) const {
   const std::int64_t all = rows.of(frame);
   if (isOne()) {
     const RowRange own = range.of(all);
@@ -139,7 +139,7 @@ StepFacts PackPartsStep::facts() const {
           .detail = formatName(plan.left, plan.depth),
           .operations = 0,
           .bytes =
-              2 * bytesOf(plan.left, (groups ? 1 : matrices.count.count) * rows.count, plan.depth)};
+              2 * bytesOf(plan.left, (groups ? 1 : matrices.count.of(1)) * rows.of(1), plan.depth)};
 }
 
 } // namespace octavo::steps

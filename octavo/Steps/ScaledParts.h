@@ -51,16 +51,16 @@ RowRange rowsForGroup(const kernels::ProductPlan& plan, const RowRange& ofGroup,
 
 /// The matrix of a product's side, or those of a batch of products, one after the other.
 struct Matrices {
-  Rows count = {1};
+  ItemNumber count = 1;
   bool shareScales = false; ///< of scaled ones: all have the scales of the first
 
-  bool isOne() const { return !count.isOpen && count.count == 1; }
+  bool isOne() const { return count == 1; }
   /// Those that a range is of: rows of one matrix, or whole ones of several.
   struct Range {
     std::int64_t first, count; ///< matrices
     std::int64_t begin, rows;  ///< of each
   };
-  Range of(const Frame& frame, RowRange range, Rows rows) const;
+  Range of(const Frame& frame, RowRange range, ItemNumber rows) const;
   /// Number `i`.
   kernels::ScaledView at(kernels::ScaledView first, std::int64_t i) const;
 };
@@ -72,7 +72,7 @@ public:
   /// `packed` is of Worker::packed. With groups, the matrices are theirs, and have the rows
   /// together.
   PackPartsStep(OperationTextPtr op, kernels::ProductPlan plan, PartSlots from, Matrices matrices,
-                Rows rows, std::optional<RowGroups> groups, int packed)
+                ItemNumber rows, std::optional<RowGroups> groups, int packed)
       : RowStep(std::move(op)), plan(std::move(plan)), from(from), matrices(matrices), rows(rows),
         groups(groups), packed(packed) {}
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
@@ -85,7 +85,7 @@ private:
   kernels::ProductPlan plan = {};
   PartSlots from = {};
   Matrices matrices;
-  Rows rows;
+  ItemNumber rows;
   std::optional<RowGroups> groups;
   int packed = 0;
 };

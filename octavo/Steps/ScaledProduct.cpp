@@ -217,10 +217,10 @@ ScaledProductStep::formOf(const Value& value, std::int64_t products, std::int64_
 
 Outcome ScaledProductStep::bind(const Binding& binding) const {
   // Which form open rows take is known in a run.
-  if (rows.isOpen || matrices.count.isOpen || !std::holds_alternative<int>(weight) ||
+  if (rows.isOpen() || matrices.count.isOpen() || !std::holds_alternative<int>(weight) ||
       binding.place != std::get<int>(weight))
     return {};
-  return formOf(binding.value, matrices.count.count, rows.count).map([](const auto&) {});
+  return formOf(binding.value, matrices.count.fixed, rows.fixed).map([](const auto&) {});
 }
 
 Outcome ScaledProductStep::prepare(Frame& frame) const {
@@ -235,7 +235,7 @@ Outcome ScaledProductStep::prepare(Frame& frame) const {
   };
   using Form = tl::expected<std::shared_ptr<const Packed>, std::string>;
   if (ahead) {
-    const bool isDecoded = rows.isOpen && isMany;
+    const bool isDecoded = rows.isOpen() && isMany;
     return share({}, isDecoded, [&]() -> Form {
       if (!isDecoded)
         return ahead;
@@ -381,7 +381,7 @@ static std::string_view arithmeticName(execution::Multiplied multiplied) {
 }
 
 StepFacts PackStep::facts() const {
-  const std::int64_t all = (groups ? 1 : matrices.count.count) * rows.count;
+  const std::int64_t all = (groups ? 1 : matrices.count.of(1)) * rows.of(1);
   return {.kind = StepFacts::Kind::Pack,
           .detail = formatName(plan.left, plan.depth),
           .operations = options ? 1 : 0,
@@ -397,13 +397,13 @@ StepFacts PackStoredStep::facts() const {
 
 StepFacts ScaledProductStep::productFacts() const {
   const PartSlots* const parts = std::get_if<PartSlots>(&weight);
-  const std::int64_t products = matrices.count.count;
+  const std::int64_t products = matrices.count.of(1);
   const double weightBytes = bytesOf(plan.right, products * columns, plan.depth);
   const double packedBytes =
       static_cast<double>(slices()) * bytesOf(plan.right, ofSlice(products) * columns, plan.depth);
-  const std::int64_t allRows = (groups ? 1 : products) * rows.count;
+  const std::int64_t allRows = (groups ? 1 : products) * rows.of(1);
   const double results = static_cast<double>(allRows) * static_cast<double>(columns);
-  const execution::Multiplied multiplied = multipliedOf(plan, rows.count);
+  const execution::Multiplied multiplied = multipliedOf(plan, rows.of(1));
   return {
       .kind = StepFacts::Kind::Product,
       .detail = fmt::format("{} x {}{}, in {}", formatName(plan.left, plan.depth),

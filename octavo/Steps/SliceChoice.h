@@ -41,7 +41,7 @@ struct SliceChoice {
     return slice;
   }
   /// `products` are those of the batch.
-  void fields(ProgramFields& fields, const Rows& products);
+  void fields(ProgramFields& fields, const ItemNumber& products);
 };
 
 } // namespace octavo::steps

@@ -217,8 +217,8 @@ Outcome SortStep::run(Frame& frame) const {
 StepFacts SortStep::facts() const {
   StepFacts facts{.kind = StepFacts::Kind::Sort, .detail = keys ? "by keys" : "by comparisons"};
   for (const Tensor& tensor : tensors)
-    facts.bytes += 2 * static_cast<double>(lines.outer.count) *
-                   static_cast<double>(lines.length.count * lines.inner.count * tensor.bytes);
+    facts.bytes += 2 * static_cast<double>(lines.outer.of(1)) *
+                   static_cast<double>(lines.length.of(1) * lines.inner.of(1) * tensor.bytes);
   return facts;
 }
 

@@ -18,7 +18,7 @@ public:
   };
   /// Lines of `length` elements that lie `inner` apart; there are outer * inner of them.
   struct Lines {
-    Rows outer, length, inner;
+    ItemNumber outer, length, inner;
   };
   /// What a function reads, by the slots of its first arguments (octavo::conversion::SortCode).
   struct Comparator {

@@ -10,6 +10,7 @@
 #include "octavo/Kernels/Product/PlainProduct.h"
 #include "octavo/Numerics/ElementType.h"
 #include "octavo/Steps/Idle.h"
+#include "octavo/Steps/ItemNumber.h"
 
 #include <algorithm>
 #include <array>
@@ -39,15 +40,6 @@ struct Slot {
 };
 
 struct Frame;
-
-/// Rows, or what else a step has many of. Where they are open, those of one item, and a run has as
-/// many for each of its items (Frame::items).
-struct Rows {
-  std::int64_t count = 0;
-  bool isOpen = false;
-
-  std::int64_t of(const Frame& frame) const;
-};
 
 /// What a thread computes on: the slots, and what it packs for products.
 struct Worker {
@@ -88,7 +80,7 @@ struct RightOperand {
   std::shared_ptr<const void> form;                 ///< of this run; null: what it packed
   std::vector<kernels::PackedMatrix> own;           ///< one, or of a convolution each group's
   OwnOperand ownScaled;
-  std::vector<kernels::BatchOffsets> batch; ///< of an open one, for the items of this run
+  std::vector<kernels::BatchOffsets> batch; ///< of one that depends on the items of this run
 
   template <typename Make>
   tl::expected<void, std::string> share(std::span<const Value* const> values, bool isForMany,
@@ -150,9 +142,7 @@ struct Frame {
   const RightOperand& right(int number) const { return rights[static_cast<std::size_t>(number)]; }
 };
 
-inline std::int64_t Rows::of(const Frame& frame) const {
-  return isOpen ? count * frame.items : count;
-}
+inline std::int64_t ItemNumber::of(const Frame& frame) const { return of(frame.items); }
 
 /// Where a kernel finds how many items the run has (KernelFunction.h); it only reads it.
 inline std::byte* itemsForKernel(const Frame& frame) {

@@ -25,23 +25,8 @@ void sameType(ProgramFields& fields, const Place& from, const Place& to) {
   if (!from.memory && !to.memory)
     return fields.becomes(to.number, from.number);
   if (from.memory.has_value() != to.memory.has_value() ||
-      (from.memory &&
-       (from.memory->type != to.memory->type ||
-        (from.memory->openAxis < 0) != (to.memory->openAxis < 0) ||
-        numerics::elementCount(from.memory->shape) != numerics::elementCount(to.memory->shape))))
+      (from.memory && (from.memory->type != to.memory->type || bytesOf(from) != bytesOf(to))))
     fields.fail("a copy between places of two types");
-}
-
-/// The places along axes, of which one may be of items.
-Rows together(ProgramFields& fields, std::initializer_list<Rows> axes) {
-  Rows all{1};
-  for (const Rows& axis : axes) {
-    if (all.isOpen && axis.isOpen)
-      fields.fail("items along two axes");
-    all.count = static_cast<std::int64_t>(fields.bytes({all.count, axis.count}));
-    all.isOpen = all.isOpen || axis.isOpen;
-  }
-  return all;
 }
 
 } // namespace
@@ -66,8 +51,8 @@ void KernelStep::fields(ProgramFields& fields) {
     fields.kernel(inPlace.function);
     fields.list(inPlace.arguments, kMost, [&](Slot& slot) { fields.slotOfKernel(slot); });
   }
-  fields.rows(rows);
-  fields.rows(width, 1);
+  fields.number(rows);
+  fields.number(width);
   fields.truth(isWholeInEachRange);
   fields.text(known.detail);
   fields.number(known.operations);
@@ -76,13 +61,13 @@ void KernelStep::fields(ProgramFields& fields) {
 
 void UpdateStep::fields(ProgramFields& fields) {
   fields.number(elementBytes, 1, 16);
-  for (Rows* spanned : {&box.outer, &box.inner})
-    fields.rows(*spanned);
+  for (ItemNumber* spanned : {&box.outer, &box.inner})
+    fields.number(*spanned);
   fields.shape(box.shape);
   fields.shape(box.updateShape);
-  bool fits = box.shape.size() == box.updateShape.size() && !(box.outer.isOpen && box.inner.isOpen);
+  bool fits = box.shape.size() == box.updateShape.size();
   for (std::size_t axis = 0; fits && axis < box.shape.size(); ++axis)
-    fits = box.updateShape[axis] <= box.shape[axis];
+    fits = fields.isAtMost(box.updateShape[axis], box.shape[axis]);
   fields.list(box.starts, static_cast<std::int64_t>(box.shape.size()), [&](StartIndex& start) {
     fields.number(start.bytes, 1, 8);
     fields.truth(start.isUnsigned);
@@ -90,11 +75,11 @@ void UpdateStep::fields(ProgramFields& fields) {
   });
   if (!fits || box.starts.size() != box.shape.size())
     fields.fail("an update that does not fit what it updates");
-  const Rows& open = box.inner.isOpen ? box.inner : box.outer;
-  const Rows& other = box.inner.isOpen ? box.outer : box.inner;
-  const auto bytes = [&](const std::vector<std::int64_t>& shape) {
-    return fields.bytes(
-        open, {other.count, static_cast<std::int64_t>(bytesOf(fields, shape, elementBytes))});
+  const auto bytes = [&](const std::vector<ItemNumber>& shape) {
+    Bytes all = fields.bytes({box.outer, box.inner, elementBytes});
+    for (const ItemNumber& extent : shape)
+      all = fields.bytes({all.count, extent});
+    return all;
   };
   fields.slot(operand, bytes(box.shape), Access::Read);
   fields.slot(update, bytes(box.updateShape), Access::Read);
@@ -102,19 +87,12 @@ void UpdateStep::fields(ProgramFields& fields) {
 }
 
 void ChainStep::fields(ProgramFields& fields) {
-  fields.number(bytesOfRow);
-  fields.rows(rows, 1);
+  fields.number(rows);
+  if (rows == 0)
+    return fields.fail("a chain of no rows");
   fields.truth(isBatch);
   fields.beginChain(rows);
-  fields.list(slots, kMost, [&](RangeSlot& each) {
-    fields.number(each.slot);
-    fields.number(each.offset);
-    fields.number(each.bytes);
-    fields.slotOfChain(each.slot, each.bytes);
-    if (each.offset + each.bytes > bytesOfRow || each.offset % kSlotAlignment != 0)
-      fields.fail("a slot beyond the memory of its chain");
-  });
-  fields.bytes(rows, {static_cast<std::int64_t>(bytesOfRow)});
+  fields.slotsOfChain(slots, bytesOfRow);
   fields.steps(all);
   fields.endChain();
   if (!fields.isReading())
@@ -127,20 +105,20 @@ void ChainStep::fields(ProgramFields& fields) {
 }
 
 void SortStep::fields(ProgramFields& fields) {
-  for (Rows* axis : {&lines.outer, &lines.length, &lines.inner})
-    fields.rows(*axis);
-  const Rows all = together(fields, {lines.outer, lines.length, lines.inner});
+  for (ItemNumber* axis : {&lines.outer, &lines.length, &lines.inner})
+    fields.number(*axis);
   // An element of a line has a number of 32 bits.
   const std::int64_t most = std::numeric_limits<std::uint32_t>::max();
-  if (lines.length.isOpen)
-    fields.ofItem(lines.length.count * (ProgramFields::kMost / most));
-  else if (lines.length.count > most)
+  if (std::max(lines.length.fixed, 2 * lines.length.factor) > most ||
+      (lines.length.isOpen() && 2 * lines.length.fixed > most))
     fields.fail("lines that are too long to be sorted");
+  else
+    fields.ofItem(2 * lines.length.factor * (ProgramFields::kMost / most));
   fields.list(tensors, kMost, [&](Tensor& tensor) {
     fields.number(tensor.bytes, 1, 16);
     if (!std::has_single_bit(static_cast<unsigned>(tensor.bytes)))
       fields.fail("elements that are not 1, 2, 4, 8 or 16 bytes");
-    const Bytes bytes = fields.bytes(all, {tensor.bytes});
+    const Bytes bytes = fields.bytes({lines.outer, lines.length, lines.inner, tensor.bytes});
     fields.slot(tensor.input, bytes, Access::Read);
     fields.slot(tensor.result, bytes, Access::Write);
   });
@@ -153,7 +131,9 @@ void SortStep::fields(ProgramFields& fields) {
     fields.number(each.bytes, 4, 8);
     if (each.bytes != 4 && each.bytes != 8)
       fields.fail("keys that are not 4 or 8 bytes");
-    fields.slot(each.memory, fields.bytes(all, {each.count, each.bytes}), Access::Write);
+    fields.slot(each.memory,
+                fields.bytes({lines.outer, lines.length, lines.inner, each.count, each.bytes}),
+                Access::Write);
   });
 }
 
@@ -182,9 +162,9 @@ static void numbersOf(ProgramFields& fields, Numbers& numbers) {
 void CholeskyStep::fields(ProgramFields& fields) {
   numbersOf(fields, numbers);
   fields.truth(isLower);
-  fields.rows(count);
+  fields.number(count);
   fields.number(n);
-  const Bytes bytes = fields.bytes(count, {n, n, numbers.bytes()});
+  const Bytes bytes = fields.bytes({count, n, n, numbers.bytes()});
   fields.slot(from, bytes, Access::Read);
   fields.slot(to, bytes, Access::Write);
 }
@@ -194,11 +174,11 @@ void TriangularSolveStep::fields(ProgramFields& fields) {
   for (bool* truth : {&system.isLeft, &system.isLower, &system.isUnitDiagonal, &system.isTransposed,
                       &system.isConjugate})
     fields.truth(*truth);
-  fields.rows(count);
+  fields.number(count);
   fields.number(n);
   fields.number(others);
-  const Bytes bytes = fields.bytes(count, {n, others, numbers.bytes()});
-  fields.slot(a, fields.bytes(count, {n, n, numbers.bytes()}), Access::Read);
+  const Bytes bytes = fields.bytes({count, n, others, numbers.bytes()});
+  fields.slot(a, fields.bytes({count, n, n, numbers.bytes()}), Access::Read);
   fields.slot(b, bytes, Access::Read);
   fields.slot(x, bytes, Access::Write);
 }
@@ -206,7 +186,7 @@ void TriangularSolveStep::fields(ProgramFields& fields) {
 void FourierStep::fields(ProgramFields& fields) {
   fields.choice(kind, Kind::RealInverse);
   fields.truth(isF64);
-  fields.rows(count);
+  fields.number(count);
   fields.shape(lengths);
   if (lengths.empty())
     return fields.fail("a transform of no axes");
@@ -214,7 +194,7 @@ void FourierStep::fields(ProgramFields& fields) {
   half.back() = half.back() == 0 ? 0 : half.back() / 2 + 1;
   const std::int64_t part = isF64 ? 8 : 4;
   const auto bytes = [&](const std::vector<std::int64_t>& shape, std::int64_t width) {
-    return fields.bytes(count, {static_cast<std::int64_t>(bytesOf(fields, shape, width))});
+    return fields.bytes({count, static_cast<std::int64_t>(bytesOf(fields, shape, width))});
   };
   const bool isRealThere = kind == Kind::RealForward, isRealHere = kind == Kind::RealInverse;
   fields.slot(from,
@@ -224,33 +204,32 @@ void FourierStep::fields(ProgramFields& fields) {
               Access::Write);
   if (lengths.size() > 1)
     fields.slot(wide,
-                fields.bytes(count, {static_cast<std::int64_t>(wideBytes(kind, isF64, lengths))}),
+                fields.bytes({count, static_cast<std::int64_t>(wideBytes(kind, isF64, lengths))}),
                 Access::Write);
 }
 
 void RunningStep::fields(ProgramFields& fields) {
   fields.choice(combining, Operation::Minimum);
   fields.choice(element, Element::Bf16);
-  for (Rows* axis : {&layout.outer, &layout.extent, &layout.inner})
-    fields.rows(*axis);
+  for (ItemNumber* axis : {&layout.outer, &layout.extent, &layout.inner})
+    fields.number(*axis);
   fields.truth(layout.isReversed);
-  const Bytes bytes = fields.bytes(together(fields, {layout.outer, layout.extent, layout.inner}),
-                                   {bytesOf(element)});
+  const Bytes bytes = fields.bytes({layout.outer, layout.extent, layout.inner, bytesOf(element)});
   fields.slot(from, bytes, Access::Read);
   fields.slot(to, bytes, Access::Write);
 }
 
 void CopyStep::fields(ProgramFields& fields) {
-  fields.place(from, Access::Read, Items::Any);
-  fields.place(to, Access::Write, Items::Any);
+  fields.place(from, Access::Read);
+  fields.place(to, Access::Write);
   sameType(fields, from, to);
 }
 
 void WhileStep::fields(ProgramFields& fields) {
   fields.list(carried, kMost, [&](Carried& each) {
-    fields.place(each.given, Access::Read, Items::Any);
-    fields.place(each.argument, Access::Write, Items::Any);
-    fields.place(each.next, Access::Write, Items::Any);
+    fields.place(each.given, Access::Read);
+    fields.place(each.argument, Access::Write);
+    fields.place(each.next, Access::Write);
     sameType(fields, each.given, each.argument);
     if (!each.argument.memory && !each.next.memory)
       return; // the body makes it
@@ -268,12 +247,10 @@ void WhileStep::fields(ProgramFields& fields) {
 void BranchStep::fields(ProgramFields& fields) {
   fields.truth(isPredicate);
   fields.slot(index, isPredicate ? 1 : sizeof(std::int32_t), Access::Read);
-  fields.list(results, kMost,
-              [&](Place& place) { fields.place(place, Access::Write, Items::Any); });
+  fields.list(results, kMost, [&](Place& place) { fields.place(place, Access::Write); });
   fields.list(branches, kMost, [&](Branch& branch) {
     fields.steps(branch.steps);
-    fields.list(branch.results, kMost,
-                [&](Place& place) { fields.place(place, Access::Read, Items::Any); });
+    fields.list(branch.results, kMost, [&](Place& place) { fields.place(place, Access::Read); });
     if (branch.results.size() != results.size())
       return fields.fail("a branch of other results than its operation's");
     for (std::size_t i = 0; i < results.size(); ++i)

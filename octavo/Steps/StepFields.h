@@ -9,7 +9,6 @@
 namespace octavo::steps {
 
 using Access = ProgramFields::Access;
-using Items = ProgramFields::Items;
 
 inline constexpr std::int64_t kMost = ProgramFields::kMost;
 inline constexpr std::int64_t kF32 = sizeof(float);

@@ -57,9 +57,9 @@ public:
 
 private:
   static std::vector<std::int64_t> openShape(const LoadedProgram::Tensor& tensor) {
-    std::vector<std::int64_t> shape = tensor.shape;
-    if (tensor.openAxis >= 0)
-      shape[static_cast<std::size_t>(tensor.openAxis)] = runtime::kUnknownExtent;
+    std::vector<std::int64_t> shape = tensor.ofOne;
+    if (tensor.openAxis() >= 0)
+      shape[static_cast<std::size_t>(tensor.openAxis())] = runtime::kUnknownExtent;
     return shape;
   }
 

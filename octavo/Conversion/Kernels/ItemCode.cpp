@@ -9,6 +9,7 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -21,25 +22,31 @@ std::optional<ItemNumber> itemNumber(std::int64_t one, std::int64_t other, const
   if ((other - one) % distance != 0)
     return std::nullopt;
   const std::int64_t factor = (other - one) / distance;
-  const ItemNumber number{factor, one - factor * items.one};
+  const ItemNumber number{one - factor * items.one, factor};
   // Their square would be this number of them: other + one for each, and -one * other.
   if (std::abs(number.fixed) >= items.one * items.other / 2)
     return std::nullopt;
   return number;
 }
 
-bool staysLess(llvm::ArrayRef<Comparison> one, llvm::ArrayRef<Comparison> other,
-               const ItemPair& items, std::int64_t fewest) {
+std::optional<std::int64_t> whereLess(llvm::ArrayRef<Comparison> one,
+                                      llvm::ArrayRef<Comparison> other, const ItemPair& items) {
+  std::int64_t fewest = 0;
   if (one.size() != other.size())
-    return false;
-  return llvm::all_of(llvm::zip(one, other), [&](const auto& both) {
-    const auto& [a, b] = both;
+    return std::nullopt;
+  for (const auto& [a, b] : llvm::zip(one, other)) {
     if (a == b)
-      return true;
+      continue;
     const auto less = itemNumber(a.first, b.first, items);
     const auto more = itemNumber(a.second, b.second, items);
-    return less && more && less->factor <= more->factor && less->of(fewest) < more->of(fewest);
-  });
+    const auto next = less ? sum(*less, 1) : std::nullopt;
+    const auto between = more && next ? difference(*more, *next) : std::nullopt;
+    const auto from = between ? steps::whereNotNegative(*between) : std::nullopt;
+    if (!from)
+      return std::nullopt;
+    fewest = std::max(fewest, *from);
+  }
+  return fewest;
 }
 
 namespace {
@@ -60,6 +67,16 @@ bool canBeComputed(const llvm::Use& use) {
   return call == nullptr ||
          (call->isArgOperand(&use) &&
           !call->paramHasAttr(call->getArgOperandNo(&use), llvm::Attribute::ImmArg));
+}
+
+/// Whether the operand is a divisor, or how often a loop goes round, which it does at least once.
+bool mustBePositive(const llvm::Use& use) {
+  const auto* user = llvm::cast<llvm::Instruction>(use.getUser());
+  if (const auto* binary = llvm::dyn_cast<llvm::BinaryOperator>(user))
+    return binary->isIntDivRem() && use.getOperandNo() == 1;
+  return llvm::isa<llvm::ICmpInst>(user) && llvm::any_of(user->users(), [](const auto* each) {
+           return llvm::isa<llvm::BranchInst>(each);
+         });
 }
 
 /// A kernel's module, whose numbers of items become code.
@@ -132,11 +149,12 @@ private:
 
 } // namespace
 
-std::optional<std::string> kernelOfItems(const std::string& one, const std::string& other,
-                                         const ItemPair& items) {
+std::optional<KernelOfItems> kernelOfItems(const std::string& one, const std::string& other,
+                                           const ItemPair& items) {
   llvm::LLVMContext context;
   ItemKernel kernel(one, context), twin(other, context);
   std::vector<OpenUse> uses, twins;
+  std::int64_t fewest = 0;
   auto second = llvm::inst_begin(twin.loops());
   for (llvm::Instruction& op : llvm::instructions(kernel.loops())) {
     if (second == llvm::inst_end(twin.loops()) || op.getNumOperands() != second->getNumOperands())
@@ -150,8 +168,12 @@ std::optional<std::string> kernelOfItems(const std::string& one, const std::stri
           a->getBitWidth() == 64 && canBeComputed(use)
               ? itemNumber(a->getSExtValue(), b->getSExtValue(), items)
               : std::nullopt;
-      if (!number)
+      const auto least = number ? sum(*number, mustBePositive(use) ? -1 : 0) : std::nullopt;
+      const auto from = least && mustBePositive(use) ? steps::whereNotNegative(*least)
+                                                     : std::optional<std::int64_t>(0);
+      if (!least || !from)
         return std::nullopt;
+      fewest = std::max(fewest, *from);
       uses.push_back({&use, *number});
       twins.push_back({&its, *number});
     }
@@ -160,7 +182,9 @@ std::optional<std::string> kernelOfItems(const std::string& one, const std::stri
   if (uses.empty())
     return std::nullopt;
   std::string text = kernel.with(uses);
-  return text == twin.with(twins) ? std::optional(std::move(text)) : std::nullopt;
+  if (text != twin.with(twins))
+    return std::nullopt;
+  return KernelOfItems{std::move(text), fewest};
 }
 
 } // namespace octavo::conversion

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "octavo/Conversion/Kernels/Index.h"
+#include "octavo/Steps/ItemNumber.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -19,25 +20,26 @@ struct ItemPair {
   std::int64_t one, other;
 };
 
-/// A number that is `factor` for each item, and `fixed` besides.
-struct ItemNumber {
-  std::int64_t factor, fixed;
-
-  std::int64_t of(std::int64_t items) const { return factor * items + fixed; }
-  friend auto operator<=>(const ItemNumber&, const ItemNumber&) = default;
-};
+using steps::ItemNumber;
 
 /// The number that is `one` and `other` for the two; nothing where it is none, but, as their
 /// square, something else of them.
 std::optional<ItemNumber> itemNumber(std::int64_t one, std::int64_t other, const ItemPair& items);
 
-/// Whether what was less for the two numbers is less for all from `fewest` on.
-bool staysLess(llvm::ArrayRef<Comparison> one, llvm::ArrayRef<Comparison> other,
-               const ItemPair& items, std::int64_t fewest);
+/// The fewest items from which on all that was less for the two numbers is less; nothing where
+/// there are none.
+std::optional<std::int64_t> whereLess(llvm::ArrayRef<Comparison> one,
+                                      llvm::ArrayRef<Comparison> other, const ItemPair& items);
 
-/// The text of a kernel (KernelCode) that takes how many items there are from behind its arguments,
-/// where two texts are the same but for integers that are so many for each item; else nothing.
-std::optional<std::string> kernelOfItems(const std::string& one, const std::string& other,
-                                         const ItemPair& items);
+/// A kernel (KernelCode) for any number of items, from the fewest on, of which it finds how many
+/// there are behind its arguments.
+struct KernelOfItems {
+  std::string text;
+  std::int64_t fewest;
+};
+
+/// Of two texts that are the same but for integers that are so many for each item; else nothing.
+std::optional<KernelOfItems> kernelOfItems(const std::string& one, const std::string& other,
+                                           const ItemPair& items);
 
 } // namespace octavo::conversion

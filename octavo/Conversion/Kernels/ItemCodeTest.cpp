@@ -12,7 +12,7 @@ constexpr ItemPair kItems{1009, 2027};
 
 TEST(ItemNumber, isSoManyForEachAndSoManyBesides) {
   for (const ItemNumber number :
-       {ItemNumber{1, 0}, {6, 0}, {0, 12}, {1, -1}, {-6, 5}, {64, 100000}})
+       {ItemNumber{0, 1}, {0, 6}, {12, 0}, {-1, 1}, {5, -6}, {100000, 64}})
     EXPECT_EQ(itemNumber(number.of(kItems.one), number.of(kItems.other), kItems), number);
 }
 
@@ -40,16 +40,16 @@ TEST(Comparisons, areKeptWhereTheyHold) {
 }
 
 TEST(Comparisons, holdForFewerItems) {
-  const auto stays = [](Comparison one, Comparison other, std::int64_t fewest) {
-    return staysLess({one}, {other}, kItems, fewest);
+  const auto from = [](Comparison one, Comparison other) {
+    return whereLess({one}, {other}, kItems);
   };
-  EXPECT_TRUE(stays({1008, 1009}, {2026, 2027}, 1)); // n - 1 < n
-  EXPECT_TRUE(stays({0, 1009}, {0, 2027}, 1));
-  EXPECT_FALSE(stays({0, 1009}, {0, 2027}, 0));
-  EXPECT_FALSE(stays({5, 1009}, {5, 2027}, 5));
-  EXPECT_TRUE(stays({5, 1009}, {5, 2027}, 6));
-  EXPECT_FALSE(stays({1009, 5000}, {2027, 5000}, 1)); // of 5000 and more it is not
-  EXPECT_FALSE(staysLess({{1, 2}}, {}, kItems, 1));
+  EXPECT_EQ(from({1008, 1009}, {2026, 2027}), 0); // n - 1 < n
+  EXPECT_EQ(from({0, 1009}, {0, 2027}), 1);
+  EXPECT_EQ(from({5, 1009}, {5, 2027}), 6);
+  EXPECT_EQ(from({5, 2018}, {5, 4054}), 3);
+  EXPECT_EQ(from({5, 7}, {5, 7}), 0);
+  EXPECT_EQ(from({1009, 5000}, {2027, 5000}), std::nullopt); // of 5000 and more it is not
+  EXPECT_EQ(whereLess({{1, 2}}, {}, kItems), std::nullopt);
 }
 
 /// A kernel that goes over `columns` columns, with another number besides.
@@ -74,8 +74,19 @@ TEST(KernelOfItems, takesThemFromBehindItsArguments) {
   for (const char* part :
        {"i64 %items)", "mul nsw i64 %items, 6", "icmp slt i64 %", ", %items\n", "load i64, ptr",
         "getelementptr inbounds ptr, ptr %0, i64 1", "define internal void @loops(ptr noalias %0"})
-    EXPECT_NE(found->find(part), std::string::npos) << part << "\n" << *found;
-  EXPECT_EQ(found->find("1009"), std::string::npos) << *found;
+    EXPECT_NE(found->text.find(part), std::string::npos) << part << "\n" << found->text;
+  EXPECT_EQ(found->text.find("1009"), std::string::npos) << found->text;
+  EXPECT_EQ(found->fewest, 1);
+}
+
+TEST(KernelOfItems, isOfSoManyThatLoopsGoRoundAndDivisorsAreSome) {
+  const auto fewest = [](std::int64_t less, const char* use) {
+    const auto of = [&](std::int64_t n) { return text(n, use + std::to_string(n - less)); };
+    return kernelOfItems(of(kItems.one), of(kItems.other), kItems)->fewest;
+  };
+  EXPECT_EQ(fewest(1, "%4 = add i64 %3, "), 1); // the last place, and the loop over all
+  EXPECT_EQ(fewest(1, "%4 = srem i64 %3, "), 2);
+  EXPECT_EQ(fewest(5, "%4 = sdiv i64 %3, "), 6);
 }
 
 TEST(KernelOfItems, isNoneOfWhatDiffersOtherwise) {

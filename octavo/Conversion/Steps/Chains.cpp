@@ -61,7 +61,7 @@ llvm::SmallVector<mlir::Value> madeBy(const Node& node) {
 /// The rows of a product that can be cut into ranges; 0 for all else.
 std::int64_t rowsOf(const Node& node) {
   if (node.patches)
-    return node.patches->shape.rows().count;
+    return node.patches->shape.rows().of(1);
   if (const std::int64_t products = node.productsOfBatch(); products != 1)
     return products;
   if (node.matrices)

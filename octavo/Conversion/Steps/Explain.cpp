@@ -121,10 +121,10 @@ void Count::add(const steps::Sequence& sequence, int depth) {
 Explanation Count::of() {
   found.operations = found.inlined = program.operations;
   found.kernels.distinct = static_cast<std::int64_t>(program.functions.size());
-  found.arenaBytes = static_cast<std::int64_t>(program.arenaBytes + program.itemBytes);
+  found.arenaBytes = program.arenaBytes.of(1);
   for (const SlotUse& slot : program.slots)
     if (slot.kind == SlotUse::Kind::Constant)
-      found.constantBytes += static_cast<std::int64_t>(slot.bytes);
+      found.constantBytes += slot.bytes.fixed;
   add(program.steps, 0);
   return std::move(found);
 }
@@ -137,20 +137,20 @@ Explanation explain(const steps::Program& program) { return Count(program).of();
 static std::string describe(const steps::SlotUse& slot) {
   switch (slot.kind) {
   case steps::SlotUse::Kind::Arena:
-    return fmt::format("arena at {}, {} bytes", slot.offset, slot.bytes);
+    return fmt::format("arena at {}, {} bytes", slot.offset.of(1), slot.bytes.of(1));
   case steps::SlotUse::Kind::Argument:
-    return fmt::format("argument {}, {} bytes", slot.index, slot.bytes);
+    return fmt::format("argument {}, {} bytes", slot.index, slot.bytes.of(1));
   case steps::SlotUse::Kind::Donated:
     return fmt::format("argument {} that becomes result {}, {} bytes", slot.index, slot.result,
-                       slot.bytes);
+                       slot.bytes.of(1));
   case steps::SlotUse::Kind::Constant:
-    return fmt::format("constant {}, {} bytes", slot.index, slot.bytes);
+    return fmt::format("constant {}, {} bytes", slot.index, slot.bytes.of(1));
   case steps::SlotUse::Kind::Result:
-    return fmt::format("result {}, {} bytes", slot.index, slot.bytes);
+    return fmt::format("result {}, {} bytes", slot.index, slot.bytes.of(1));
   case steps::SlotUse::Kind::Range:
-    return fmt::format("in a chain at {}, {} bytes a row", slot.offset, slot.bytes);
+    return fmt::format("in a chain at {}, {} bytes a row", slot.offset.of(1), slot.bytes.of(1));
   case steps::SlotUse::Kind::Rows:
-    return fmt::format("made for a product, {} bytes a row", slot.bytes);
+    return fmt::format("made for a product, {} bytes a row", slot.bytes.of(1));
   }
   llvm_unreachable("a kind that is none");
 }

@@ -34,7 +34,10 @@ llvm::Error refusal(mlir::Operation* op, const llvm::Twine& why);
 /// Gives slots that are not in use at the same time the same memory, and says how much all take:
 /// the largest first, each at the lowest offset that is free for as long as it is in use. Behind
 /// each are `guard` bytes.
-std::size_t layOut(llvm::MutableArrayRef<SlotUse*> slots, std::size_t guard);
+steps::ItemNumber layOut(llvm::MutableArrayRef<SlotUse*> slots, std::size_t guard);
+
+/// Numbers that do not depend on items.
+std::vector<steps::ItemNumber> itemNumbers(llvm::ArrayRef<std::int64_t> numbers);
 
 class FunctionLowering {
 public:

@@ -19,11 +19,10 @@ struct LoweredItems {
   std::vector<Comparison> compared;
 };
 
-/// Makes `one` the program of any number of items, at least `fewest`. `other` is the same function
-/// for another number of them (ItemPair). All that the two are not equal in must be numbers of
-/// rows, products of batches, bytes of slots and extents of arguments and results that are the same
-/// number for each item, which is what a run multiplies, and numbers in kernels, which then take
-/// theirs from how many items there are. If there is more, says what, and leaves neither of use.
+/// Makes `one` the program of any number of items, at least `fewest`, or some more where it is one
+/// of these (Program::items). `other` is the same function for another number of them (ItemPair).
+/// All that the two are not equal in must be numbers of items, which a run computes, in steps and
+/// in kernels. If there is more, says what, and leaves neither of use.
 std::optional<std::string> openItems(LoweredItems& one, LoweredItems& other, std::int64_t fewest);
 
 } // namespace octavo::conversion

@@ -23,10 +23,10 @@ static std::optional<steps::Numbers> numbersOf(mlir::Value value) {
 }
 
 /// How many there are along all axes but the last ones.
-static steps::Rows countOf(llvm::ArrayRef<std::int64_t> shape, std::size_t last) {
-  steps::Rows count{1};
+static steps::ItemNumber countOf(llvm::ArrayRef<std::int64_t> shape, std::size_t last) {
+  steps::ItemNumber count{1};
   for (const std::int64_t extent : shape.drop_back(last))
-    count.count *= extent;
+    count.fixed *= extent;
   return count;
 }
 
@@ -113,14 +113,15 @@ llvm::Error FunctionLowering::fft(stablehlo::FftOp op, Sequence& sequence) {
   if (!slots)
     return slots.takeError();
   const std::vector<std::int64_t> lengths = op.getFftLength().vec();
-  const steps::Rows count = countOf(shapeOf(op.getOperand()), lengths.size());
+  const steps::ItemNumber count = countOf(shapeOf(op.getOperand()), lengths.size());
   Slot wide;
   if (lengths.size() > 1) {
     wide = Slot{static_cast<int>(program.slots.size())};
-    program.slots.push_back({.bytes = static_cast<std::size_t>(count.count) *
-                                      steps::FourierStep::wideBytes(kind, numbers->isF64, lengths),
-                             .first = position,
-                             .last = position});
+    program.slots.push_back(
+        {.bytes = count.fixed * static_cast<std::int64_t>(
+                                    steps::FourierStep::wideBytes(kind, numbers->isF64, lengths)),
+         .first = position,
+         .last = position});
   }
   add(sequence, std::make_unique<steps::FourierStep>(text(op), kind, numbers->isF64, count, lengths,
                                                      slots->front(), wide, slots->back()));

@@ -117,7 +117,7 @@ llvm::Error FunctionLowering::stored(ir::DotGeneralOp op, Sequence& sequence) {
   add(sequence,
       std::make_unique<steps::ScaledProductStep>(
           text(op), product->plan, left, (*sides)[1].number, std::nullopt, rightOf(product->batch),
-          product->isTransposed, *result, steps::Rows{product->rows}, std::nullopt,
+          product->isTransposed, *result, steps::ItemNumber{product->rows}, std::nullopt,
           product->columns, program.rightCount++));
   return llvm::Error::success();
 }
@@ -141,8 +141,7 @@ llvm::Expected<FunctionLowering::ProductStepPtr> FunctionLowering::matrices(cons
     const std::int64_t rowElements =
         product.right.depthStride == 1 ? product.depth : product.columns;
     slot(place).kind = SlotUse::Kind::Rows;
-    slot(place).bytes =
-        static_cast<std::size_t>(rowElements * containerBytes(elementOf(product.right.memory)));
+    slot(place).bytes = rowElements * containerBytes(elementOf(product.right.memory));
     places[made] = std::move(place);
   }
   llvm::Expected<std::vector<Slot>> slots =
@@ -164,8 +163,8 @@ llvm::Expected<FunctionLowering::ProductStepPtr> FunctionLowering::matrices(cons
     const auto type = mlir::cast<mlir::ComplexType>(elementOf(op->getResult(0)));
     return std::make_unique<steps::ComplexProductStep>(
         text(op), type.getElementType().isF64(), side(left, product.left),
-        side(right, product.right), result, steps::Rows{product.rows}, product.depth,
-        product.columns, steps::MatrixProductStep::Batch{std::move(batch)});
+        side(right, product.right), result, steps::ItemNumber{product.rows}, product.depth,
+        product.columns, steps::MatrixBatch{std::move(batch)});
   }
   llvm::Expected<steps::SliceChoice> slices = sliceChoice(product.right.choices);
   if (!slices)
@@ -182,8 +181,8 @@ llvm::Expected<FunctionLowering::ProductStepPtr> FunctionLowering::matrices(cons
   rightSide.sliceStride = product.right.sliceStride;
   auto step = std::make_unique<steps::MatrixProductStep>(
       text(op), *product.type, side(left, product.left), rightSide, result,
-      steps::Rows{product.rows}, *groups, product.depth, product.columns,
-      steps::MatrixProductStep::Batch{std::move(batch)}, program.rightCount++);
+      steps::ItemNumber{product.rows}, *groups, product.depth, product.columns,
+      steps::MatrixBatch{std::move(batch)}, program.rightCount++);
   if (node.prologue) {
     auto prologue = kernel(*node.prologue);
     if (!prologue)
@@ -225,7 +224,7 @@ FunctionLowering::pack(mlir::Operation* op, const ScaledProduct& product, int nu
       return from.takeError();
     return std::make_unique<steps::PackPartsStep>(text(op), product.plan, *from,
                                                   leftOf(product.batch, product.groups),
-                                                  steps::Rows{product.rows}, *groups, number);
+                                                  steps::ItemNumber{product.rows}, *groups, number);
   }
   llvm::Expected<Slot> from = usedSlot(product.activations);
   if (!from)
@@ -235,7 +234,7 @@ FunctionLowering::pack(mlir::Operation* op, const ScaledProduct& product, int nu
     options = optionsOf(quantize);
   return std::make_unique<steps::PackStep>(text(op), product.plan, std::move(options), *from,
                                            leftOf(product.batch, product.groups),
-                                           steps::Rows{product.rows}, *groups, number);
+                                           steps::ItemNumber{product.rows}, *groups, number);
 }
 
 /// Packs and multiplies; a quantization has been packed before.
@@ -282,7 +281,7 @@ FunctionLowering::scaled(mlir::Operation* op, const ScaledProduct& product,
   return std::make_unique<steps::ScaledProductStep>(
       text(op), product.plan, left, weight, std::move(moved),
       rightOf(product.batch, product.groups), product.isTransposed, *result,
-      steps::Rows{product.rows}, *groups, product.columns, program.rightCount++);
+      steps::ItemNumber{product.rows}, *groups, product.columns, program.rightCount++);
 }
 
 /// The quantization that one of its products packs.
@@ -337,7 +336,7 @@ llvm::Error FunctionLowering::chain(const Chain& chain, Sequence& sequence) {
     Place place = newPlace(value.getType());
     SlotUse& use = slot(place);
     use.kind = SlotUse::Kind::Range;
-    use.bytes /= static_cast<std::size_t>(chain.rows);
+    use.bytes.fixed /= chain.rows;
     use.first = static_cast<int>(chain.links.size());
     use.last = 0;
     ranged.push_back(place.number);
@@ -376,16 +375,16 @@ llvm::Error FunctionLowering::chain(const Chain& chain, Sequence& sequence) {
   for (SlotUse* use : uses)
     if (program.guards) // guards stay for all links
       use->first = 0, use->last = kAlways;
-  const std::size_t bytesOfRow = layOut(uses, guard);
+  const steps::ItemNumber bytesOfRow = layOut(uses, guard);
   std::vector<steps::ChainStep::RangeSlot> slots;
   for (const int number : ranged) {
     const SlotUse& use = program.slots[static_cast<std::size_t>(number)];
     slots.push_back({Slot{number}, use.offset, use.bytes});
   }
   execution::OperationTextPtr last = links.back()->operation();
-  add(sequence, std::make_unique<steps::ChainStep>(std::move(last), std::move(links),
-                                                   std::move(slots), bytesOfRow,
-                                                   steps::Rows{chain.rows}, chain.isBatch, guard));
+  add(sequence, std::make_unique<steps::ChainStep>(
+                    std::move(last), std::move(links), std::move(slots), bytesOfRow,
+                    steps::ItemNumber{chain.rows}, chain.isBatch, guard));
   return llvm::Error::success();
 }
 

@@ -45,8 +45,8 @@ llvm::Expected<steps::UpdateStep::Box> FunctionLowering::boxOf(stablehlo::Dynami
     ++first;
   steps::UpdateStep::Box box{.outer = {numerics::elementCount(shape.take_front(first))},
                              .inner = {numerics::elementCount(shape.drop_front(last))},
-                             .shape = shape.slice(first, last - first).vec(),
-                             .updateShape = part.slice(first, last - first).vec(),
+                             .shape = itemNumbers(shape.slice(first, last - first)),
+                             .updateShape = itemNumbers(part.slice(first, last - first)),
                              .starts = {}};
   for (mlir::Value index : op.getStartIndices().slice(first, last - first)) {
     llvm::Expected<steps::StartIndex> start = startIndex(index);
@@ -92,8 +92,8 @@ llvm::Error FunctionLowering::write(mlir::Operation* op, const WritingCode& writ
     return llvm::Error::success();
   const std::size_t number = numberOf(written.code);
   auto step = std::make_unique<steps::KernelStep>(
-      text(op), program.functions[number], std::move(*slots), steps::Rows{written.rows},
-      steps::Rows{std::max<std::int64_t>(1, written.costOfRow)},
+      text(op), program.functions[number], std::move(*slots), steps::ItemNumber{written.rows},
+      steps::ItemNumber{std::max<std::int64_t>(1, written.costOfRow)},
       steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
                        .detail = op->getName().stripDialect().str(),
                        .kernel = static_cast<std::int64_t>(number),
@@ -166,10 +166,10 @@ llvm::Error FunctionLowering::sort(stablehlo::SortOp op, Sequence& sequence) {
     if (!slots)
       return slots.takeError();
     const Slot memory{static_cast<int>(program.slots.size())};
-    program.slots.push_back({.bytes = static_cast<std::size_t>(
-                                 code.keys->count * sizeOf(op.getInputs()[0]) * code.keys->bytes),
-                             .first = position,
-                             .last = position});
+    program.slots.push_back(
+        {.bytes = code.keys->count * sizeOf(op.getInputs()[0]) * code.keys->bytes,
+         .first = position,
+         .last = position});
     keys.emplace(function(code.keys->code), std::move(*slots), memory, code.keys->count,
                  code.keys->bytes);
   }
@@ -196,11 +196,12 @@ llvm::Error FunctionLowering::randomBits(stablehlo::RngBitGeneratorOp op, Sequen
   if (!output->memory)
     return refusal(op, "elements of this type have no place in memory");
   const numerics::ElementType& element = output->memory->type;
-  add(sequence, std::make_unique<steps::RandomBitsStep>(
-                    text(op), isThreefry ? Generator::Threefry : Generator::Philox,
-                    steps::RandomBitsStep::State{states->front(), states->back(), words},
-                    steps::RandomBitsStep::Output{Slot{output->number}, output->memory->shape,
-                                                  element.width(), element.bytes()}));
+  add(sequence,
+      std::make_unique<steps::RandomBitsStep>(
+          text(op), isThreefry ? Generator::Threefry : Generator::Philox,
+          steps::RandomBitsStep::State{states->front(), states->back(), words},
+          steps::RandomBitsStep::Output{Slot{output->number}, shapeOf(op.getOutput()).vec(),
+                                        element.width(), element.bytes()}));
   return llvm::Error::success();
 }
 

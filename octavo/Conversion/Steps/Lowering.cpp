@@ -27,30 +27,67 @@ llvm::Error refusal(mlir::Operation* op, const llvm::Twine& why) {
                                  "': " + why);
 }
 
-std::size_t layOut(llvm::MutableArrayRef<SlotUse*> slots, std::size_t guard) {
-  llvm::sort(slots, [](const SlotUse* a, const SlotUse* b) {
-    return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
+std::vector<steps::ItemNumber> itemNumbers(llvm::ArrayRef<std::int64_t> numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+static bool areInUseAtOnce(const SlotUse& a, const SlotUse& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
+
+/// The bytes from where a slot begins to where one behind it may.
+static std::int64_t room(std::int64_t bytes, std::size_t guard = 0) {
+  return static_cast<std::int64_t>(llvm::alignTo(
+      static_cast<std::uint64_t>(std::max<std::int64_t>(0, bytes)) + guard, steps::kSlotAlignment));
+}
+
+/// Lays out what the slots have of each item, or besides. The result is the end.
+static std::int64_t layOut(llvm::MutableArrayRef<SlotUse*> slots,
+                           std::int64_t steps::ItemNumber::* part, std::size_t guard) {
+  llvm::sort(slots, [&](const SlotUse* a, const SlotUse* b) {
+    return a->bytes.*part != b->bytes.*part ? a->bytes.*part > b->bytes.*part : a < b;
   });
-  const auto sizeOf = [&](std::size_t bytes) {
-    return (bytes + guard + steps::kSlotAlignment - 1) / steps::kSlotAlignment *
-           steps::kSlotAlignment;
-  };
-  std::size_t all = 0;
+  std::int64_t all = 0;
   std::vector<SlotUse*> placed;
   for (SlotUse* each : slots) {
-    const std::size_t size = sizeOf(each->bytes);
-    std::size_t offset = 0;
+    const std::int64_t size = room(each->bytes.*part, guard);
+    std::int64_t offset = 0;
     for (const SlotUse* other : placed) { // sorted by offset
-      const bool overlaps = other->first <= each->last && each->first <= other->last;
-      if (!overlaps || other->offset + sizeOf(other->bytes) <= offset)
+      const std::int64_t end = other->offset.*part + room(other->bytes.*part, guard);
+      if (!areInUseAtOnce(*other, *each) || end <= offset)
         continue;
-      if (other->offset >= offset + size)
+      if (other->offset.*part >= offset + size)
         break;
-      offset = other->offset + sizeOf(other->bytes);
+      offset = end;
     }
-    each->offset = offset;
+    each->offset.*part = offset;
     all = std::max(all, offset + size);
-    placed.insert(std::ranges::upper_bound(placed, offset, {}, &SlotUse::offset), each);
+    const auto isBefore = [&](std::int64_t begin, const SlotUse* other) {
+      return begin < other->offset.*part;
+    };
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), offset, isBefore), each);
+  }
+  return all;
+}
+
+steps::ItemNumber layOut(llvm::MutableArrayRef<SlotUse*> slots, std::size_t guard) {
+  using steps::ItemNumber;
+  auto* const firstOpen = std::partition(slots.begin(), slots.end(),
+                                         [](const SlotUse* slot) { return !slot->bytes.isOpen(); });
+  const auto closed = static_cast<std::size_t>(firstOpen - slots.begin());
+  const std::int64_t end = layOut(slots.take_front(closed), &ItemNumber::fixed, guard);
+  const llvm::MutableArrayRef<SlotUse*> open = slots.drop_front(closed);
+  ItemNumber all{end, layOut(open, &ItemNumber::factor, guard)};
+  // What lies before another of each item lies before it besides, behind what is not open.
+  llvm::stable_sort(
+      open, [](const SlotUse* a, const SlotUse* b) { return a->offset.factor < b->offset.factor; });
+  for (const auto [i, each] : llvm::enumerate(open)) {
+    each->offset.fixed = end;
+    for (const SlotUse* other : open.take_front(i))
+      if (areInUseAtOnce(*other, *each))
+        each->offset.fixed =
+            std::max(each->offset.fixed, other->offset.fixed + room(other->bytes.fixed));
+    all.fixed = std::max(all.fixed, each->offset.fixed + room(each->bytes.fixed));
   }
   return all;
 }
@@ -78,7 +115,7 @@ Place FunctionLowering::newPlace(mlir::Type type) {
   if (tensor && tensor.hasStaticShape())
     if (auto element = elementType(tensor.getElementType())) {
       Place place{static_cast<int>(program.slots.size()),
-                  Place::InMemory{*element, tensor.getShape().vec()}};
+                  Place::InMemory{*element, itemNumbers(tensor.getShape())}};
       program.slots.push_back(
           {.bytes = steps::bytesOf(place), .first = position, .last = position});
       return place;
@@ -124,7 +161,7 @@ llvm::Expected<Place> FunctionLowering::used(mlir::Value value) {
   // The slot is the same; the shape is the reshaped one.
   if (place && place->memory)
     if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(value.getType()))
-      place->memory->shape = tensor.getShape().vec();
+      place->memory->shape = itemNumbers(tensor.getShape());
   return place;
 }
 
@@ -194,8 +231,8 @@ llvm::Expected<std::unique_ptr<steps::KernelStep>> FunctionLowering::kernel(cons
         over[argument] = given;
   }
   auto step = std::make_unique<steps::KernelStep>(
-      text(last), program.functions[number], std::move(*slots), steps::Rows{node.kernel.rows},
-      steps::Rows{width},
+      text(last), program.functions[number], std::move(*slots), steps::ItemNumber{node.kernel.rows},
+      steps::ItemNumber{width},
       steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
                        .detail = memberNames(node.kernel),
                        .operations = static_cast<std::int64_t>(node.kernel.members.size()),
@@ -364,8 +401,8 @@ void FunctionLowering::layOutArena() {
     return;
   std::vector<steps::Guards::Piece> pieces;
   for (const SlotUse* each : uses)
-    pieces.push_back({Slot{static_cast<int>(each - program.slots.data())}, each->bytes, each->first,
-                      each->last});
+    pieces.push_back({Slot{static_cast<int>(each - program.slots.data())},
+                      static_cast<std::size_t>(each->bytes.fixed), each->first, each->last});
   program.guards->add(std::move(pieces));
 }
 

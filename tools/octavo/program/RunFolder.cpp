@@ -54,9 +54,9 @@ constexpr Refused kRefused[] = {
 std::vector<runtime::Argument> argumentsOf(const LoadedProgram& program) {
   std::vector<runtime::Argument> arguments;
   for (const LoadedProgram::Tensor& tensor : program.arguments()) {
-    arguments.push_back({.name = tensor.name, .shape = tensor.shape, .type = tensor.type});
-    if (tensor.openAxis >= 0)
-      arguments.back().shape[static_cast<std::size_t>(tensor.openAxis)] = runtime::kUnknownExtent;
+    arguments.push_back({.name = tensor.name, .shape = tensor.ofOne, .type = tensor.type});
+    if (tensor.openAxis() >= 0)
+      arguments.back().shape[static_cast<std::size_t>(tensor.openAxis())] = runtime::kUnknownExtent;
   }
   return arguments;
 }

@@ -1,0 +1,41 @@
+// The products of a batch.
+#pragma once
+
+#include "octavo/Kernels/Product/PlainProduct.h"
+#include "octavo/Steps/ItemNumber.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace octavo::steps {
+
+struct MatrixBatch {
+  std::vector<kernels::BatchOffsets> offsets;
+  /// How much farther these lie for each item of the run; empty: all are where they are.
+  std::vector<kernels::BatchOffsets> factors = {};
+  /// Whether the products are those of one item; from item to item all lie `item` farther.
+  bool isOpen = false;
+  kernels::BatchOffsets item = {};
+
+  bool isOne() const { return !isOpen && offsets.size() == 1; }
+  bool dependsOnItems() const { return isOpen || !factors.empty(); }
+  ItemNumber products() const {
+    const auto count = static_cast<std::int64_t>(offsets.size());
+    return isOpen ? ItemNumber{0, count} : ItemNumber{count};
+  }
+  /// Of a product of a run of so many items.
+  kernels::BatchOffsets at(std::int64_t number, std::int64_t items) const {
+    const auto known = static_cast<std::int64_t>(offsets.size());
+    const auto first = static_cast<std::size_t>(number % known);
+    const std::ptrdiff_t turn = number / known;
+    const auto begin = [&](std::ptrdiff_t kernels::BatchOffsets::* side) {
+      const std::ptrdiff_t more = factors.empty() ? 0 : factors[first].*side * items;
+      return offsets[first].*side + more + turn * item.*side;
+    };
+    return {begin(&kernels::BatchOffsets::left), begin(&kernels::BatchOffsets::right),
+            begin(&kernels::BatchOffsets::c)};
+  }
+};
+
+} // namespace octavo::steps
