@@ -18,6 +18,8 @@
 namespace octavo::conversion {
 
 std::optional<ItemNumber> itemNumber(std::int64_t one, std::int64_t other, const ItemPair& items) {
+  if (one == other)
+    return ItemNumber{one};
   const std::int64_t distance = items.other - items.one;
   if ((other - one) % distance != 0)
     return std::nullopt;

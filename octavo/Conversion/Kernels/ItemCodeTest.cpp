@@ -12,7 +12,7 @@ constexpr ItemPair kItems{1009, 2027};
 
 TEST(ItemNumber, isSoManyForEachAndSoManyBesides) {
   for (const ItemNumber number :
-       {ItemNumber{0, 1}, {0, 6}, {12, 0}, {-1, 1}, {5, -6}, {100000, 64}})
+       {ItemNumber{0, 1}, {0, 6}, {12, 0}, {-1, 1}, {5, -6}, {100000, 64}, {3000000, 0}})
     EXPECT_EQ(itemNumber(number.of(kItems.one), number.of(kItems.other), kItems), number);
 }
 

@@ -319,6 +319,13 @@ def test_any_number_of_quantized_items(name, format):
         assert_bits(program(x), closed(x))
 
 
+def test_tensors_of_any_size_besides_the_items():
+    shapes = [jax.ShapeDtypeStruct((600, 600), F32), jax.ShapeDtypeStruct(jax.export.symbolic_shape("b, 600"), F32)]
+    program = octavo.compile(jax.export.export(jax.jit(lambda w, x: jnp.tanh(x @ w)))(*shapes), quantize="mxfp8_e4m3", parameters="^w$")
+    program(np.ones((600, 600), F32), drawn(3, "600", F32))
+    assert program.explain()["open_extents"] == "any number of items"
+
+
 @pytest.mark.parametrize("name", NOT_ANY)
 def test_what_is_not_the_same_for_each_item_is_compiled_again(name):
     function, axes, dtype = NOT_ANY[name]
