@@ -375,6 +375,23 @@ func.func @main(%x: tensor<1000x700xf32>, %y: tensor<1000x700xf32>) -> tensor<70
     assert (np.abs(one - products.sum(0)) <= 999 * 2.0**-24 * np.abs(products).sum(0)).all()
 
 
+@pytest.mark.parametrize("part, none, axes, result", [
+    ("0:0, 0:24", "0x24", "[0]", "24x8x"), ("0:6, 0:0", "6x0", "[1]", "6x8x"), ("0:0, 0:24", "0x24", "[0, 1]", "8x"),
+    ("0:6, 0:0", "6x0", "[0, 1, 2]", "")])
+def test_sums_of_no_elements_are_what_they_begin_with(part, none, axes, result, tmp_path):
+    program = tmp_path / "p.mlir"
+    program.write_text(f"""
+func.func @main(%x: tensor<6x24x8xf32>) -> tensor<{result}f32> {{
+  %first = stablehlo.constant dense<3.0> : tensor<f32>
+  %none = stablehlo.slice %x [{part}, 0:8] : (tensor<6x24x8xf32>) -> tensor<{none}x8xf32>
+  %0 = stablehlo.reduce(%none init: %first) applies stablehlo.add across dimensions = {axes} : (tensor<{none}x8xf32>, tensor<f32>) -> tensor<{result}f32>
+  return %0 : tensor<{result}f32>
+}}
+""")
+    (found,) = outputs(program, [np.ones((6, 24, 8), np.float32)], tmp_path, "compiled")
+    assert found.size and (found == 3).all()
+
+
 @pytest.mark.parametrize("equation, permutation, kernels", [
     ("km,kn->mn", (1, 0), 1), ("bkm,bkn->bmn", (0, 2, 1), 1), ("kml,kn->mln", (2, 0, 1), 1), ("kml,kn->mln", (2, 1, 0), 2)])
 def test_a_product_is_made_transposed(equation, permutation, kernels, tmp_path):

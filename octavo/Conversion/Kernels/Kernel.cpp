@@ -465,7 +465,6 @@ void KernelEmitter::emitAcrossRows() {
     redefine(kColumn, column);
   };
   const std::int64_t rows = sums.empty() ? kRowsOfLine : kRowsOfSum;
-  const std::int64_t columns = sums.empty() ? kRowsOfLine : kernel.columns;
   const auto range = [&](llvm::Value* begin, llvm::Value* end, llvm::Value* origin) {
     const auto placeOf = [&](llvm::Value* row) { return b.CreateNSWSub(row, origin); };
     if (!sums.empty())
@@ -474,28 +473,29 @@ void KernelEmitter::emitAcrossRows() {
           stored(sum.first, places);
         });
       });
-    loopOverRanges(
-        b.getInt64(0), b.getInt64(kernel.columns), columns,
-        [&](llvm::Value* firstColumn, llvm::Value* endColumn) {
-          plainLoop(firstColumn, endColumn, [&](llvm::Value* column) {
-            plainLoop(begin, end, [&](llvm::Value* row) {
-              enter(row, column);
-              isInColumns = true;
-              forSums(placeOf(row), [&](const Sums& sum, llvm::ArrayRef<llvm::Value*> places) {
-                stored(sum.combination.combine(scalars, loaded(sum, places), elementsOf(sum)),
-                       places);
-              });
-              if (sums.empty()) {
-                llvm::SmallVector<llvm::Value*> computed;
-                for (mlir::Value value : kernel.stored)
-                  computed.push_back(element(value, place()));
-                for (const auto& [value, each] : llvm::zip(kernel.stored, computed))
-                  storeIfAsked(value, each, place());
-              }
-              isInColumns = false;
-            });
+    const auto over = [&](llvm::Value* firstColumn, llvm::Value* endColumn) {
+      plainLoop(firstColumn, endColumn, [&](llvm::Value* column) {
+        plainLoop(begin, end, [&](llvm::Value* row) {
+          enter(row, column);
+          isInColumns = true;
+          forSums(placeOf(row), [&](const Sums& sum, llvm::ArrayRef<llvm::Value*> places) {
+            stored(sum.combination.combine(scalars, loaded(sum, places), elementsOf(sum)), places);
           });
+          if (sums.empty()) {
+            llvm::SmallVector<llvm::Value*> computed;
+            for (mlir::Value value : kernel.stored)
+              computed.push_back(element(value, place()));
+            for (const auto& [value, each] : llvm::zip(kernel.stored, computed))
+              storeIfAsked(value, each, place());
+          }
+          isInColumns = false;
         });
+      });
+    };
+    if (sums.empty())
+      loopOverRanges(b.getInt64(0), b.getInt64(kernel.columns), kRowsOfLine, over);
+    else
+      over(b.getInt64(0), b.getInt64(kernel.columns));
     if (!sums.empty())
       plainLoop(begin, end, [&](llvm::Value* row) {
         enter(row, b.getInt64(0));
