@@ -424,10 +424,12 @@ static bool isSideOf(const kernels::OperandFormat& side, const SideSizes& sizes,
                      const ProgramFields::Scaled& tensor) {
   const auto fits = [&](const std::vector<std::int64_t>& shape, const Bytes& size) {
     const std::int64_t count = numerics::elementCount(shape);
-    return isGathered ? size.count.fixed <= count : size.count == count;
+    if (isGathered)
+      return !tensor.isOpen && !size.count.isOpen() && size.count.fixed <= count;
+    return size.count == (tensor.isOpen ? ItemNumber(0, count) : ItemNumber(count));
   };
   return tensor.type.element == side.element && tensor.type.scale == side.scale &&
-         !sizes.elements.count.isOpen() && fits(tensor.shape, sizes.elements) &&
+         fits(tensor.shape, sizes.elements) &&
          fits(format::scaleShape(tensor.shape, tensor.type.block), sizes.scales);
 }
 
@@ -496,7 +498,7 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
   const ProgramFields::Scaled* made = fields.made(std::get<int>(weight));
   if (made == nullptr)
     return fields.fail("a product with a weight that nothing makes");
-  if (made->isOpen || !isSideOf(plan.right, sizes, moved.has_value(), *made))
+  if (!isSideOf(plan.right, sizes, moved.has_value(), *made))
     fields.fail("a product with a weight of another form");
 }
 
@@ -586,7 +588,7 @@ void PackStoredStep::fields(ProgramFields& fields) {
     return fields.fail("a product of a scaled tensor that nothing makes");
   if (fields.failed())
     return;
-  if (plan.left.scale == nullptr || made->isOpen ||
+  if (plan.left.scale == nullptr ||
       !isSideOf(plan.left, sizesOf(fields, plan.left, matrices, rows, plan.depth), false, *made))
     return fields.fail("a product of a scaled tensor of another form");
   fields.packs(packed, plan, matrices.count, rows);
