@@ -184,10 +184,13 @@ void ChainBuilder::begin(std::size_t first) {
   llvm::SmallVector<std::size_t> before;
   const auto join = [&](std::size_t i) {
     Node& node = nodes[i];
-    if (node.scaled && node.scaled->quantize && quantized.insert(node.scaled->quantize).second) {
-      Node& packing = chain.links.emplace_back();
-      packing.op = node.scaled->quantize;
-      packing.isPacked = true;
+    if (ir::QuantizeOp quantize = node.scaled ? node.scaled->quantize : ir::QuantizeOp()) {
+      node.packsLeft = !isPackedForProducts(quantize);
+      if (!node.packsLeft && quantized.insert(quantize).second) {
+        Node& packing = chain.links.emplace_back();
+        packing.op = quantize;
+        packing.isPacked = true;
+      }
     }
     for (mlir::Value value : madeBy(node))
       made.insert(value);

@@ -1,5 +1,8 @@
 """Programs that leave the number of their items open, a batch most often: one executable for any number of them."""
 
+import os
+import pathlib
+import subprocess
 import threading
 
 import jax
@@ -187,6 +190,12 @@ def in_attention(weights, x):
     return jnp.mean((scores @ keys @ second) ** 2)
 
 
+def softly(x):
+    """Keys that are a right side twice, and the left one of the first of three products."""
+    keys = jnp.tanh(x)
+    return jnp.einsum("bqd,bkd->bqk", jnp.tanh(jnp.einsum("bqd,bkd->bqk", keys, keys) / 8) @ keys, keys)
+
+
 def recurrent(weights, x):
     def step(state, now):
         state = jnp.tanh(now @ weights[0] + state)
@@ -250,6 +259,7 @@ ANY = {  # function, axes behind the items, type, range
     "contracted, complex": (lambda x: jnp.real(jax.lax.complex(x, x + 1).T @ jax.lax.complex(x, x * 2)), "12", F32),
     "columns": (as_columns, "3, 16", F32), "squares": (gradients(squares), "16", F32),
     "entropy": (gradients(entropy), "16", F32), "in attention": (gradients(in_attention), "6, 16", F32),
+    "softly": (softly, "6, 64", F32),
     "recurrent": (gradients(recurrent), "5, 16", F32), "over the items": (over_the_items, "4", F32),
     "products over the items": (products_over_the_items, "16", F32), "more": (with_more, "16", F32),
     "fewer": (with_fewer, "16", F32), "rolled": (rolled, "4", F32), "the first": (lambda x: x[:4] * 2, "4", F32),
@@ -278,7 +288,7 @@ def drawn(items, axes, dtype):
 
 
 def listed(results):
-    return results if isinstance(results, tuple) else (results,)
+    return jax.tree.leaves(results)
 
 
 def assert_bits(found, wanted):
@@ -308,15 +318,27 @@ def test_any_number_of_items(name):
             assert_bits(found, reference(x))
 
 
-@pytest.mark.parametrize("name", ["mlp", "transformer"])
+@pytest.mark.parametrize("name", ["mlp", "transformer", "attention", "softly"])
 @pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxfp4", "mxint8", "fp8_row"])
-def test_any_number_of_quantized_items(name, format):
+def test_any_number_of_quantized_items(name, format, tmp_path):
+    """The bits of a program that is exported for so many, in a folder too, and near the interpreter's."""
     function, axes, dtype = ANY[name]
-    program = octavo.compile(exported(function, axes, dtype), quantize=format, both_activations=True)
+    options = {"quantize": format, "both_activations": True}
+    program = octavo.compile(exported(function, axes, dtype), **options)
+    (tmp_path / "p.bin").write_bytes(exported(function, axes, dtype).serialize())
+    subprocess.run([pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo", "compile", tmp_path / "p.bin", "-o", tmp_path / "folder",
+                    "--quantize", format, "--both-activations"], check=True, capture_output=True)
+    folder = octavo.load_program(tmp_path / "folder")
     for items in (3, 1, 16, 17, 3, 300):
         x = drawn(items, axes, dtype)
-        closed = octavo.compile(exported(function, axes, dtype, items), quantize=format, both_activations=True)
-        assert_bits(program(x), closed(x))
+        closed = octavo.compile(exported(function, axes, dtype, items), **options)
+        found = program(x)
+        assert_bits(found, closed(x))
+        assert_bits(folder(x), found)
+        if items < 10:
+            near = octavo.compile(exported(function, axes, dtype, items), backend="reference", **options)(x)
+            for a, b in zip(listed(found), listed(near), strict=True):
+                assert np.abs(a - b).max() <= 0.05 * np.abs(b).max()  # codes beside each other, after other last bits
 
 
 def test_tensors_of_any_size_besides_the_items():
