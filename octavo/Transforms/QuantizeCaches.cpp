@@ -158,9 +158,8 @@ std::string reasonToLeave(FuncOp function, mlir::BlockArgument argument, const C
            " writes into it; append by dynamic_update_slice (jax.lax.dynamic_update_slice)";
   if (flow.joined != nullptr)
     return "'stablehlo.concatenate'" + at(flow.joined) +
-           " joins it with others before anything is appended; take them as one argument, or "
-           "append "
-           "first";
+           " joins it with others before anything is appended; take them as one argument, or append"
+           " first";
   if (flow.entries.empty())
     return "no dynamic_update_slice appends to it";
   if (flow.branchingLoop != nullptr)

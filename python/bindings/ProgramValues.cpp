@@ -206,6 +206,12 @@ std::vector<ProgramResult> programResults(std::span<const runtime::Result> resul
   std::vector<ProgramResult> list;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto& [resultName, type, shape] = results[i];
+    if (std::ranges::any_of(shape, [](std::int64_t extent) { return extent < 0; }))
+      raise(
+          ErrorClass::Program,
+          "result \"{}\" of @{} is {}: its extents depend on values that the program computes, and "
+          "the array of a result is made before the program runs; `octavo run` takes such programs",
+          resultName, function, runtime::describe(type, shape));
     const std::string dtype = numpyName(runtime::typeInFiles(type));
     ProgramResult result{.bytesOfElement = type.bytes()};
     if (!given[i].is_valid()) {

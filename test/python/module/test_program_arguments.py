@@ -185,3 +185,13 @@ def test_arguments_that_jax_leaves_out():
     with pytest.raises(octavo.ProgramError, match=r"takes 1 arguments, 2 were given; it takes: x \(JAX leaves out .* keep_unused=True"):
         octavo.compile(jax.jit(first).lower(X, X))(X, X)
     np.testing.assert_array_equal(octavo.compile(jax.jit(first, keep_unused=True).lower(X, X))(X, X), X + 1)
+
+
+def test_results_whose_extents_are_computed():
+    text = """
+func.func @main(%n: tensor<1xi32>) -> tensor<?xi32> {
+  %0 = stablehlo.dynamic_iota %n, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+  return %0 : tensor<?xi32>
+}"""
+    with pytest.raises(octavo.ProgramError, match=r'result "output0" of @main is i32\[\?\]: its extents depend on values'):
+        octavo.compile(text)(np.array([3], np.int32))
