@@ -20,14 +20,24 @@ namespace {
 
 using mlir::func::FuncOp;
 
-bool hasParts(FuncOp function) {
+/// Whether a function, or one that it calls, has an operation of such a kind.
+template <typename... Kinds>
+bool has(FuncOp function, llvm::SmallPtrSetImpl<mlir::Operation*>& seen) {
+  if (!seen.insert(function).second)
+    return false;
   return function
-      ->walk([](mlir::Operation* op) {
-        return llvm::isa<stablehlo::DynamicUpdateSliceOp, stablehlo::DynamicSliceOp>(op)
+      ->walk([&](mlir::Operation* op) {
+        FuncOp next = calledFunction(op);
+        return llvm::isa<Kinds...>(op) || (next && has<Kinds...>(next, seen))
                    ? mlir::WalkResult::interrupt()
                    : mlir::WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+bool hasParts(FuncOp function) {
+  llvm::SmallPtrSet<mlir::Operation*, 4> seen;
+  return has<stablehlo::DynamicUpdateSliceOp, stablehlo::DynamicSliceOp>(function, seen);
 }
 
 /// Whether shapes differ by axes of one element before the others alone.
@@ -56,16 +66,12 @@ bool isDot(mlir::Operation* op) {
   return llvm::isa<stablehlo::DotGeneralOp, stablehlo::DotOp, ir::DotGeneralOp>(op);
 }
 
-/// Whether an operation calls a function that has a dot, or calls another.
+/// Whether an operation calls a function that has a dot.
 bool callsForDot(mlir::Operation* op) {
   FuncOp function = calledFunction(op);
-  return function && function
-                         .walk([](mlir::Operation* within) {
-                           return isDot(within) || calledFunction(within)
-                                      ? mlir::WalkResult::interrupt()
-                                      : mlir::WalkResult::advance();
-                         })
-                         .wasInterrupted();
+  llvm::SmallPtrSet<mlir::Operation*, 4> seen;
+  return function &&
+         has<stablehlo::DotGeneralOp, stablehlo::DotOp, ir::DotGeneralOp>(function, seen);
 }
 
 /// Follows an argument.

@@ -135,10 +135,12 @@ std::optional<Dequantized> zerosFor(stablehlo::WhileOp loop, unsigned place) {
   Dequantized zeros = *written;
   if (written->scales) {
     Extents grid;
-    for (auto [extent, block] : llvm::zip_equal(shapeOf(start), written->block)) {
-      if (block < 1 || extent % block != 0)
+    for (auto [extent, part, block] :
+         llvm::zip_equal(shapeOf(start), shapeOf(written->elements), written->block)) {
+      // The last block of an axis that is written as a whole may be short.
+      if (block < 1 || (extent % block != 0 && part != extent))
         return {};
-      grid.push_back(extent / block);
+      grid.push_back((extent + block - 1) / block);
     }
     zeros.scales =
         filled(builder.getFloatAttr(openTypeOf(written->scales).getElementType(), 1), grid);
@@ -221,13 +223,18 @@ void carryParts(mlir::Region& region) {
       const bool isLoop = llvm::isa<stablehlo::WhileOp>(op);
       const bool isChoice = llvm::isa<stablehlo::IfOp, stablehlo::CaseOp>(op);
       const auto rewrite = [&] {
-        for (unsigned place = 0; (isLoop || isChoice) && place < op->getNumResults();) {
-          mlir::Operation* narrow =
-              isLoop ? carried(llvm::cast<stablehlo::WhileOp>(op), place) : chosen(op, place);
-          if (narrow != nullptr)
-            op = narrow; // the next value has come to this place
-          else
-            ++place;
+        for (bool isDone = false; !isDone;) {
+          isDone = true;
+          for (unsigned place = 0; (isLoop || isChoice) && place < op->getNumResults();) {
+            mlir::Operation* narrow =
+                isLoop ? carried(llvm::cast<stablehlo::WhileOp>(op), place) : chosen(op, place);
+            if (narrow == nullptr) {
+              ++place;
+              continue;
+            }
+            op = narrow;    // the next value has come to this place
+            isDone = false; // a value before it may be of what it is now
+          }
         }
       };
       if (isLoop) // what it carries decides what those within do

@@ -210,17 +210,24 @@ mlir::Value dequantized(mlir::OpBuilder& builder, mlir::Location location, mlir:
   return converted(builder, location, wide, type.getElementType());
 }
 
-/// A cache that is becoming codes and scales.
+/// A cache that can become codes and scales.
 struct Cache {
+  unsigned argument, result;
+  CacheRecord* record;
+};
+
+/// One that is becoming them.
+struct Codes {
   mlir::BlockArgument argument, scales;
-  unsigned result;
-  std::string name;
+  Cache cache;
 };
 
 /// Quantizes what is appended, and has the function take codes and scales.
-Cache takeCodes(FuncOp function, mlir::BlockArgument argument, const CacheFlow& flow,
-                CacheRecord& record) {
+Codes takeCodes(FuncOp function, const Cache& cache) {
   mlir::MLIRContext* context = function.getContext();
+  mlir::BlockArgument argument = function.getArgument(cache.argument);
+  const CacheFlow flow = cacheFlow(argument);
+  CacheRecord& record = *cache.record;
   const std::int64_t axis = *blockAxis(argument, flow).found;
   const mlir::RankedTensorType type = typeOf(argument);
   numerics::QuantizeOptions options;
@@ -248,40 +255,77 @@ Cache takeCodes(FuncOp function, mlir::BlockArgument argument, const CacheFlow& 
   record.scales = mlir::debugString(scaled.getScalesType());
   record.bitsBefore = type.getNumElements() * type.getElementTypeBitWidth();
   record.bitsAfter = scaled.getStoredBits();
-  return {argument, scales, flow.results.front(), record.name};
+  return {argument, scales, cache};
 }
 
-/// Has the function return codes and scales, which loops carry too.
-void returnCodes(FuncOp function, llvm::ArrayRef<Cache> caches) {
+/// Leaves a cache after all.
+void leave(CacheRecord& record, std::string reason) {
+  record.format = nullptr;
+  record.reason = std::move(reason);
+  record.codes = record.scales = {};
+  record.bitsBefore = record.bitsAfter = 0;
+}
+
+/// Has the function return codes and scales, which loops carry too. Caches whose result is wide
+/// values after that are left, and the function is to be put back as it was: false then.
+bool returnCodes(FuncOp function, llvm::ArrayRef<Codes> caches) {
   mlir::Operation* end = function.getBody().front().getTerminator();
   function.setType(mlir::FunctionType::get(
       function.getContext(), function.getBody().getArgumentTypes(), function.getResultTypes()));
   carryParts(function.getBody());
   llvm::SetVector<mlir::Operation*> wide;
-  llvm::SmallVector<mlir::Value> scales;
   {
     ScaledOrigins origins;
-    for (const Cache& cache : caches) {
-      const mlir::Value value = end->getOperand(cache.result);
-      const Dequantized parts = std::get<Dequantized>(origins.of(value));
-      end->setOperand(cache.result, parts.elements);
-      scales.push_back(parts.scales);
-      wide.insert(value.getDefiningOp());
+    llvm::SmallVector<Dequantized> results;
+    for (const Codes& each : caches) {
+      const ScaledOrigin origin = origins.of(end->getOperand(each.cache.result));
+      if (const auto* parts = std::get_if<Dequantized>(&origin))
+        results.push_back(*parts);
+      else if (const auto* obstacle = std::get_if<Obstacle>(&origin))
+        leave(*each.cache.record, "between it and its result '" +
+                                      obstacle->op->getName().getStringRef().str() + "' at " +
+                                      sourceName(obstacle->op->getLoc()) + " " + obstacle->reason);
     }
-    for (auto [cache, next] : llvm::zip_equal(caches, scales))
-      returnState(cache.scales, next);
+    if (results.size() != caches.size())
+      return false;
+    for (auto [each, parts] : llvm::zip_equal(caches, results)) {
+      wide.insert(end->getOperand(each.cache.result).getDefiningOp());
+      end->setOperand(each.cache.result, parts.elements);
+    }
+    for (auto [each, parts] : llvm::zip_equal(caches, results))
+      returnState(each.scales, parts.scales);
   }
   function.setType(mlir::FunctionType::get(
       function.getContext(), function.getBody().getArgumentTypes(), end->getOperandTypes()));
-  for (const Cache& cache : caches) {
+  for (const Codes& each : caches) {
     // Donated as the codes are.
-    const unsigned index = cache.argument.getArgNumber(), scalesIndex = cache.scales.getArgNumber();
+    const unsigned index = each.argument.getArgNumber(), scalesIndex = each.scales.getArgNumber();
     if (!function.getArgAttr(index, "tf.aliasing_output"))
       function.removeArgAttr(scalesIndex, "tf.aliasing_output");
     if (mlir::Attribute donor = function.getArgAttr(index, "jax.buffer_donor"))
       function.setArgAttr(scalesIndex, "jax.buffer_donor", donor);
   }
   eraseUnused(std::move(wide));
+  return true;
+}
+
+/// Has a function take and return caches as codes and scales.
+void store(FuncOp function, std::vector<Cache> caches) {
+  // Scales are in the order of the codes that the function returns.
+  llvm::sort(caches, [](const Cache& a, const Cache& b) { return a.result < b.result; });
+  while (!caches.empty()) {
+    FuncOp before = function.clone();
+    const auto taken =
+        llvm::map_to_vector(caches, [&](const Cache& each) { return takeCodes(function, each); });
+    if (returnCodes(function, taken)) {
+      before.erase();
+      return;
+    }
+    function->getBlock()->getOperations().insert(function->getIterator(), before);
+    function.erase();
+    function = before;
+    llvm::erase_if(caches, [](const Cache& each) { return each.record->format == nullptr; });
+  }
 }
 
 } // namespace
@@ -335,9 +379,9 @@ llvm::Expected<std::vector<CacheRecord>> quantizeCaches(mlir::ModuleOp module,
 
   std::vector<CacheRecord> records;
   for (FuncOp function : functions) {
-    std::vector<Cache> caches;
-    const unsigned count = function.getNumArguments();
-    for (unsigned i = 0; i < count; ++i) {
+    std::vector<CacheRecord> found;
+    std::vector<std::pair<unsigned, unsigned>> places; // of arguments, of results
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       const mlir::BlockArgument argument = function.getArgument(i);
       CacheRecord record{ir::argumentName(function, i), function.getName().str(),
                          argument.getLoc()};
@@ -353,14 +397,17 @@ llvm::Expected<std::vector<CacheRecord>> quantizeCaches(mlir::ModuleOp module,
       if (rule == rules.end() || rule->format == nullptr)
         record.reason =
             rule == rules.end() ? "no name of the recipe is its" : "the recipe keeps it";
-      if (record.reason.empty()) {
+      if (record.reason.empty())
         record.format = rule->format;
-        caches.push_back(takeCodes(function, argument, flow, record));
-      }
-      records.push_back(std::move(record));
+      places.emplace_back(i, record.reason.empty() ? flow.results.front() : 0);
+      found.push_back(std::move(record));
     }
-    if (!caches.empty())
-      returnCodes(function, caches);
+    std::vector<Cache> caches;
+    for (auto [record, place] : llvm::zip_equal(found, places))
+      if (record.format != nullptr)
+        caches.push_back({place.first, place.second, &record});
+    store(function, std::move(caches));
+    llvm::move(found, std::back_inserter(records));
   }
   if (records.empty())
     return llvm::createStringError(

@@ -250,6 +250,111 @@ def test_layers_take_their_part_of_a_cache(format, function, backend):
         np.testing.assert_array_equal(bits(ours), bits(np.stack([each[i] for each in expected])))
 
 
+def scored(query, entry, cache, position):
+    cache = lax.dynamic_update_slice(cache, entry, (0, position, 0))
+    return jnp.einsum("hd,htd->ht", query, cache), cache
+
+
+def scanned_over_layers(query, entries, cache, position, one=scored):
+    _, (found, cache) = lax.scan(lambda state, each: (state, one(query, *each, position)), 0, (entries, cache))
+    return found, cache
+
+
+def scanned_over_calls(query, entries, cache, position):
+    return scanned_over_layers(query, entries, cache, position, one=jax.jit(lambda *each: jax.jit(scored)(*each)))
+
+
+def stacked_before_what_it_takes(query, entries, cache, position):
+    """In a loop that carries the caches behind the buffer that it writes them into."""
+    def layer(carry):
+        i, found, after, before = carry
+        one, changed = scored(query, entries[i], before[i], position)
+        return i + 1, lax.dynamic_update_index_in_dim(found, one, i, 0), lax.dynamic_update_index_in_dim(after, changed, i, 0), before
+    found = jnp.zeros((LAYERS, *cache.shape[1:3]))
+    return lax.while_loop(lambda carry: carry[0] < LAYERS, layer, (0, found, jnp.zeros(cache.shape), cache))[1:3]
+
+
+def written_out(query, entries, cache, position):
+    found = []
+    for i in range(LAYERS):
+        cache = lax.dynamic_update_slice(cache, entries[i][None], (i, 0, position, 0))
+        found.append(jnp.einsum("hd,htd->ht", query, cache[i]))
+    return jnp.stack(found), cache
+
+
+def two_steps_of(function, width):
+    """What a program of one cache for each layer gives in two steps, by bits."""
+    shape = (LAYERS, HEADS, PLACES, width)
+    rng = np.random.default_rng(width)
+    query = rng.standard_normal((HEADS, width)).astype(np.float32)
+    entry = rng.standard_normal((LAYERS, HEADS, 1, width)).astype(np.float32)
+    made = module.compile(text(function, query, entry, np.zeros(shape, np.float32), np.int32(0), donated=()),
+                          recipe={"kv_cache": "mxfp8_e4m3"})
+    assert [argument.name for argument in made.arguments][4:] == ["cache.scales"], made.arguments
+    cache, cache_scales = np.zeros(shape, ml_dtypes.float8_e4m3fn), np.zeros((*shape[:3], -(-width // 32)), ml_dtypes.float8_e8m0fnu)
+    outs = []
+    for position in range(2):
+        found, cache, cache_scales = made(query, entry, cache, np.int32(position), cache_scales)
+        outs += [found, cache, cache_scales]
+    return [np.array(each).view(np.uint8) for each in outs]
+
+
+@pytest.mark.parametrize("width", [48, 33, 64])
+@pytest.mark.parametrize("function", [scanned_over_layers, scanned_over_calls, stacked_before_what_it_takes])
+def test_layers_of_any_width_are_those_written_out(function, width):
+    """The last block may be short; layers may append in functions that call one another."""
+    for ours, theirs in zip(two_steps_of(function, width), two_steps_of(written_out, width), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+# Loops that take what is around them as it is, which JAX does not write.
+FILLED_WITHIN = """
+func.func public @main(%query: tensor<2x64xf32> loc("query"), %entry: tensor<1x2x1x64xf32> loc("entry"), %cache: tensor<1x2x6x64xf32> loc("cache"), %position: tensor<i32> loc("position")) -> (tensor<2x1x6xf32>, tensor<1x2x6x64xf32>) {
+  %zeros = stablehlo.constant dense<0.0> : tensor<1x2x6x64xf32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %layers:2 = stablehlo.while(%i = %zero, %after = %zeros) : tensor<i32>, tensor<1x2x6x64xf32>
+  cond {
+    %more = stablehlo.compare LT, %i, %one, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  } do {
+    %places:2 = stablehlo.while(%j = %zero, %layer = %cache) : tensor<i32>, tensor<1x2x6x64xf32>
+    cond {
+      %more = stablehlo.compare LT, %j, %one, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %more : tensor<i1>
+    } do {
+      %next = stablehlo.add %j, %one : tensor<i32>
+      %appended = stablehlo.dynamic_update_slice %layer, %entry, %zero, %zero, %position, %zero : (tensor<1x2x6x64xf32>, tensor<1x2x1x64xf32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x2x6x64xf32>
+      stablehlo.return %next, %appended : tensor<i32>, tensor<1x2x6x64xf32>
+    }
+    %next = stablehlo.add %i, %one : tensor<i32>
+    %stacked = stablehlo.dynamic_update_slice %after, %places#1, %i, %zero, %zero, %zero : (tensor<1x2x6x64xf32>, tensor<1x2x6x64xf32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x2x6x64xf32>
+    stablehlo.return %next, %stacked : tensor<i32>, tensor<1x2x6x64xf32>
+  } loc("layers")
+  %scores = stablehlo.dot_general %query, %layers#1, batching_dims = [0] x [1], contracting_dims = [1] x [3] : (tensor<2x64xf32>, tensor<1x2x6x64xf32>) -> tensor<2x1x6xf32>
+  return %scores, %layers#1 : tensor<2x1x6xf32>, tensor<1x2x6x64xf32>
+}
+"""
+
+
+def test_what_stays_wide_within_loops_is_told(tmp_path):
+    program, recipe = written(tmp_path, {"kv_cache": "mxfp8_e4m3"}, FILLED_WITHIN)
+    told = octavo("quantize", program, "--recipe", recipe, "-o", tmp_path / "out.mlir")
+    assert "cache cache of @main: left: between it and its result 'stablehlo.while' at layers carries wide values" in told
+    assert "octavo." not in (tmp_path / "out.mlir").read_text()
+
+
+def crossed(query, key, value, position, keys, values):
+    found, keys, values = step(query, key, value, position, keys, values)
+    return found, values, keys
+
+
+def test_scales_are_in_the_order_of_the_codes_that_are_returned():
+    made = module.compile(exported(crossed, donated=()), recipe={"kv_cache": {"keys": "fp8_row", "values": "mxfp4"}})
+    assert [argument.name for argument in made.arguments][6:] == ["values.scales", "keys.scales"]
+    assert [result.type.partition("[")[0] for result in made.results] == ["f32", "f4E2M1FN", "f8E4M3FN", "f8E8M0FNU", "f32"]
+
+
 def test_blocks_lie_along_no_batch():
     """Items of a batch have scales of their own; entries that are one number wide have no axis for blocks then."""
     def made(batch, width, shape):
