@@ -16,10 +16,6 @@ using mlir::RankedTensorType;
 using mlir::ShapedType;
 using mlir::Value;
 
-static RankedTensorType rankedType(Value value) {
-  return llvm::cast<RankedTensorType>(value.getType());
-}
-
 Value shapeOperand(mlir::Operation* op) {
   Value shape;
   if (auto broadcast = llvm::dyn_cast_or_null<stablehlo::DynamicBroadcastInDimOp>(op))

@@ -9,6 +9,11 @@
 
 namespace octavo::transforms {
 
+/// Extents may be unknown.
+inline mlir::RankedTensorType rankedType(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType());
+}
+
 /// An extent of a tensor as tensor<1xi32>.
 mlir::Value extentOf(mlir::OpBuilder& builder, mlir::Location at, mlir::Value tensor,
                      std::int64_t axis);

@@ -17,10 +17,6 @@ using mlir::RankedTensorType;
 
 namespace {
 
-RankedTensorType rankedType(mlir::Value value) {
-  return llvm::cast<RankedTensorType>(value.getType());
-}
-
 /// An operand, and the axis of the result that each of its axes is.
 struct Placed {
   mlir::Value value;
