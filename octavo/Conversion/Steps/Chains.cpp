@@ -60,6 +60,8 @@ llvm::SmallVector<mlir::Value> madeBy(const Node& node) {
 
 /// The rows of a product that can be cut into ranges; 0 for all else.
 std::int64_t rowsOf(const Node& node) {
+  if (node.scaled && node.scaled->quantize && !isPackedForProducts(node.scaled->quantize))
+    return 0; // others take what is quantized, so that it is whole among the values
   if (node.patches)
     return node.patches->shape.rows().of(1);
   if (const std::int64_t products = node.productsOfBatch(); products != 1)
@@ -184,13 +186,10 @@ void ChainBuilder::begin(std::size_t first) {
   llvm::SmallVector<std::size_t> before;
   const auto join = [&](std::size_t i) {
     Node& node = nodes[i];
-    if (ir::QuantizeOp quantize = node.scaled ? node.scaled->quantize : ir::QuantizeOp()) {
-      node.packsLeft = !isPackedForProducts(quantize);
-      if (!node.packsLeft && quantized.insert(quantize).second) {
-        Node& packing = chain.links.emplace_back();
-        packing.op = quantize;
-        packing.isPacked = true;
-      }
+    if (node.scaled && node.scaled->quantize && quantized.insert(node.scaled->quantize).second) {
+      Node& packing = chain.links.emplace_back();
+      packing.op = node.scaled->quantize;
+      packing.isPacked = true;
     }
     for (mlir::Value value : madeBy(node))
       made.insert(value);

@@ -112,7 +112,8 @@ private:
   llvm::Expected<steps::PartSlots> partSlots(mlir::ValueRange parts);
   llvm::Expected<std::optional<steps::RowGroups>> rowGroups(const std::optional<RowGroups>& groups);
   llvm::Expected<RowStepPtr> pack(mlir::Operation* op, const ScaledProduct& product, int number);
-  llvm::Expected<ProductStepPtr> scaled(const Node& node, std::vector<RowStepPtr>& steps);
+  llvm::Expected<ProductStepPtr> scaled(mlir::Operation* op, const ScaledProduct& product,
+                                        std::vector<RowStepPtr>& steps);
   llvm::Error operation(mlir::Operation* op, Sequence& sequence);
   llvm::Error loop(stablehlo::WhileOp op, Sequence& sequence);
   llvm::Error branch(mlir::Operation* op, Sequence& sequence);

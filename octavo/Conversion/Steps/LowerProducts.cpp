@@ -237,11 +237,10 @@ FunctionLowering::pack(mlir::Operation* op, const ScaledProduct& product, int nu
                                            steps::ItemNumber{product.rows}, *groups, number);
 }
 
-/// Packs and multiplies; a quantization that products share has been packed before.
+/// Packs and multiplies; a quantization has been packed before.
 llvm::Expected<FunctionLowering::ProductStepPtr>
-FunctionLowering::scaled(const Node& node, std::vector<RowStepPtr>& steps) {
-  mlir::Operation* const op = node.op;
-  const ScaledProduct& product = *node.scaled;
+FunctionLowering::scaled(mlir::Operation* op, const ScaledProduct& product,
+                         std::vector<RowStepPtr>& steps) {
   steps::ScaledProductStep::Weight weight;
   std::optional<steps::MovedWeight> moved;
   if (product.moved) {
@@ -264,7 +263,7 @@ FunctionLowering::scaled(const Node& node, std::vector<RowStepPtr>& steps) {
     weight = place->number;
   }
   int left = 0;
-  if (product.quantize && !node.packsLeft) {
+  if (product.quantize) {
     left = packed.lookup(product.quantize);
   } else {
     left = program.packedCount++;
@@ -323,9 +322,8 @@ FunctionLowering::rowSteps(const Node& node) {
     error = finished(convolution(node.op, *node.patches));
   else if (node.isPacked && !node.op->use_empty())
     error = add(quantization(mlir::cast<ir::QuantizeOp>(node.op)));
-  else if (node.scaled &&
-           (!node.scaled->quantize || node.packsLeft || packed.contains(node.scaled->quantize)))
-    error = finished(scaled(node, steps));
+  else if (node.scaled && (!node.scaled->quantize || packed.contains(node.scaled->quantize)))
+    error = finished(scaled(node.op, *node.scaled, steps));
   if (error)
     return std::move(error);
   return std::move(steps);

@@ -469,7 +469,7 @@ llvm::SmallVector<mlir::Value> readsOf(const Node& node) {
     return {node.patches->input, node.patches->weight};
   if (node.scaled) {
     llvm::SmallVector<mlir::Value> reads = node.scaled->rightReads();
-    if (ir::QuantizeOp quantize = node.scaled->quantize; quantize && !node.packsLeft)
+    if (ir::QuantizeOp quantize = node.scaled->quantize)
       reads.push_back(quantize.getResult());
     else
       reads.append(node.scaled->leftReads());

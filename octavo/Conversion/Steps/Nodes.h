@@ -26,9 +26,6 @@ struct Node {
   std::optional<PatchProduct> patches = std::nullopt;
   /// Of a quantization: whether its products pack it, or nobody uses it.
   bool isPacked = false;
-  /// Of a product in a chain: whether it quantizes its left side anew and packs that for itself, as
-  /// others take what is quantized as it is, or packed otherwise.
-  bool packsLeft = false;
   /// Of a product in a batch: a kernel that makes rows of the right side (Chains.h).
   std::shared_ptr<const Node> prologue = nullptr;
   /// Of a product: a kernel that reads rows of the result as soon as they are whole (Chains.h).
