@@ -23,11 +23,12 @@ llvm::Expected<float> amaxOf(const DotSide& side, const std::string& name) {
         (near.empty() ? "" : "; near it: " + llvm::join(near, ", ")) +
         "; calibrate this program, or leave the dot out by a rule that keeps it");
   }
-  if (found->magnitudes.count() == 0)
+  if (found->magnitudes.amax() == 0)
     return llvm::createStringError(
-        scales.file + ": the " + what +
-        " had no values when it was calibrated: it has no range; calibrate with inputs that reach "
-        "it, or leave the dot out by a rule that keeps it");
+        scales.file + ": the " + what + " had " +
+        (found->magnitudes.count() == 0 ? "no values" : "only zeros, which count for no range,") +
+        " when it was calibrated: it has no range; calibrate with inputs that reach it with other "
+        "values than zero, or leave the dot out by a rule that keeps it");
   const std::optional<std::int64_t> columns = side.columns();
   if (columns && found->columns != 0 && *columns != found->columns)
     return llvm::createStringError(scales.file + ": the " + what + " had " +

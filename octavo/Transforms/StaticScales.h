@@ -33,8 +33,7 @@ llvm::Error checkStaticScales(const DotFormats& formats);
 
 /// Gives the activations of quantized dots the amax for their scales, where their settings have
 /// static ones. The error names a dot that the calibration does not have, with near names, one that
-/// has other columns in it, or no range because no value was seen or all that the range covers are
-/// 0.
+/// has other columns in it, or no range because no value but 0 was seen.
 llvm::Error setStaticScales(llvm::MutableArrayRef<Dot> dots);
 
 } // namespace octavo::transforms

@@ -188,6 +188,31 @@ def test_a_side_without_values_is_told(net):
     assert 'no dot was given a value, among them the lhs of dot "net/inner"' in message
 
 
+def test_a_side_of_zeros_alone_has_no_range(net):
+    """In a static scale zeros count for none; a scale of 1 in its place would have others saturate."""
+    folder, _, _ = net
+    folder.joinpath("zeros").mkdir()
+    np.save(folder / "zeros/x.npy", np.zeros((3, 64), np.float32))
+    np.save(folder / "zeros/flag.npy", np.array(False))
+    run = subprocess.run([BIN / "octavo", "calibrate", folder / "net.mlir", "--weights", folder / "w.safetensors",
+                          "--inputs", folder / "zeros", "-o", folder / "a.json"], capture_output=True, text=True)
+    assert run.returncode == 0
+    assert run.stderr == ('octavo: warning: the lhs of dot "net/inner" and 2 other sides had no values other than '
+                          "zero in these inputs: no range, and no static scale\n")
+    for options in [("--format", "fp8_tensor"), ("--format", "fp8_tensor", "--range", "mse"),
+                    ("--format", "nvfp4"), ("--format", "nvfp4", "--range", "percentile:99")]:
+        message = octavo("quantize", folder / "net.mlir", *options, "--calibration", folder / "a.json", code=3)
+        assert 'a.json: the lhs of dot "net/inner" had only zeros, which count for no range, when it was' in message
+        assert "calibrate with inputs that reach it with other values than zero" in message
+    # Beside inputs that have values they change nothing.
+    calibrate(folder, output="whole.json")
+    calibrate(folder, inputs=["--inputs", folder / "sets", "--inputs", folder / "zeros"], output="both.json")
+    amaxes = [[dot["lhs_amax"] for dot in json.loads(octavo(
+        "quantize", folder / "net.mlir", "--format", "fp8_tensor", "--calibration", folder / name, "--json"))["dots"]]
+        for name in ("whole.json", "both.json")]
+    assert amaxes[0] == amaxes[1] and all(amaxes[0])
+
+
 def test_wrong_inputs_are_refused(net):
     folder, _, _ = net
     assert "give --inputs" in octavo("calibrate", folder / "net.mlir", "-o", folder / "a.json", code=2)

@@ -84,18 +84,24 @@ nlohmann::ordered_json document(const Calibration& calibration) {
   return {{"input_sets", calibration.inputSets}, {"tensors", std::move(tensors)}};
 }
 
-/// A side without values has no range: said, and an error where no side has any.
+/// A side without values, or of zeros alone, has no range: said, and an error where no side has any
+/// value.
 void tellEmpty(const Calibration& calibration) {
-  std::size_t empty = 0;
+  std::size_t empty = 0, withoutRange = 0;
   const CalibratedTensor* first = nullptr;
-  for (const CalibratedTensor& tensor : calibration.tensors)
-    if (tensor.magnitudes.count() == 0 && empty++ == 0)
+  for (const CalibratedTensor& tensor : calibration.tensors) {
+    if (tensor.magnitudes.amax() != 0)
+      continue;
+    if (withoutRange++ == 0)
       first = &tensor;
-  if (empty == 0)
+    if (tensor.magnitudes.count() == 0)
+      ++empty;
+  }
+  if (withoutRange == 0)
     return;
   const std::string what =
       fmt::format("the {} of dot \"{}\"{}", first->side, first->dot,
-                  empty == 1 ? "" : fmt::format(" and {} other sides", empty - 1));
+                  withoutRange == 1 ? "" : fmt::format(" and {} other sides", withoutRange - 1));
   if (empty == calibration.tensors.size())
     throw CommandError(fmt::format("no dot was given a value, among them {}: there is no range; "
                                    "give inputs that are not empty",
@@ -103,8 +109,8 @@ void tellEmpty(const Calibration& calibration) {
                        ExitCode::BadInput);
   std::fflush(stdout);
   fmt::print(stderr,
-             "octavo: warning: {} had no values in these inputs: no range, and no static scale\n",
-             what);
+             "octavo: warning: {} had no values{} in these inputs: no range, and no static scale\n",
+             what, empty == withoutRange ? "" : " other than zero");
 }
 
 Calibration readOrThrow(const std::string& path) {
