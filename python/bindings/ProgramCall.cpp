@@ -71,6 +71,9 @@ bool isMapping(nb::handle given) {
 /// The name of the tree that JAX gave as an argument, of a leaf's name.
 std::string_view rootOf(std::string_view name) { return name.substr(0, name.find_first_of("[.")); }
 
+constexpr std::string_view kLeftOut = "JAX leaves out what a function does not use; jax.jit(..., "
+                                      "keep_unused=True) keeps it";
+
 /// An object that is neither a number nor an array of anybody's, as dataclasses are that JAX takes
 /// for trees.
 bool isOther(nb::handle given) {
@@ -106,9 +109,9 @@ std::size_t argumentNamed(std::span<const runtime::Argument> arguments, const st
       return i;
   }
   const std::vector<std::string> near = text::nearNames(name, names);
-  raise(ErrorClass::Program, "@{} has no argument \"{}\"{}\n  it has: {}", function, name,
+  raise(ErrorClass::Program, "@{} has no argument \"{}\"{}{}\n  it has: {}", function, name,
         near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, ", ")),
-        text::someOf(names));
+        rootOf(name) == name ? "" : fmt::format(" ({})", kLeftOut), text::someOf(names));
 }
 
 std::vector<Value> valuesOf(const CalledProgram& program, const nb::args& positional,
@@ -143,11 +146,11 @@ std::vector<Value> valuesOf(const CalledProgram& program, const nb::args& positi
   for (nb::handle given : positional) {
     skipTaken();
     if (next == arguments.size() || static_cast<std::ptrdiff_t>(positional.size()) > open)
-      raise(ErrorClass::Program,
-            "@{} takes {} arguments, {} were given; it takes: {} (JAX leaves out what a function "
-            "does not use; jax.jit(..., keep_unused=True) keeps it)",
-            program.name(), openNames(program).size(), positional.size(),
-            text::someOf(openNames(program)));
+      raise(
+          ErrorClass::Program,
+          "@{} takes {} arguments, {} were given; it takes: {} (trees without arrays are none; {})",
+          program.name(), openNames(program).size(), positional.size(),
+          text::someOf(openNames(program)), kLeftOut);
     const std::string_view name = arguments[next].name;
     if (!isTree(given, name)) {
       take(next++, given);

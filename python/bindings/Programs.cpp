@@ -209,6 +209,16 @@ compile(const nb::bytes& source, bool isPath, const nb::list& paths, const nb::d
                      recoversScaled, dropsScales, std::move(dots), std::nullopt);
 }
 
+nb::list argumentsOf(const CallableProgram& program) {
+  nb::list list;
+  for (std::size_t i = 0; i < program.arguments().size(); ++i) {
+    const runtime::Argument& argument = program.arguments()[i];
+    list.append(nb::make_tuple(pythonText(argument.name), shapeOf(argument.shape),
+                               pythonText(argument.describe()), program.isBound(i)));
+  }
+  return list;
+}
+
 /// A program that is run to be calibrated.
 class Calibrator {
 public:
@@ -220,6 +230,8 @@ public:
                             transforms::CalibrationProbeOptions{parameters, hasColumns})),
         recorder(program->probed(), hasColumns ? backends::RangeRecorder::Columns::Record
                                                : backends::RangeRecorder::Columns::Leave) {}
+
+  nb::list arguments() const { return argumentsOf(*program); }
 
   void run(const nb::args& positional, const nb::kwargs& named) {
     callProbed(*program, &recorder, positional, named);
@@ -245,16 +257,6 @@ nb::list recipes() {
 void checkRecipe(const std::string& text) {
   if (auto recipe = transforms::parseRecipe(text, "recipe"); !recipe)
     raise(ErrorClass::Format, "{}", llvm::toString(recipe.takeError()));
-}
-
-nb::list argumentsOf(const CallableProgram& program) {
-  nb::list list;
-  for (std::size_t i = 0; i < program.arguments().size(); ++i) {
-    const runtime::Argument& argument = program.arguments()[i];
-    list.append(nb::make_tuple(pythonText(argument.name), shapeOf(argument.shape),
-                               pythonText(argument.describe()), program.isBound(i)));
-  }
-  return list;
 }
 
 /// Of each dot: its name, sizes, the formats of its sides where it is narrow, and why it is as it
@@ -397,6 +399,7 @@ NB_MODULE(_programs, module) {
           nanobind::arg("program"), nanobind::arg("is_path"), nanobind::arg("files"),
           nanobind::arg("arrays"), nanobind::arg("ignore_unused"), nanobind::arg("function"),
           nanobind::arg("backend"), nanobind::arg("parameters"), nanobind::arg("columns"))
+      .def_prop_ro("arguments", &Calibrator::arguments)
       .def("run", &Calibrator::run)
       .def("text", &Calibrator::text);
   module.def("recipes", &recipes);

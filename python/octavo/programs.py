@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ._trees import InputTrees, input_trees
 from .errors import DtypeError, ProgramError
 
 if TYPE_CHECKING:
@@ -111,12 +112,15 @@ class Program(LoadedProgram):
 
     _called: _Compiled
 
-    def __init__(self, called: _Compiled, tree: Any = None) -> None:
+    def __init__(self, called: _Compiled, tree: Any = None, inputs: InputTrees | None = None) -> None:
         super().__init__(called)
         fits = tree is not None and tree.num_leaves == len(called.results) and not _is_plain(tree)
         self._tree = tree if fits else None
+        self._inputs = inputs
 
     def __call__(self, *args: Any, out: Any = None, **named: Any) -> Any:
+        if self._inputs is not None:
+            args, named = self._inputs.passed(args, named)
         if self._tree is None:
             return self._called(*args, out=out, **named)
         if out is not None:
@@ -165,6 +169,8 @@ class Program(LoadedProgram):
                             parameters, min_size, both_activations, calibration, range)
         if dots is None:
             raise ProgramError("dot_errors says what quantized dots lose: give quantize=FORMAT or recipe=")
+        if self._inputs is not None:
+            args, named = self._inputs.passed(args, named)
         return json.loads(self._called.dot_errors(dots, *args, **named))
 
     def explain(self) -> dict[str, Any]:
@@ -383,8 +389,10 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
                         min_size, both_activations, calibration, range)
     source, is_path = _source(program)
     files, arrays = _weights(weights)
-    made = Program(_programs.compile(source, is_path, files, arrays, ignore_unused, function, backend,
-                                     recover_scaled, drop_scales, dots), _result_tree(program, function))
+    called = _programs.compile(source, is_path, files, arrays, ignore_unused, function, backend,
+                               recover_scaled, drop_scales, dots)
+    made = Program(called, _result_tree(program, function),
+                   input_trees(program, function, called.arguments))
     if dots is not None and not any(dot.is_quantized for dot in made.dots):
         left = [(each.name, each.reason) for each in [*made.dots, *made.others]]
         why = "of {}: {}".format(*left[0]) if left else "the program has no dots"
@@ -420,14 +428,18 @@ def calibrate(program: Any, inputs: Iterable[Any], *, weights: Any = None, colum
     if isinstance(inputs, (str, bytes, Mapping)) or is_one_array or not isinstance(inputs, Iterable):
         raise DtypeError("inputs: expected a list of sets of inputs, each a mapping, a tuple or an array; "
                          f"found {type(inputs).__name__}")
+    trees = input_trees(program, function, calibrator.arguments)
     for number, given in enumerate(inputs):
+        args: tuple[Any, ...] = ()
+        named: dict[str, Any] = {}
+        if isinstance(given, Mapping):
+            named = dict(given)
+        else:
+            args = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+        if trees is not None:
+            args, named = trees.passed(args, named)
         try:
-            if isinstance(given, Mapping):
-                calibrator.run(**given)
-            elif isinstance(given, (tuple, list)):
-                calibrator.run(*given)
-            else:
-                calibrator.run(given)
+            calibrator.run(*args, **named)
         except ProgramError as error:
             raise ProgramError(f"inputs[{number}]: {error}") from error
     found: dict[str, Any] = json.loads(calibrator.text())

@@ -179,12 +179,65 @@ def test_shapes_that_do_not_fit_together(backend):
         assert program(drawn(4, 8), drawn(8), drawn(2, 8)).shape == (4, 8)
 
 
-def test_arguments_that_jax_leaves_out():
-    def first(x, y):
-        return x + 1
-    with pytest.raises(octavo.ProgramError, match=r"takes 1 arguments, 2 were given; it takes: x \(JAX leaves out .* keep_unused=True"):
-        octavo.compile(jax.jit(first).lower(X, X))(X, X)
-    np.testing.assert_array_equal(octavo.compile(jax.jit(first, keep_unused=True).lower(X, X))(X, X), X + 1)
+def lowering(function, *arguments, **options):
+    return jax.jit(function, **options).lower(*arguments)
+
+
+def exporting(function, *arguments, **options):
+    return jax.export.export(jax.jit(function, **options))(*arguments)
+
+
+@pytest.mark.parametrize("made", [lowering, exporting])
+def test_arguments_that_jax_leaves_out(made):
+    """A function's are taken as it took them, where that is known; else the error says why there are fewer."""
+    def second(x, y):
+        return y + 1
+    text = lowering(second, X, X).as_text(debug_info=True)
+    with pytest.raises(octavo.ProgramError, match=r"takes 1 arguments, 2 were given; it takes: y \(trees .*; JAX leaves out .* keep_unused=True"):
+        octavo.compile(text)(X, X)
+    program = octavo.compile(made(second, X, X))
+    for arguments, named in (((X,), {}), ((X * 0, X), {}), ((), {"y": X}), ((X * 0,), {"y": X})):
+        np.testing.assert_array_equal(program(*arguments, **named), X + 1)
+    with pytest.raises(octavo.ProgramError, match="takes 1 arguments, 3 were given"):
+        program(X, X, X)
+    np.testing.assert_array_equal(octavo.compile(made(second, X, X, keep_unused=True))(X * 0, X), X + 1)
+
+
+@pytest.mark.parametrize("made", [lowering, exporting])
+def test_leaves_that_jax_leaves_out_and_trees_without_any(made):
+    w, x = drawn(4, 64), X.T
+    wanted = w.astype(np.float64) @ x
+
+    def function(params, empty, x, none):
+        return params["w"] @ x
+    tree = {"w": w, "unused": [w, w]}
+    program = octavo.compile(made(function, tree, {}, x, None))
+    for arguments, named in (((tree, {}, x, None), {}), (({"w": w}, x), {}), ((w, x), {}), ((tree, {}, None), {"x": x}),
+                             (({}, x, None), {"params": tree}), ((), {"params": {"w": w}, "x": x})):
+        np.testing.assert_allclose(program(*arguments, **named), wanted, rtol=1e-4, atol=1e-4)
+    bound = octavo.compile(made(function, tree, {}, x, None), weights={"params": {"w": w}})
+    for arguments in ((x,), ({}, x, None)):
+        np.testing.assert_allclose(bound(*arguments), wanted, rtol=1e-4, atol=1e-4)
+    with pytest.raises(octavo.ProgramError, match="was bound|takes 1 arguments"):
+        bound(tree, {}, x, None)
+    # Another tree than the function took, and one that is not known.
+    for other in (program, octavo.compile(lowering(function, tree, {}, x, None).as_text(debug_info=True))):
+        with pytest.raises(octavo.ProgramError, match=r"no argument \"params\['unused'\]\".* \(JAX leaves out .* keep_unused=True"):
+            other({"w": w, "unused": w}, x)
+
+
+def test_empty_trees_beside_all_arguments():
+    w, x = drawn(4, 64), X.T
+    lowered = jax.jit(lambda p, e, x: p["w"] @ x, keep_unused=True).lower({"w": w}, {}, x)
+    np.testing.assert_array_equal(octavo.compile(lowered)({"w": w}, {}, x), octavo.compile(lowered)({"w": w}, x))
+    ranges = octavo.calibrate(lowered, [({"w": w}, {}, x)], weights={})
+    assert ranges == octavo.calibrate(lowered, [(w, x)])
+
+
+def test_named_arguments_of_a_function_that_jax_leaves_out():
+    w, x = drawn(4, 64), X.T
+    program = octavo.compile(jax.jit(lambda p, x: p["w"] @ x).lower(p={"w": w, "unused": w}, x=x))
+    np.testing.assert_array_equal(program(p={"w": w, "unused": w}, x=x), program(p={"w": w}, x=x))
 
 
 def test_results_whose_extents_are_computed():

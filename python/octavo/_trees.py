@@ -1,0 +1,105 @@
+"""The trees that a function took, of what JAX lowered or exported."""
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = ["InputTrees", "input_trees"]
+
+
+class _Input:
+    """One argument of the function: its tree, and of each leaf the number of the program's argument;
+    None, where JAX left it out, since the function does not use it."""
+
+    def __init__(self, tree: Any, numbers: list[int | None]) -> None:
+        self.tree = tree
+        self.numbers = [number for number in numbers if number is not None]
+        self.kept = [i for i, number in enumerate(numbers) if number is not None]
+
+    def is_whole(self) -> bool:
+        return 0 < self.tree.num_leaves == len(self.kept)
+
+    def takes(self, given: Any) -> bool:
+        return bool(sys.modules["jax"].tree_util.tree_structure(given) == self.tree)
+
+    def leaves(self, given: Any) -> list[Any]:
+        leaves = self.tree.flatten_up_to(given)
+        return [leaves[i] for i in self.kept]
+
+
+class InputTrees:
+    """Passes a program the arguments of the function that it was, where these have no array or one that
+    JAX left out, which the program does not know."""
+
+    def __init__(self, positional: list[_Input], named: dict[str, _Input], names: list[str],
+                 bound: Sequence[bool]) -> None:
+        self._positional = positional
+        # Of those by position as JAX's names of their arrays begin.
+        self._named = {re.split(r"[.\[]", names[each.numbers[0]])[0]: each for each in positional if each.numbers}
+        self._named |= named
+        self._names = names
+        self._bound = bound
+        count = sum(len(each.numbers) for each in [*positional, *named.values()])
+        self._open = count - sum(bound[:count])
+        self._states = names[count:]
+
+    def passed(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What the program takes for these arguments; themselves, where they are not what the function
+        took, as other forms of a call are."""
+        rest = dict(named)
+        by_number: dict[int, Any] = {}
+        by_position = self._positional
+        for name, each in self._named.items():
+            if name in rest and self._is_open(each) and each.takes(rest[name]):
+                by_number.update(zip(each.numbers, each.leaves(rest.pop(name))))
+                by_position = [other for other in by_position if other is not each]
+        states = sum(name not in named for name in self._states)
+        # Trees whose arrays are all bound may be left out.
+        open_ones = [each for each in by_position if not each.numbers or self._is_open(each)]
+        for taken in (by_position, open_ones):
+            if len(args) == len(taken) + states and all(
+                    self._is_open(each) and each.takes(given) for each, given in zip(taken, args)):
+                whole = dict(by_number)
+                for each, given in zip(taken, args):
+                    whole.update(zip(each.numbers, each.leaves(given)))
+                if len(whole) == self._open:
+                    return (*(whole[number] for number in sorted(whole)), *args[len(taken):]), rest
+        return args, rest | {self._names[number]: leaf for number, leaf in by_number.items()}
+
+    def _is_open(self, each: _Input) -> bool:
+        return not any(self._bound[number] for number in each.numbers)
+
+
+def input_trees(program: Any, function: str, arguments: Sequence[tuple[Any, ...]]) -> InputTrees | None:
+    """Of a program with these arguments (name, shape, type, whether it is bound) that JAX lowered or
+    exported; None where it takes each array of the function's, in its order."""
+    tree = getattr(program, "in_tree", None) if function in ("", "main") else None
+    if tree is None:
+        return None
+    kept = getattr(program, "module_kept_var_idx", None)  # jax.export.Exported
+    if kept is None:  # jax.stages.Lowered, which has no public name for it
+        compiled = getattr(getattr(program, "_lowering", None), "compile_args", None)
+        kept = (compiled or {}).get("kept_var_idx")
+    if kept is None:
+        return None
+    numbers = {leaf: number for number, leaf in enumerate(sorted(kept))}
+    names = [name for name, *_ in arguments]
+    # What is not the function's is state that a recipe appends; else arguments are in no known order.
+    if len(names) < len(numbers) or not all(
+            name.startswith("octavo.") or name.removesuffix(".scales") in names for name in names[len(numbers):]):
+        return None
+    leaf = 0
+
+    def taken(below: Any) -> _Input:
+        nonlocal leaf
+        first, leaf = leaf, leaf + below.num_leaves
+        return _Input(below, [numbers.get(i) for i in range(first, leaf)])
+
+    of_args, of_named = tree.children()
+    positional = [taken(below) for below in of_args.children()]
+    named = {name: taken(below) for name, below in zip(of_named.node_data()[1], of_named.children())}
+    if all(each.is_whole() for each in [*positional, *named.values()]):
+        return None
+    return InputTrees(positional, named, names, [is_bound for *_, is_bound in arguments])
