@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ._trees import InputTrees, input_trees
 from .errors import DtypeError, ProgramError
 
@@ -124,13 +126,24 @@ class Program(LoadedProgram):
         if self._tree is None:
             return self._called(*args, out=out, **named)
         if out is not None:
-            try:
-                leaves = self._tree.flatten_up_to(out)
-                out = leaves[0] if len(leaves) == 1 else tuple(leaves)
-            except ValueError:  # of another structure: perhaps an array or a tuple
-                pass
+            out = self._arrays(out)
         given = self._called(*args, out=out, **named)
         return self._tree.unflatten([given] if self._tree.num_leaves == 1 else given)
+
+    def _arrays(self, out: Any) -> Any:
+        """One array or a tuple of them, of a tree of those that results are written to."""
+        assert self._tree is not None
+        try:
+            leaves = self._tree.flatten_up_to(out)
+        except ValueError:  # of another structure
+            if isinstance(out, np.ndarray) or type(out) in (tuple, list) and all(
+                    isinstance(each, np.ndarray) for each in out):
+                return out
+            found = sys.modules["jax"].tree_util.tree_structure(out)
+            raise DtypeError(f"out: expected a tree of arrays as the program gives it, {self._tree}, or a "
+                             f"tuple of {self._tree.num_leaves} arrays, one for each result; found "
+                             f"{found}") from None
+        return leaves[0] if len(leaves) == 1 else tuple(leaves)
 
     @property
     def dots(self) -> list[Dot]:

@@ -212,6 +212,27 @@ class Pair(NamedTuple):
     second: object
 
 
+class Reversed(NamedTuple):
+    second: object
+    first: object
+
+
+@pytest.mark.parametrize("function, wrong, says", [
+    (lambda x: Pair(x, x + 1), lambda a, b: Reversed(a, b), r"namedtuple\[Pair\].* tuple of 2 arrays.*; found .*Reversed"),
+    (lambda x: Pair(x, x + 1), lambda a, b: {"first": a, "second": b}, r"namedtuple\[Pair\].*; found PyTreeDef\({'first': \*, 'second': \*}\)"),
+    (lambda x: {"a": x, "b": x + 1}, lambda a, b: {"a": a, "c": b}, r"PyTreeDef\({'a': \*, 'b': \*}\).*; found PyTreeDef\({'a': \*, 'c': \*}\)"),
+    (lambda x: {"a": x, "b": x + 1}, lambda a, b: Pair(a, b), r"PyTreeDef\({'a': \*, 'b': \*}\).*; found .*namedtuple\[Pair\]")])
+def test_out_of_another_tree(function, wrong, says):
+    program = octavo.compile(jax.jit(function).lower(X))
+    a, b = np.zeros_like(X), np.zeros_like(X)
+    with pytest.raises(octavo.DtypeError, match="^out: expected a tree of arrays as the program gives it, .*" + says):
+        program(X, out=wrong(a, b))
+    assert not a.any() and not b.any()
+    for out in ((a, b), [b, a]):
+        program(X, out=out)
+        np.testing.assert_array_equal(out, (X, X + 1))
+
+
 @pytest.mark.parametrize("function", [
     lambda x: {"sum": x + 1, "pair": Pair(x * 2, [x - 1, None])}, lambda x: (x + 1,), lambda x: [x + 1, x * 2], lambda x: (x + 1, x * 2), lambda x: x + 1, lambda x: (x, (x + 1, x * 2))])
 @pytest.mark.parametrize("made", [lambda f: f.lower(X), lambda f: jax.export.export(f)(X)])
