@@ -4,6 +4,7 @@
 #include "octavo/Dialect/Octavo/QuantizedInput.h"
 #include "octavo/Numerics/Preset.h"
 #include "octavo/Text/NearNames.h"
+#include "octavo/Text/Shortened.h"
 #include "octavo/Transforms/DelayedScales.h"
 #include "octavo/Transforms/Derivatives.h"
 #include "octavo/Transforms/FunctionCalls.h"
@@ -165,12 +166,20 @@ llvm::Error checkFormats(const DotFormats& formats) {
   return checkPreset(formats);
 }
 
+/// Bytes of patterns, which may be of any length, in messages.
+constexpr std::size_t kLongestPattern = 200;
+
+std::string quoted(const std::string& pattern) {
+  return "\"" + text::shortened(pattern, kLongestPattern) + "\"";
+}
+
 llvm::Expected<std::shared_ptr<const RE2>> compiled(const std::string& pattern,
                                                     llvm::StringRef option) {
   auto expression = std::make_shared<RE2>(pattern, RE2::Quiet);
   if (!expression->ok())
-    return llvm::createStringError("\"" + pattern + "\", given for " + option.str() +
-                                   ", is not a regular expression: " + expression->error());
+    return llvm::createStringError(
+        quoted(pattern) + ", given for " + option.str() +
+        ", is not a regular expression: " + text::shortened(expression->error(), kLongestPattern));
   return expression;
 }
 
@@ -374,9 +383,9 @@ Dot DotChoice::describe(stablehlo::DotGeneralOp op) const {
 
 std::string DotChoice::reasonByName(const Dot& dot) const {
   if (match && !findsIn(*match, dot))
-    return "its name does not match \"" + chosen.match + "\"";
+    return "its name does not match " + quoted(chosen.match);
   if (exclude && findsIn(*exclude, dot))
-    return "its name is excluded by \"" + chosen.exclude + "\"";
+    return "its name is excluded by " + quoted(chosen.exclude);
   return {};
 }
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import warnings
@@ -287,13 +288,34 @@ def _weights(weights: Any) -> tuple[list[str], dict[str, Any]]:
                      f"found {type(weights).__name__}")
 
 
+def _not_finite(given: Any, path: str = "") -> tuple[str, float] | None:
+    """The first number that JSON has not, and the place of it in what JSON can hold."""
+    if isinstance(given, float):
+        return None if math.isfinite(given) else (path, given)
+    below: Iterable[tuple[str, Any]] = ()
+    if isinstance(given, Mapping):
+        below = ((f"{path}.{key}" if path else str(key), each) for key, each in given.items())
+    elif isinstance(given, (list, tuple)):
+        below = ((f"{path}[{i}]", each) for i, each in enumerate(given))
+    return next((found for at, each in below if (found := _not_finite(each, at))), None)
+
+
+def _require_texts(**options: Any) -> None:
+    for name, given in options.items():
+        if not isinstance(given, str):
+            raise DtypeError(f"{name}: expected a str, found {type(given).__name__}; leave it out for the default")
+
+
 def text_or_path(what: str, expected: str, given: Any) -> tuple[str, bool]:
     """The JSON of a mapping or the path that stands for it, and whether it is the JSON."""
     if isinstance(given, Mapping):
         try:
-            return json.dumps(given), True
+            text = json.dumps(given)
         except (TypeError, ValueError) as error:
             raise DtypeError(f"{what}: not what JSON can hold: {error}") from error
+        if found := _not_finite(given):
+            raise DtypeError("{}: {}: expected a finite number, found {}".format(what, *found))
+        return text, True
     if isinstance(given, (str, os.PathLike)) and isinstance(os.fspath(given), str):
         return os.fspath(given), False
     raise DtypeError(f"{what}: expected {expected}; found {type(given).__name__}")
@@ -320,6 +342,8 @@ def _dot_options(quantize: Any, recipe: Any, activations: Any, rule: str, non_fi
                  calibration: Any, range: str) -> Any:
     """How dots are quantized; None: they are not."""
     _programs = programs_module("octavo.compile")
+    _require_texts(rule=rule, non_finite=non_finite, preset=preset, match=match, exclude=exclude,
+                   parameters=parameters, range=range)
     if range and calibration is None:
         raise ProgramError("range chooses a range of a calibration: give calibration=")
     if calibration is not None and quantize is None:
@@ -398,6 +422,7 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
     FormatError for a name that nothing has, FileError for files of weights or a calibration that cannot
     be read, DtypeError, ShapeError and NonFiniteError for arrays that do not fit."""
     _programs = programs_module("octavo.compile")
+    _require_texts(function=function, backend=backend)
     dots = _dot_options(quantize, recipe, activations, rule, non_finite, preset, match, exclude, parameters,
                         min_size, both_activations, calibration, range)
     source, is_path = _source(program)
@@ -433,6 +458,7 @@ def calibrate(program: Any, inputs: Iterable[Any], *, weights: Any = None, colum
     infinity, where there is no set, and where no dot was given a value; a dot that was given none has
     an empty histogram. Otherwise as ``octavo.compile``."""
     _programs = programs_module("octavo.calibrate")
+    _require_texts(parameters=parameters, function=function, backend=backend)
     source, is_path = _source(program)
     files, arrays = _weights(weights)
     calibrator = _programs.Calibrator(source, is_path, files, arrays, ignore_unused, function, backend,

@@ -155,6 +155,38 @@ def test_classes_that_jax_knows_as_trees():
         program(layer, layer)
 
 
+def test_numbers_that_json_has_not_are_told(lowered):
+    calibration = {"octavo_calibration": 1, "input_sets": 1, "tensors": [
+        {"dot": "a", "side": "lhs", "columns": 1, "amax": np.nan, "histogram": {"first": 0, "counts": []}}]}
+    rule = {"weights": "fp8_tensor"}
+    for options, words in (({"recipe": {"rules": [rule, {**rule, "smaller_than": np.inf}]}}, r"recipe: rules\[1\].smaller_than: .* found inf"),
+                           ({"recipe": {"rules": [{**rule, "strength": np.nan}]}}, r"recipe: rules\[0\].strength: .* found nan"),
+                           ({"recipe": {"rules": [{**rule, "scales": calibration}]}}, r"recipe: rules\[0\].scales.tensors\[0\].amax: "),
+                           ({"quantize": "fp8_tensor", "calibration": calibration}, r"calibration: tensors\[0\].amax: ")):
+        with pytest.raises(octavo.DtypeError, match=words.replace(": .*", ": expected a finite number,")):
+            octavo.compile(lowered, **options)
+
+
+@pytest.mark.parametrize("name", ["rule", "non_finite", "preset", "match", "exclude", "parameters", "range", "function", "backend"])
+def test_options_that_are_no_text(lowered, name):
+    for wrong in (None, 5):
+        with pytest.raises(octavo.DtypeError, match=f"^{name}: expected a str, found {type(wrong).__name__}; "):
+            octavo.compile(lowered, **{"quantize": "mxfp4", name: wrong})
+
+
+def test_long_patterns_are_told_in_short(lowered):
+    for options in ({"match": "(" + "a" * 100000}, {"exclude": "(" + "a" * 100000}):
+        with pytest.raises(octavo.FormatError, match="bytes left out.* is not a regular expression: missing \\)") as raised:
+            octavo.compile(lowered, quantize="mxfp4", **options)
+        assert len(str(raised.value)) < 500
+    with pytest.raises(octavo.FormatError, match="is not a regular expression: missing \\)") as raised:
+        octavo.compile(lowered, recipe={"rules": [{"dots": "re:(" + "a" * 100000, "weights": "mxfp4"}]})
+    assert len(str(raised.value)) < 500
+    with pytest.warns(UserWarning, match="does not match .*bytes left out"):
+        left = octavo.compile(lowered, quantize="mxfp4", match="b" * 1000)
+    assert len(left.dots[0].reason) < 300
+
+
 def test_options_say_which_of_them_is_wrong(lowered):
     for options, words in (({"quantize": "mxfp5"}, "^quantize: "), ({"quantize": np.float32}, "^quantize: expected the name"),
                            ({"quantize": "mxfp4", "activations": "non"}, "^activations: .*; near it: none"),
