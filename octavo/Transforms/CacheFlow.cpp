@@ -9,6 +9,7 @@
 #include "octavo/Transforms/TensorFacts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 #include <algorithm>
@@ -74,10 +75,19 @@ bool callsForDot(mlir::Operation* op) {
          has<stablehlo::DotGeneralOp, stablehlo::DotOp, ir::DotGeneralOp>(function, seen);
 }
 
+/// Whether an operation only moves values about, or chooses among them; a call may.
+bool moves(mlir::Operation* op) {
+  return llvm::isa<stablehlo::ConcatenateOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
+                   stablehlo::DynamicSliceOp, stablehlo::SliceOp, stablehlo::TransposeOp,
+                   stablehlo::ConvertOp, stablehlo::SelectOp, stablehlo::ReverseOp,
+                   stablehlo::PadOp, stablehlo::GatherOp, stablehlo::IfOp, stablehlo::CaseOp>(op) ||
+         calledFunction(op);
+}
+
 /// Follows an argument.
 class FlowOf {
 public:
-  explicit FlowOf(mlir::BlockArgument argument) : whole(argument.getType()) {
+  explicit FlowOf(mlir::BlockArgument argument) : whole(argument) {
     flow.values.insert(argument);
     for (std::size_t i = 0; i < flow.values.size(); ++i)
       for (mlir::OpOperand& use : flow.values[i].getUses())
@@ -98,13 +108,13 @@ private:
   void follow(mlir::OpOperand& use) {
     mlir::Operation* op = use.getOwner();
     const unsigned place = use.getOperandNumber();
-    const bool isWhole = use.get().getType() == whole;
+    const bool isWhole = use.get().getType() == whole.getType();
     auto around = llvm::dyn_cast<stablehlo::WhileOp>(op->getParentOp());
     if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op)) {
-      if (isWhole)
+      if (hasLayers(use.get()))
         enter(loop, place);
     } else if (around && op == around.getBody().front().getTerminator()) {
-      if (isWhole)
+      if (hasLayers(use.get()))
         places.emplace_back(around, place);
     } else if (llvm::isa<mlir::func::ReturnOp>(op)) {
       if (isWhole)
@@ -119,9 +129,31 @@ private:
     } else if (place == 0 && llvm::isa<stablehlo::ScatterOp>(op)) {
       flow.scatter = op;
       flow.values.insert(op->getResult(0));
-    } else if (place == 0 && takesPart(op)) {
+    } else if (llvm::isa<stablehlo::ConcatenateOp>(op)) {
+      if (llvm::all_of(op->getOperands(), [&](mlir::Value each) {
+            return flow.values.contains(each) || (typeOf(each) && elementCount(shapeOf(each)) == 0);
+          })) {
+        flow.moves.insert(op);
+        flow.values.insert(op->getResult(0));
+      }
+    } else if (place == 0 && (takesPart(op) || movesLayers(op))) {
       flow.values.insert(op->getResult(0));
     }
+  }
+
+  /// Whether the axes of a tensor behind some are those of the cache behind the first, as where it
+  /// is some of the layers of a stack, in rows perhaps.
+  bool hasLayers(mlir::Value value) {
+    const mlir::RankedTensorType type = typeOf(value), all = typeOf(whole);
+    if (!type || !all || all.getRank() < 2)
+      return value.getType() == whole.getType();
+    const auto layer = all.getShape().drop_front();
+    return type.getRank() >= all.getRank() - 1 && type.getShape().take_back(layer.size()) == layer;
+  }
+
+  bool movesLayers(mlir::Operation* op) {
+    return llvm::isa<stablehlo::ReshapeOp>(op) && typeOf(whole) && typeOf(whole).getRank() > 1 &&
+           hasLayers(op->getOperand(0)) && hasLayers(op->getResult(0));
   }
 
   void enter(stablehlo::WhileOp loop, unsigned place) {
@@ -141,7 +173,7 @@ private:
     const auto stack = llvm::dyn_cast<mlir::BlockArgument>(update->getOperand(0));
     auto loop = stack ? llvm::dyn_cast<stablehlo::WhileOp>(stack.getOwner()->getParentOp())
                       : stablehlo::WhileOp();
-    if (!loop || stack.getType() != whole || stack.getOwner() != &loop.getBody().front())
+    if (!loop || !hasLayers(stack) || stack.getOwner() != &loop.getBody().front())
       return;
     const unsigned place = stack.getArgNumber();
     const std::optional<double> number = splatNumber(loop->getOperand(place));
@@ -150,34 +182,53 @@ private:
       enter(loop, place);
   }
 
-  const mlir::Type whole;
+  const mlir::BlockArgument whole;
   CacheFlow flow;
   llvm::SetVector<mlir::Operation*> writes;
   llvm::SmallVector<std::pair<stablehlo::WhileOp, unsigned>> places;
 };
 
-/// What joins the values with others, where that is then appended to; else null.
-mlir::Operation* joinedBefore(const CacheFlow& flow) {
-  llvm::SetVector<mlir::Value> reached(flow.values.begin(), flow.values.end());
-  mlir::Operation* joined = nullptr;
-  for (std::size_t i = 0; i < reached.size(); ++i)
-    for (mlir::OpOperand& use : reached[i].getUses()) {
+/// What an operation hands on that is given a value: its results, those of the loop or of the
+/// branches that it ends, and what a loop that it is has within.
+llvm::SmallVector<mlir::Value> handedOn(mlir::OpOperand& use) {
+  mlir::Operation* op = use.getOwner();
+  llvm::SmallVector<mlir::Value> values(op->getResults());
+  mlir::Operation* around = op->getParentOp();
+  auto isIn = llvm::dyn_cast<stablehlo::WhileOp>(around);
+  if (op->hasTrait<mlir::OpTrait::IsTerminator>() &&
+      use.getOperandNumber() < around->getNumResults() &&
+      !(isIn && op->getParentRegion() == &isIn.getCond()))
+    values.push_back(around->getResult(use.getOperandNumber()));
+  if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op))
+    values = {loop.getBody().getArgument(use.getOperandNumber()),
+              loop->getResult(use.getOperandNumber())};
+  return values;
+}
+
+/// The first operation that moves the values, and is not followed, on the way to where they are
+/// appended to, or returned as what the argument is; null where there is none.
+mlir::Operation* firstInTheWay(const CacheFlow& flow, mlir::Type whole) {
+  llvm::MapVector<mlir::Value, mlir::Operation*> reached; // and what was the first on the way
+  for (mlir::Value value : flow.values)
+    reached.insert({value, nullptr});
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    const auto [value, first] = reached.begin()[i];
+    for (mlir::OpOperand& use : value.getUses()) {
       mlir::Operation* op = use.getOwner();
-      if (llvm::isa<stablehlo::ConcatenateOp>(op)) {
-        joined = joined != nullptr ? joined : op;
-        reached.insert(op->getResult(0));
-      } else if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op)) {
-        reached.insert(loop.getBody().getArgument(use.getOperandNumber()));
-      } else if (use.getOperandNumber() == 0 && llvm::isa<stablehlo::DynamicUpdateSliceOp>(op)) {
-        if (joined != nullptr)
-          return joined;
-      } else if (use.getOperandNumber() == 0 &&
-                 llvm::isa<stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
-                           stablehlo::DynamicSliceOp, stablehlo::SliceOp, stablehlo::TransposeOp,
-                           stablehlo::ConvertOp>(op)) {
-        reached.insert(op->getResult(0));
-      }
+      const bool isAppended =
+          use.getOperandNumber() == 0 && llvm::isa<stablehlo::DynamicUpdateSliceOp>(op);
+      const bool isReturned = llvm::isa<mlir::func::ReturnOp>(op);
+      if (first != nullptr &&
+          (flow.entries.empty() ? isAppended : isReturned && value.getType() == whole))
+        return first;
+      if (isReturned || (!moves(op) && !isAppended && !llvm::isa<stablehlo::WhileOp>(op) &&
+                         !op->hasTrait<mlir::OpTrait::IsTerminator>()))
+        continue;
+      mlir::Operation* way = op->hasTrait<mlir::OpTrait::IsTerminator>() ? op->getParentOp() : op;
+      for (mlir::Value next : handedOn(use))
+        reached.insert({next, first != nullptr ? first : way});
     }
+  }
   return nullptr;
 }
 
@@ -186,10 +237,10 @@ mlir::Operation* joinedBefore(const CacheFlow& flow) {
 mlir::Operation* CacheFlow::findReader(llvm::function_ref<bool(mlir::Operation*)> isFound) const {
   llvm::SetVector<mlir::Value> reached(values.begin(), values.end());
   for (std::size_t i = 0; i < reached.size(); ++i)
-    for (mlir::Operation* op : reached[i].getUsers()) {
-      if (isFound(op))
-        return op;
-      reached.insert(op->result_begin(), op->result_end());
+    for (mlir::OpOperand& use : reached[i].getUses()) {
+      if (isFound(use.getOwner()))
+        return use.getOwner();
+      reached.insert_range(handedOn(use));
     }
   return nullptr;
 }
@@ -203,11 +254,14 @@ CacheFlow cacheFlow(mlir::BlockArgument argument) {
     if (flow.call == nullptr && !flow.entries.empty())
       flow.call = flow.findReader(
           [&](mlir::Operation* op) { return !closed.contains(op) && callsForDot(op); });
-    if (flow.call == nullptr) {
-      if (flow.entries.empty())
-        flow.joined = joinedBefore(flow);
-      return flow;
+    if (flow.call == nullptr && (flow.entries.empty() || flow.results.empty())) {
+      flow.inTheWay = firstInTheWay(flow, argument.getType());
+      if (flow.inTheWay != nullptr && calledFunction(flow.inTheWay) &&
+          !closed.contains(flow.inTheWay))
+        flow.call = flow.inTheWay;
     }
+    if (flow.call == nullptr)
+      return flow;
     if (!openCall(flow.call) && !closed.insert(flow.call).second)
       return flow;
   }

@@ -14,17 +14,18 @@
 namespace octavo::transforms {
 
 /// The values of an argument that are it or a part of it, as the layer that jax.lax.scan takes from
-/// a stack, with or without something appended; and what a loop writes such parts into that was
-/// zeros, as scan does with those of its results that it stacks.
+/// a stack, with or without something appended; what a loop writes such parts into that was zeros,
+/// as scan does with those of its results that it stacks; and what joins nothing but such parts.
 struct CacheFlow {
   llvm::SetVector<mlir::Value> values;
   llvm::SetVector<mlir::Operation*> entries; ///< dynamic_update_slices that append
-  llvm::SetVector<mlir::Operation*> moves;   ///< those that write parts back
+  llvm::SetVector<mlir::Operation*> moves;   ///< those that write parts back, or join them
   llvm::SmallVector<unsigned> results;       ///< of the function
   mlir::Operation* scatter = nullptr;        ///< that writes into it
   mlir::Operation* call = nullptr;          ///< that takes it, and appends something or takes parts
   mlir::Operation* branchingLoop = nullptr; ///< some of whose rounds are given other values
-  mlir::Operation* joined = nullptr; ///< a copy of it with others that something is appended to
+  /// The first that is not followed between it and what is appended, or that and a result.
+  mlir::Operation* inTheWay = nullptr;
 
   /// The first operation that `isFound` among those that take what is computed from the values;
   /// null where there is none.

@@ -41,13 +41,15 @@ bool isNamed(const CacheRule& rule, const std::string& name) {
                                      : wanted == "*" || wanted == name;
 }
 
-/// Whether an axis of what is written, and of what it is written into, is an axis of the cache as
-/// it is there.
-bool isWholeAt(std::int64_t axis, mlir::RankedTensorType cache, mlir::Operation* update) {
-  return llvm::all_of(update->getOperands().take_front(2), [&](mlir::Value each) {
-    const std::optional<std::int64_t> own = axisOfPart(each, cache, axis);
-    return own && shapeOf(each)[*own] == cache.getDimSize(axis);
-  });
+/// Whether an axis of what is written, and of what it is written into, or of what is joined, is an
+/// axis of the cache as it is there.
+bool isWholeAt(std::int64_t axis, mlir::RankedTensorType cache, mlir::Operation* op) {
+  const mlir::ValueRange operands = op->getOperands();
+  return llvm::all_of(llvm::isa<stablehlo::ConcatenateOp>(op) ? operands : operands.take_front(2),
+                      [&](mlir::Value each) {
+                        const std::optional<std::int64_t> own = axisOfPart(each, cache, axis);
+                        return own && shapeOf(each)[*own] == cache.getDimSize(axis);
+                      });
 }
 
 /// A dot whose batch an axis of a cache is, which it reaches as it is; null where there is none.
@@ -156,14 +158,19 @@ std::string reasonToLeave(FuncOp function, mlir::BlockArgument argument, const C
   if (flow.scatter != nullptr)
     return "'stablehlo.scatter'" + at(flow.scatter) +
            " writes into it; append by dynamic_update_slice (jax.lax.dynamic_update_slice)";
-  if (flow.joined != nullptr)
-    return "'stablehlo.concatenate'" + at(flow.joined) +
-           " joins it with others before anything is appended; take them as one argument, or append"
-           " first";
+  const std::string way = flow.inTheWay == nullptr
+                              ? ""
+                              : "'" + flow.inTheWay->getName().getStringRef().str() + "'" +
+                                    at(flow.inTheWay) + " stands between ";
+  if (flow.entries.empty() && !way.empty())
+    return way +
+           "it and what is appended; append first, by dynamic_update_slice into the whole of it";
   if (flow.entries.empty())
     return "no dynamic_update_slice appends to it";
   if (flow.branchingLoop != nullptr)
     return "the loop" + at(flow.branchingLoop) + " carries other values in its place";
+  if (flow.results.empty() && !way.empty())
+    return way + "what is appended and the result; return what dynamic_update_slice gives";
   if (flow.results.size() != 1)
     return flow.results.empty()
                ? "no result is it with what is appended; return what dynamic_update_slice gives"
@@ -268,7 +275,10 @@ void leave(CacheRecord& record, std::string reason) {
 
 /// Has the function return codes and scales, which loops carry too. Caches whose result is wide
 /// values after that are left, and the function is to be put back as it was: false then.
-bool returnCodes(FuncOp function, llvm::ArrayRef<Codes> caches) {
+bool returnCodes(FuncOp function, llvm::SmallVector<Codes> caches) {
+  // The scales that are returned are in the order of the codes that are, as those that are taken.
+  llvm::sort(caches,
+             [](const Codes& a, const Codes& b) { return a.cache.result < b.cache.result; });
   mlir::Operation* end = function.getBody().front().getTerminator();
   function.setType(mlir::FunctionType::get(
       function.getContext(), function.getBody().getArgumentTypes(), function.getResultTypes()));
@@ -311,8 +321,6 @@ bool returnCodes(FuncOp function, llvm::ArrayRef<Codes> caches) {
 
 /// Has a function take and return caches as codes and scales.
 void store(FuncOp function, std::vector<Cache> caches) {
-  // Scales are in the order of the codes that the function returns.
-  llvm::sort(caches, [](const Cache& a, const Cache& b) { return a.result < b.result; });
   while (!caches.empty()) {
     FuncOp before = function.clone();
     const auto taken =
@@ -389,7 +397,7 @@ llvm::Expected<std::vector<CacheRecord>> quantizeCaches(mlir::ModuleOp module,
           llvm::find_if(rules, [&](const CacheRule& each) { return isNamed(each, record.name); });
       const CacheFlow flow = isWide(argument) ? cacheFlow(argument) : CacheFlow();
       const bool isCache =
-          (!flow.entries.empty() || flow.scatter != nullptr || flow.joined != nullptr) &&
+          (!flow.entries.empty() || flow.scatter != nullptr || flow.inTheWay != nullptr) &&
           flow.isReadByDot();
       if (!isCache && (rule == rules.end() || rule->name != record.name))
         continue;

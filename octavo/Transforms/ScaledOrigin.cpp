@@ -463,7 +463,12 @@ ScaledOrigin ScaledOrigins::concatenated(mlir::Operation* op) {
   llvm::SmallVector<mlir::Value> elements, scales;
   std::optional<Dequantized> first;
   bool isShared = true;
-  for (mlir::Value operand : op->getOperands()) {
+  // What has no elements may be of any kind.
+  llvm::SmallVector<mlir::Value> operands(op->getOperands());
+  llvm::erase_if(operands, [](mlir::Value each) { return elementCount(openShapeOf(each)) == 0; });
+  if (operands.empty())
+    operands.assign(op->operand_begin(), op->operand_end());
+  for (mlir::Value operand : operands) {
     ScaledOrigin origin = of(operand);
     const auto* parts = std::get_if<Dequantized>(&origin);
     if (std::holds_alternative<Obstacle>(origin))
@@ -511,7 +516,7 @@ ScaledOrigin ScaledOrigins::concatenated(mlir::Operation* op) {
     result.block[axis] = openShapeOf(result.elements)[axis];
     return result;
   }
-  for (mlir::Value operand : op->getOperands())
+  for (mlir::Value operand : operands)
     if (const std::int64_t block = std::get<Dequantized>(of(operand)).block[axis];
         block != first->block[axis] || mlir::ShapedType::isDynamic(block))
       return Obstacle{op, "joins tensors of different scales",

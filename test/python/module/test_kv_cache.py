@@ -255,9 +255,32 @@ def scored(query, entry, cache, position):
     return jnp.einsum("hd,htd->ht", query, cache), cache
 
 
-def scanned_over_layers(query, entries, cache, position, one=scored):
-    _, (found, cache) = lax.scan(lambda state, each: (state, one(query, *each, position)), 0, (entries, cache))
+def scanned_over_layers(query, entries, cache, position, one=scored, **unroll):
+    _, (found, cache) = lax.scan(lambda state, each: (state, one(query, *each, position)), 0, (entries, cache), **unroll)
     return found, cache
+
+
+def unrolled_by_two(query, entries, cache, position):
+    return scanned_over_layers(query, entries, cache, position, unroll=2)
+
+
+def unrolled(query, entries, cache, position):
+    return scanned_over_layers(query, entries, cache, position, unroll=True)
+
+
+def stacked(query, entries, cache, position):
+    return tuple(map(jnp.stack, zip(*(scored(query, entries[i], cache[i], position) for i in range(LAYERS)))))
+
+
+def joined_again(query, entries, cache, position):
+    changed = jnp.concatenate([lax.dynamic_update_slice(cache[i:i + 1], entries[i:i + 1], (0, 0, position, 0)) for i in range(LAYERS)])
+    return jnp.einsum("hd,lhtd->lht", query, changed), changed
+
+
+def the_first_by_itself(query, entries, cache, position):
+    found, first = scored(query, entries[0], cache[0], position)
+    others, rest = scanned_over_layers(query, entries[1:], cache[1:], position)
+    return jnp.concatenate([found[None], others]), jnp.concatenate([first[None], rest])
 
 
 def scanned_over_calls(query, entries, cache, position):
@@ -300,9 +323,10 @@ def two_steps_of(function, width):
 
 
 @pytest.mark.parametrize("width", [48, 33, 64])
-@pytest.mark.parametrize("function", [scanned_over_layers, scanned_over_calls, stacked_before_what_it_takes])
+@pytest.mark.parametrize("function", [scanned_over_layers, scanned_over_calls, stacked_before_what_it_takes, unrolled_by_two, unrolled,
+                                      stacked, joined_again, the_first_by_itself])
 def test_layers_of_any_width_are_those_written_out(function, width):
-    """The last block may be short; layers may append in functions that call one another."""
+    """The last block may be short, layers may append in functions that call one another, and be joined again."""
     for ours, theirs in zip(two_steps_of(function, width), two_steps_of(written_out, width), strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
@@ -349,9 +373,10 @@ def crossed(query, key, value, position, keys, values):
     return found, values, keys
 
 
-def test_scales_are_in_the_order_of_the_codes_that_are_returned():
+def test_scales_are_in_the_order_of_the_codes():
+    """Those that are taken, and those that are returned."""
     made = module.compile(exported(crossed, donated=()), recipe={"kv_cache": {"keys": "fp8_row", "values": "mxfp4"}})
-    assert [argument.name for argument in made.arguments][6:] == ["values.scales", "keys.scales"]
+    assert [argument.name for argument in made.arguments][6:] == ["keys.scales", "values.scales"]
     assert [result.type.partition("[")[0] for result in made.results] == ["f32", "f4E2M1FN", "f8E4M3FN", "f8E8M0FNU", "f32"]
 
 
@@ -441,19 +466,37 @@ def of_every_other(query, key, value, position, keys, values):
     return attention(query, keys, values, position), keys, values
 
 
+def transposed(query, key, value, position, keys, values):
+    keys = jnp.moveaxis(lax.dynamic_update_slice(jnp.moveaxis(keys, 1, 0), jnp.moveaxis(key, 1, 0), (position, 0, 0)), 0, 1)
+    return attention(query, keys, values, position), keys, values
+
+
+def reset(query, key, value, position, keys, values):
+    keys = lax.dynamic_update_slice(jnp.where(position == 0, 0.0, keys), key, (0, position, 0))
+    return attention(query, keys, values, position), keys, values
+
+
+def where_asked(query, key, value, position, keys, values):
+    keys = lax.cond(position > 0, lambda: lax.dynamic_update_slice(keys, key, (0, position, 0)), lambda: keys)
+    return attention(query, keys, values, position), keys, values
+
+
 @pytest.mark.parametrize("function, name, reason", [
+    (transposed, "re:keys", "'stablehlo.transpose' at jit(transposed)/transpose stands between it and what is appended; append first"),
+    (reset, "re:keys", "stands between it and what is appended; append first"),
+    (where_asked, "re:keys", "'stablehlo.case' at jit(where_asked)/cond stands between what is appended and the result; return what"),
     (scattered, "keys", "'stablehlo.scatter' at jit(scattered)/scatter writes into it; append by dynamic_update_slice"),
     (kept, "values", "no result is it with what is appended"),
     (by_halves, "keys", "no axis of it, of more than one element, is whole in everything that is appended"),
     (of_every_other, "keys", "is a slice of it with something appended; append to the whole of it"),
     (of_every_other, "values", "no dynamic_update_slice appends to it"),
-    (joined, "values", "joins it with others before anything is appended; take them as one argument, or append first"),
+    (joined, "values", "'stablehlo.concatenate' at jit(joined)/stack stands between it and what is appended; append first"),
     (step, "position", "it is tensor<i32>; codes are made of f32, bf16 and f16"),
 ])
 def test_a_pattern_that_is_not_met_is_told(tmp_path, function, name, reason):
     program, recipe = written(tmp_path, {"kv_cache": {name: "mxfp8_e4m3"}}, exported(function))
     told = octavo("quantize", program, "--recipe", recipe)
-    assert f"cache {name} of @main: left: " in told and reason in told
+    assert f"cache {name.removeprefix('re:')} of @main: left: " in told and reason in told
 
 
 def test_dots_say_which_cache_is_left():
