@@ -604,7 +604,8 @@ int allocationsOfItems(const Format& format) {
   const auto few = parsed(ofItems(format, 2), *context),
              many = parsed(ofItems(format, 30), *context);
   Operands onFew(mainOf(*few)), onMany(mainOf(*many), &onFew);
-  return allocationsInTheEnd([&](int i) { return (i % 2 == 0 ? onFew : onMany).run(*executable); });
+  return allocationsInTheEnd(
+      [&](int i) { return (i % 2 == 0 ? onFew : onMany).run(*executable.executable); });
 }
 
 /// The same from a folder, whose first argument is bound.
