@@ -96,6 +96,8 @@ CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, runtime::Progr
     if (!report)
       return report.takeError();
     made->report = std::move(*report);
+    for (std::string& line : made->report->leftCaches())
+      made->told.push_back(std::move(line));
   } else {
     made->unchanged = module.clone();
   }

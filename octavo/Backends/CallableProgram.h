@@ -73,6 +73,10 @@ public:
   /// where extents are open.
   const std::vector<transforms::MissedDots>& missed() const { return missedDots; }
 
+  /// What else is to be told to whoever compiles it, a line each: dots that were recovered with
+  /// other values, and caches that are left though a rule gives them a format.
+  const std::vector<std::string>& warnings() const { return told; }
+
   /// Of all its dots, as it is compiled (findDotWidths).
   llvm::Expected<DotWidths> dotWidths();
 
@@ -167,6 +171,7 @@ private:
   std::optional<transforms::DotReport> report;
   std::optional<transforms::DropReport> dropReport;
   std::vector<transforms::MissedDots> missedDots;
+  std::vector<std::string> told;
   std::vector<transforms::CalibratedSide> probedSides;
   std::vector<std::optional<execution::Value>> bound;
   bool isOpen = false;

@@ -402,7 +402,8 @@ llvm::Expected<std::vector<CacheRecord>> quantizeCaches(mlir::ModuleOp module,
       if (!isCache && (rule == rules.end() || rule->name != record.name))
         continue;
       record.reason = reasonToLeave(function, argument, flow);
-      if (rule == rules.end() || rule->format == nullptr)
+      record.isKept = rule == rules.end() || rule->format == nullptr;
+      if (record.isKept)
         record.reason =
             rule == rules.end() ? "no name of the recipe is its" : "the recipe keeps it";
       if (record.reason.empty())

@@ -32,6 +32,7 @@ struct CacheRecord {
   mlir::Location location;
   const format::ScaledFormat* format = nullptr; ///< null: it is left
   std::string reason = {};                      ///< why it is left
+  bool isKept = false;                          ///< it is left since no rule gives it a format
   std::string codes = {}, scales = {};          ///< types of the arguments: "tensor<4x8xf4E2M1FN>"
   std::int64_t bitsBefore = 0, bitsAfter = 0;
 };

@@ -132,6 +132,15 @@ std::string DotReport::whyLeft() const {
                         : "of " + others.front().name + ": " + others.front().reason;
 }
 
+std::vector<std::string> DotReport::leftCaches() const {
+  std::vector<std::string> lines;
+  for (const CacheRecord& cache : caches)
+    if (cache.format == nullptr && !cache.isKept)
+      lines.push_back("kv_cache left the cache " + cache.name + " of @" + cache.function +
+                      " as it was: " + cache.reason);
+  return lines;
+}
+
 bool DotReport::hasState() const {
   return !delayed.empty() || !random.empty() ||
          llvm::any_of(caches, [](const CacheRecord& cache) { return cache.format != nullptr; });

@@ -166,6 +166,8 @@ struct DotReport {
   /// `of NAME: REASON`, of the first dot that is left, or else of the first other product; `the
   /// program has no dots` where there is neither.
   std::string whyLeft() const;
+  /// A line for each cache that a rule gives a format and that is left: why.
+  std::vector<std::string> leftCaches() const;
   /// Whether the program has got state: arguments and results that it did not have, or others.
   bool hasState() const;
   std::int64_t weightBitsBefore() const;

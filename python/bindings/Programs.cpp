@@ -321,6 +321,13 @@ nb::list missedOf(const CallableProgram& program) {
   return list;
 }
 
+nb::list warningsOf(const CallableProgram& program) {
+  nb::list list;
+  for (const std::string& line : program.warnings())
+    list.append(pythonText(line));
+  return list;
+}
+
 /// What docs/commands/explain.md has for --json, but the name of the program.
 std::string dotWidths(CallableProgram& program) {
   const auto widths = orRaise(withoutLock([&] { return program.dotWidths(); }));
@@ -389,6 +396,7 @@ NB_MODULE(_programs, module) {
       .def_prop_ro("dots", &dotsOf)
       .def_prop_ro("others", &othersOf)
       .def_prop_ro("missed", &missedOf)
+      .def_prop_ro("warnings", &warningsOf)
       .def("dot_errors", &dotErrors)
       .def("dot_widths", &dotWidths)
       .def("explain", &explain);

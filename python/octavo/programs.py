@@ -436,8 +436,8 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
         why = "of {}: {}".format(*left[0]) if left else "the program has no dots"
         given = f"quantize={quantize!r}" if recipe is None else f"recipe={recipe!r}"
         warnings.warn(f"{given} left every dot as it was; {why}", stacklevel=2)
-    for missed in made._called.missed:
-        warnings.warn(missed, stacklevel=2)
+    for warning in [*called.warnings, *called.missed]:
+        warnings.warn(warning, stacklevel=2)
     return made
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import subprocess
+import warnings
 
 import jax
 import jax.numpy as jnp
@@ -503,6 +504,30 @@ def test_dots_say_which_cache_is_left():
     made = module.compile(exported(scattered), recipe={"kv_cache": "mxfp8_e4m3"})
     for dot, name in zip(made.dots, ("keys", "values")):
         assert f"it reads the cache {name}, which is left: 'stablehlo.scatter'" in dot.reason and not dot.is_quantized
+
+
+@pytest.mark.parametrize("rules", [{}, {"rules": [{"weights": "mxfp4"}]}])
+def test_each_cache_that_is_left_is_told(tmp_path, rules):
+    """Whatever became of the dots; one that the recipe itself leaves is not."""
+    def projected(query, weight, key, value, position, keys, values):
+        return scattered(query @ weight, key, value, position, keys, values)
+    arrays = entries(0)
+    arrays = [arrays[0], np.zeros((WIDTH, WIDTH), np.float32), *arrays[1:], np.int32(0), *[np.zeros(SHAPE, np.float32)] * 2]
+    program = text(projected, *arrays, donated=(5, 6))
+    for names, left in ((["keys", "values"], "mxfp8_e4m3"), (["values"], {"keys": "none", "values": "mxfp8_e4m3"}),
+                        (["values"], {"values": "mxfp8_e4m3"})):
+        recipe = {**rules, "kv_cache": left}
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            made = module.compile(program, parameters="^weight$", recipe=recipe)
+        assert any(dot.is_quantized for dot in made.dots) == bool(rules)
+        lines = [f"kv_cache left the cache {name} of @main as it was: 'stablehlo.scatter' at jit(projected)/scatter writes into it; "
+                 "append by dynamic_update_slice (jax.lax.dynamic_update_slice)" for name in names]
+        assert [str(each.message) for each in told][bool(not rules):] == lines
+    path, file = written(tmp_path, recipe, program)
+    done = subprocess.run([BIN / "octavo", "run", path, "--recipe", file, "--parameters", "^weight$", "--explain-compile"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == f"octavo: warning: {path}: {lines[0]}\n"
 
 
 @pytest.mark.parametrize("recipe, words", [

@@ -147,6 +147,7 @@ void compileProgram(const CompileOptions& options) {
                                        .dots = std::move(dots)}),
                 options.program);
   }
+  warnOf(program->warnings(), options.program);
   warnOfMissedDots(program->missed(), options.program, options.failsOnMissed);
   bindWeights(*program, options);
   const ElapsedTime time("writing the folder");

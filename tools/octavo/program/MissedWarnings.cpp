@@ -10,11 +10,18 @@
 
 namespace octavo::tools {
 
+void warnOf(const std::vector<std::string>& lines, const std::string& program) {
+  for (const std::string& line : lines)
+    fmt::print(stderr, "octavo: warning: {}\n",
+               text::printable(fmt::format("{}: {}", program, line)));
+}
+
 void warnOfMissedDots(const std::vector<transforms::MissedDots>& groups, const std::string& program,
                       bool fails) {
+  std::vector<std::string> lines;
   for (const transforms::MissedDots& missed : groups)
-    fmt::print(stderr, "octavo: warning: {}\n",
-               text::printable(fmt::format("{}: {}", program, missed.text())));
+    lines.push_back(missed.text());
+  warnOf(lines, program);
   const std::size_t dots = transforms::countDots(groups);
   if (fails && dots > 0)
     throw CommandError(fmt::format("{}: {} dot{} wide values, though narrow ones are behind them",

@@ -1,4 +1,4 @@
-// Warnings of dots that look narrow and are not.
+// Warnings of what became of a program's dots and caches.
 #pragma once
 
 #include "octavo/Transforms/MissedDots.h"
@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace octavo::tools {
+
+/// Prints lines as warnings on stderr; `program` stands for it in them.
+void warnOf(const std::vector<std::string>& lines, const std::string& program);
 
 /// Prints a line on stderr for each reason for which dots multiply wide values though narrow ones
 /// are behind them. `program` stands for it in the lines. Throws CommandError (CheckFailed) after

@@ -195,6 +195,7 @@ QuantizationReport quantizeProgram(mlir::ModuleOp program, const RunOptions& opt
   const ElapsedTime time("quantizing dots");
   const transforms::DotReport report =
       orThrow(transforms::quantizeDots(program, dots), options.program);
+  warnOf(report.leftCaches(), options.program);
   if (options.compare == "f32" && report.hasState())
     throw CommandError("caches as codes, scales of earlier steps and random numbers make the "
                        "program one of other arguments and results, and --compare f32 runs both on "
