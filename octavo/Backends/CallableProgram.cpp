@@ -90,7 +90,7 @@ CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, runtime::Progr
   else if (llvm::Error error = runtime::markParameters(*whole, options.weights))
     return std::move(error);
   if (options.recoversScaled)
-    transforms::recoverScaled(module);
+    made->told = transforms::differingDots(transforms::recoverScaled(module));
   if (options.dots) {
     auto report = transforms::quantizeDots(module, *options.dots);
     if (!report)

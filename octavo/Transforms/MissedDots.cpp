@@ -18,13 +18,16 @@ static bool isNarrow(mlir::Type type) {
   return format != nullptr && format->isNarrow();
 }
 
+static std::string nameAndPlace(const RecoveredDot& dot) {
+  const std::string location = locationText(dot.location);
+  // Without a name in the source it is that of its place, without the folder.
+  return llvm::StringRef(location).ends_with(dot.name) ? dot.name
+                                                       : dot.name + " (" + location + ")";
+}
+
 std::string MissedDots::text() const {
   const RecoveredDot& first = dots.front();
-  std::string who = first.name;
-  const std::string location = locationText(first.location);
-  // Without a name in the source it is that of its place, without the folder.
-  if (!llvm::StringRef(location).ends_with(first.name))
-    who += " (" + location + ")";
+  std::string who = nameAndPlace(first);
   const std::size_t others = dots.size() - 1;
   if (others > 0)
     who += " and " + std::to_string(others) + (others == 1 ? " dot like it" : " dots like it");
@@ -55,6 +58,14 @@ std::vector<MissedDots> missedDots(const RecoverReport& report) {
       alike->dots.push_back(dot);
   }
   return groups;
+}
+
+std::vector<std::string> differingDots(const RecoverReport& report) {
+  std::vector<std::string> lines;
+  for (const RecoveredDot& dot : report.dots)
+    if (!dot.note.empty())
+      lines.push_back(nameAndPlace(dot) + ", whose scales are recovered, has " + dot.note);
+  return lines;
 }
 
 std::size_t countDots(const std::vector<MissedDots>& groups) {

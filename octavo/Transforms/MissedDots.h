@@ -24,6 +24,10 @@ struct MissedDots {
 /// The missed dots of a report by their obstacles, in the order of the first of each.
 std::vector<MissedDots> missedDots(const RecoverReport& report);
 
+/// A line for each dot of a report that was recovered and has values that differ from the
+/// program's: by name and place, which they are.
+std::vector<std::string> differingDots(const RecoverReport& report);
+
 /// How many dots they are: those that one side keeps wide may be recovered on the other, too.
 std::size_t countDots(const std::vector<MissedDots>& groups);
 

@@ -290,6 +290,13 @@ def test_constant_scales_that_f32_does_not_hold_are_told(tmp_path, scaled, note)
     _, before, _, told = recovered(tmp_path, lambda q: dot(scaled(q), jnp.ones((K, N))), [codes((M, K))])
     assert told["narrow"] == 1 and told["dots"][0]["note"] == note
     assert note is None or f"has {note}" in explain(before).stdout
+    np.save(tmp_path / "q.float8_e4m3fn.npy", codes((M, K)))
+    for command in (["run", before, "--input", tmp_path / "q.float8_e4m3fn.npy", "--recover-scaled"],
+                    ["compile", before, "--recover-scaled", "-o", tmp_path / "folder"]):
+        done = subprocess.run([OCTAVO, *command], capture_output=True, text=True)
+        assert done.returncode == 0
+        assert (f", whose scales are recovered, has {note}\n" in done.stderr) == (note is not None), done.stderr
+        assert done.stderr.count("warning") == (note is not None)
 
 
 def test_notes_of_both_sides_are_told(tmp_path):

@@ -588,12 +588,28 @@ def test_what_is_dequantized_by_hand_is_multiplied_as_it_is_scaled():
     codes = np.random.default_rng(3).integers(-4, 5, (64, 48)).astype(ml_dtypes.float8_e4m3fn)
     scale = (2.0 ** np.random.default_rng(4).integers(-3, 4, (1, 48))).astype(np.float32)
     x = np.random.default_rng(5).integers(-4, 5, (20, 64)).astype(np.float32)
-    program = octavo.compile(jax.jit(dequantized).lower(codes, scale, x), recover_scaled=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        program = octavo.compile(jax.jit(dequantized).lower(codes, scale, x), recover_scaled=True)
     assert np.array_equal(program(codes, scale, x), np.maximum(x @ (codes.astype(np.float32) * scale), 0))
     explained = program.explain()
     ((what, count),) = explained["products"]
     assert count == 1 and what.startswith("f32 x fp8_row") and what.endswith(", and its epilogue")
     assert not explained["interpreted"]
+
+
+def test_recovered_values_that_differ_are_told():
+    """1 / 2^-130 is beyond f32, in which scales are: once for each dot."""
+    def dequantized(codes, x):
+        wide = codes.astype(jnp.float32) / np.float32(2**-130)
+        return wide @ x, wide.T @ x.T
+    codes = np.ones((32, 32), ml_dtypes.float8_e4m3fn)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        octavo.compile(jax.jit(dequantized).lower(codes, X[:1].repeat(32, 0)[:, :32]), recover_scaled=True)
+    assert len(told) == 2
+    for each in told:
+        assert str(each.message).endswith(", whose scales are recovered, has inf for a scale of 1.36113e+39, which is beyond f32")
 
 
 def test_scales_that_nothing_needs_are_dropped_on_request():

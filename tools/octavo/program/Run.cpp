@@ -228,9 +228,10 @@ void markWeights(mlir::ModuleOp program, const RunOptions& options) {
                        ExitCode::BadInput);
 }
 
-RecoveryReport recoverProgram(mlir::ModuleOp program) {
+RecoveryReport recoverProgram(mlir::ModuleOp program, const std::string& name) {
   const ElapsedTime time("recovering products of scaled tensors");
   const transforms::RecoverReport report = transforms::recoverScaled(program);
+  warnOf(transforms::differingDots(report), name);
   return {.narrow = report.count(transforms::DotWidth::Narrow),
           .missed = report.count(transforms::DotWidth::Missed),
           .seconds = time.seconds()};
@@ -313,7 +314,7 @@ void runProgram(const RunOptions& options) {
     original = program.clone();
   std::optional<RecoveryReport> recovery;
   if (options.recovers)
-    recovery = recoverProgram(program);
+    recovery = recoverProgram(program, options.program);
   std::optional<QuantizationReport> quantization;
   if (isQuantized(options))
     quantization = quantizeProgram(program, options);
