@@ -15,7 +15,9 @@ namespace octavo::execution {
 inline constexpr std::string_view kNonFiniteOptions =
     "--non-finite propagate makes the block NaN, --non-finite saturate takes an infinity for the "
     "largest value, --non-finite skip-nan does so too and leaves a NaN out of the block's scale "
-    "(non_finite= in Python, non_finite in a recipe's rule and in octavo.quantize)";
+    "(non_finite= in Python, non_finite in a recipe's rule, beside the format of a cache in "
+    "kv_cache "
+    "and in octavo.quantize)";
 
 /// What every error says that tells of such values, before kNonFiniteOptions.
 inline constexpr std::string_view kRefused = ", which its quantization refuses: ";

@@ -239,6 +239,7 @@ Codes takeCodes(FuncOp function, const Cache& cache) {
   const mlir::RankedTensorType type = typeOf(argument);
   numerics::QuantizeOptions options;
   options.rule = record.format->rule;
+  options.nonFinite = record.nonFinite;
   const auto quantization = ir::QuantizationAttr::get(context, options);
   for (mlir::Operation* op : flow.entries) {
     auto update = llvm::cast<stablehlo::DynamicUpdateSliceOp>(op);
@@ -406,8 +407,10 @@ llvm::Expected<std::vector<CacheRecord>> quantizeCaches(mlir::ModuleOp module,
       if (record.isKept)
         record.reason =
             rule == rules.end() ? "no name of the recipe is its" : "the recipe keeps it";
-      if (record.reason.empty())
+      if (record.reason.empty()) {
         record.format = rule->format;
+        record.nonFinite = rule->nonFinite;
+      }
       places.emplace_back(i, record.reason.empty() ? flow.results.front() : 0);
       found.push_back(std::move(record));
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "octavo/Format/ScaledFormat.h"
+#include "octavo/Numerics/QuantizeOptions.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Location.h"
@@ -23,6 +24,8 @@ struct CacheRule {
   /// for every cache.
   std::string name;
   const format::ScaledFormat* format; ///< null: they stay as they are
+  /// What becomes of NaN and infinities in what is appended.
+  numerics::NonFinite nonFinite = numerics::NonFinite::Error;
 };
 
 /// What happened to one argument that is appended to, or that a rule names.
@@ -30,10 +33,11 @@ struct CacheRecord {
   std::string name;
   std::string function;
   mlir::Location location;
-  const format::ScaledFormat* format = nullptr; ///< null: it is left
-  std::string reason = {};                      ///< why it is left
-  bool isKept = false;                          ///< it is left since no rule gives it a format
-  std::string codes = {}, scales = {};          ///< types of the arguments: "tensor<4x8xf4E2M1FN>"
+  const format::ScaledFormat* format = nullptr;               ///< null: it is left
+  numerics::NonFinite nonFinite = numerics::NonFinite::Error; ///< of its rule
+  std::string reason = {};                                    ///< why it is left
+  bool isKept = false;                 ///< it is left since no rule gives it a format
+  std::string codes = {}, scales = {}; ///< types of the arguments: "tensor<4x8xf4E2M1FN>"
   std::int64_t bitsBefore = 0, bitsAfter = 0;
 };
 

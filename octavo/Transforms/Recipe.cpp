@@ -51,6 +51,12 @@ llvm::Expected<const ScaledFormat*> formatOf(const std::string& where, const Jso
   return llvm::createStringError(where + ": " + format::unknownFormat(*name, known));
 }
 
+llvm::Expected<numerics::NonFinite> nonFiniteOf(const std::string& where, const std::string& name) {
+  if (const auto policy = numerics::findNonFinite(name))
+    return *policy;
+  return unknown(where, "policy for NaN and infinities", name, numerics::nonFiniteNames());
+}
+
 llvm::Expected<std::vector<std::string>> dotNames(const std::string& where, const Json& value) {
   std::vector<std::string> names;
   const Json list = value.is_array() ? value : Json::array({value});
@@ -245,9 +251,7 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
     if (!rule.formats.rule)
       return unknown(where, "scale rule", *name, text::namesOf(format::kScaleRules));
   } else if (key == "non_finite") {
-    rule.formats.nonFinite = numerics::findNonFinite(*name);
-    if (!rule.formats.nonFinite)
-      return unknown(where, "policy for NaN and infinities", *name, numerics::nonFiniteNames());
+    return assign(nonFiniteOf(where, *name), rule.formats.nonFinite);
   } else {
     if (*name != "f32")
       return unknown(where, "way to keep a dot", *name, {"f32"});
@@ -294,6 +298,39 @@ llvm::Error RuleReader::finish(const Json& object) {
   return llvm::Error::success();
 }
 
+/// A format, or an object of that and what becomes of NaN and infinities.
+llvm::Expected<CacheRule> cacheOf(const Json& value, const std::string& where, CacheRule rule) {
+  if (!value.is_string() && !value.is_object())
+    return wrongType(where, "a scaled format, or an object of \"format\" and \"non_finite\"",
+                     value);
+  const Json settings = value.is_object() ? value : Json::object({{"format", value}});
+  if (!settings.contains("format"))
+    return llvm::createStringError(where + ": expected \"format\": FORMAT, or \"none\"");
+  for (const auto& [key, each] : settings.items()) {
+    const std::string at = value.is_object() ? where + "." + key : where;
+    if (key == "format") {
+      auto format = formatOf(at, each, true);
+      if (!format)
+        return format.takeError();
+      rule.format = *format;
+    } else if (key == "non_finite") {
+      auto name = textOf(at, each);
+      if (!name)
+        return name.takeError();
+      auto policy = nonFiniteOf(at, *name);
+      if (!policy)
+        return policy.takeError();
+      rule.nonFinite = *policy;
+    } else {
+      return unknown(where, "key", key, {"format", "non_finite"});
+    }
+  }
+  if (rule.format == nullptr && settings.contains("non_finite"))
+    return llvm::createStringError(where + ".non_finite: the cache stays as it is (\"none\"), and "
+                                           "nothing of it is quantized");
+  return rule;
+}
+
 /// A format for every cache, or an object of names and formats.
 llvm::Expected<std::vector<CacheRule>> cachesOf(const Json& value, const std::string& where) {
   const Json formats = value.is_object() ? value : Json::object({{"*", value}});
@@ -303,11 +340,12 @@ llvm::Expected<std::vector<CacheRule>> cachesOf(const Json& value, const std::st
   if (formats.empty())
     return llvm::createStringError(where + ": the object is empty; \"*\" stands for every cache");
   std::vector<CacheRule> rules;
-  for (const auto& [name, format] : formats.items()) {
-    auto found = formatOf(value.is_object() ? where + "." + name : where, format, true);
-    if (!found)
-      return found.takeError();
-    rules.push_back({where, name, *found});
+  for (const auto& [name, settings] : formats.items()) {
+    auto rule = cacheOf(settings, value.is_object() ? where + "." + name : where,
+                        {.where = where, .name = name, .format = nullptr});
+    if (!rule)
+      return rule.takeError();
+    rules.push_back(std::move(*rule));
   }
   return rules;
 }

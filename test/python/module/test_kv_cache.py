@@ -530,9 +530,37 @@ def test_each_cache_that_is_left_is_told(tmp_path, rules):
     assert done.returncode == 0 and done.stderr == f"octavo: warning: {path}: {lines[0]}\n"
 
 
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
+@pytest.mark.parametrize("name", ["*", "keys", "re:^k"])
+def test_what_becomes_of_nan_and_infinities(name, backend):
+    """By default they are refused, as the error says with the way out; S8 says what they become."""
+    caches = state_of(ml_dtypes.float8_e4m3fn, 32)
+    query, key, value = entries(0)
+    key[0, 0, 3], key[1, 0, 40] = np.nan, np.inf
+    wide = {} if name == "*" else {"values": "mxfp8_e4m3"}
+    refusing = module.compile(exported(), recipe={"kv_cache": {**wide, name: {"format": "mxfp8_e4m3"}}}, backend=backend)
+    with pytest.raises(module.NonFiniteError, match="which its quantization refuses.*beside the format of a cache in kv_cache"):
+        refusing(query, key, value, np.int32(0), *caches)
+    propagating = module.compile(
+        exported(), recipe={"kv_cache": {**wide, name: {"format": "mxfp8_e4m3", "non_finite": "propagate"}}}, backend=backend)
+    codes, scales = (propagating(query, key, value, np.int32(0), *caches)[i] for i in (1, 3))
+    blocks = np.isnan(dequantized(codes, scales)).reshape(*scales.shape, 32)
+    assert np.argwhere(blocks.all(-1)).tolist() == [[0, 0, 0], [1, 0, 1]] and blocks.sum() == 64
+    saturating = module.compile(
+        exported(), recipe={"kv_cache": {**wide, name: {"format": "mxfp8_e4m3", "non_finite": "skip-nan"}}}, backend=backend)
+    codes, scales = (saturating(query, key, value, np.int32(0), *caches)[i] for i in (1, 3))
+    assert np.argwhere(np.isnan(dequantized(codes, scales))).tolist() == [[0, 0, 3]] and codes[1, 0, 40] == 448
+
+
 @pytest.mark.parametrize("recipe, words", [
     ({"kv_cache": "mxfp8"}, 'recipe: kv_cache: no scaled format "mxfp8"; near it: mxfp4, mxfp8_e4m3'),
-    ({"kv_cache": {"keys": 8}}, "recipe: kv_cache.keys: expected a string, found number"),
+    ({"kv_cache": {"keys": 8}}, 'recipe: kv_cache.keys: expected a scaled format, or an object of "format" and "non_finite", found number'),
+    ({"kv_cache": {"keys": {}}}, 'recipe: kv_cache.keys: expected "format": FORMAT'),
+    ({"kv_cache": {"keys": {"format": 8}}}, "recipe: kv_cache.keys.format: expected a string, found number"),
+    ({"kv_cache": {"keys": {"format": "mxfp4", "nonfinite": "x"}}}, 'recipe: kv_cache.keys: no key "nonfinite"; near it: non_finite'),
+    ({"kv_cache": {"keys": {"format": "mxfp4", "non_finite": "drop"}}}, 'kv_cache.keys.non_finite: no policy for NaN and infinities "drop"'),
+    ({"kv_cache": {"keys": {"format": "mxfp4", "non_finite": True}}}, "kv_cache.keys.non_finite: expected a string, found boolean"),
+    ({"kv_cache": {"keys": {"format": "none", "non_finite": "propagate"}}}, "kv_cache.keys.non_finite: the cache stays as it is"),
     ({"kv_cache": []}, "recipe: kv_cache: expected a scaled format, or an object of names"),
     ({"kv_cache": {}}, "recipe: kv_cache: the object is empty"),
     ({"kv_cache": "nvfp4"}, "recipe: kv_cache: nvfp4 has a scale of the whole tensor"),

@@ -14,7 +14,8 @@ import pytest
 pytestmark = pytest.mark.mlir
 
 ADVICE = ("--non-finite propagate makes the block NaN, --non-finite saturate takes an infinity for the largest value, "
-          "--non-finite skip-nan does so too and leaves a NaN out of the block's scale (non_finite= in Python, non_finite in a recipe's rule and in octavo.quantize)")
+          "--non-finite skip-nan does so too and leaves a NaN out of the block's scale (non_finite= in Python, non_finite in a recipe's rule, "
+          "beside the format of a cache in kv_cache and in octavo.quantize)")
 
 
 def convolved(**options):
