@@ -122,6 +122,18 @@ Value quantizedValue(const runtime::Argument& argument, const std::string& funct
   return std::move(*value);
 }
 
+/// What of a scaled tensor is for an argument that is none: of caches that are codes and scales
+/// (docs/recipes.md), these.
+std::string_view partFor(const runtime::Argument& argument, const ScaledTensor& given) {
+  const auto& type = std::get<ElementType>(argument.type);
+  const auto is = [&](const format::ElementFormat& format) {
+    return type.isFloat() && type.format().name == format.name;
+  };
+  if (argument.name.ends_with(".scales") && is(*given.type.scale))
+    return "scales";
+  return is(*given.type.element) ? "elements" : "dequantize()";
+}
+
 /// Numbers of Python have no dtype of their own: they take the argument's, if it is of their kind
 /// or a wider one.
 nb::object asArray(nb::handle given, const ElementType& type, const std::string& dtype,
@@ -149,10 +161,11 @@ nb::tuple shapeOf(std::span<const std::int64_t> shape) {
 Value programValue(const runtime::Argument& argument, const std::string& function,
                    nb::handle given) {
   if (nb::isinstance<ScaledTensor>(given)) {
+    const auto& tensor = nb::cast<const ScaledTensor&>(given);
     if (!argument.isScaled())
-      raise(ErrorClass::Dtype, "{}: expected {}, found a ScaledTensor; give its dequantize()",
-            what(argument, function), argument.describe());
-    return scaledValue(argument, function, nb::cast<const ScaledTensor&>(given));
+      raise(ErrorClass::Dtype, "{}: expected {}, found a ScaledTensor; give its {}",
+            what(argument, function), argument.describe(), partFor(argument, tensor));
+    return scaledValue(argument, function, tensor);
   }
   const std::string name = what(argument, function);
   if (argument.isScaled()) {

@@ -552,6 +552,20 @@ def test_what_becomes_of_nan_and_infinities(name, backend):
     assert np.argwhere(np.isnan(dequantized(codes, scales))).tolist() == [[0, 0, 3]] and codes[1, 0, 40] == 448
 
 
+def test_a_scaled_tensor_is_two_arguments():
+    made = module.compile(exported(), recipe={"kv_cache": "mxfp8_e4m3"})
+    query, key, value = entries(0)
+    keys, values = (module.quantize(np.zeros(SHAPE, np.float32), "mxfp8_e4m3") for _ in range(2))
+    with pytest.raises(module.DtypeError, match='argument "keys" .* found a ScaledTensor; give its elements$'):
+        made(query, key, value, np.int32(0), keys, values, keys, values)
+    with pytest.raises(module.DtypeError, match='argument "keys.scales" .* found a ScaledTensor; give its scales$'):
+        made(query, key, value, np.int32(0), keys.elements, values.elements, keys, values)
+    made(query, key, value, np.int32(0), keys.elements, values.elements, keys.scales, values.scales)
+    plain = module.compile(exported())
+    with pytest.raises(module.DtypeError, match=r'argument "keys" .* found a ScaledTensor; give its dequantize\(\)$'):
+        plain(query, key, value, np.int32(0), keys, values)
+
+
 @pytest.mark.parametrize("recipe, words", [
     ({"kv_cache": "mxfp8"}, 'recipe: kv_cache: no scaled format "mxfp8"; near it: mxfp4, mxfp8_e4m3'),
     ({"kv_cache": {"keys": 8}}, 'recipe: kv_cache.keys: expected a scaled format, or an object of "format" and "non_finite", found number'),
