@@ -6,12 +6,14 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace octavo::transforms {
 
@@ -29,33 +31,52 @@ static std::vector<double> scalesOfConstant(mlir::DenseElementsAttr constant) {
   return numbers;
 }
 
-std::vector<double> knownScales(mlir::Value value) {
-  mlir::DenseElementsAttr constant;
-  if (mlir::matchPattern(value, mlir::m_Constant(&constant)))
-    return scalesOfConstant(constant);
-  mlir::Operation* op = value.getDefiningOp();
-  if (llvm::isa_and_nonnull<stablehlo::ConvertOp, stablehlo::ReshapeOp>(op))
-    return knownScales(op->getOperand(0));
-  if (auto broadcast = llvm::dyn_cast_or_null<stablehlo::BroadcastInDimOp>(op)) {
-    std::vector<double> numbers = knownScales(broadcast.getOperand());
-    const bool repeatsNothing =
-        llvm::is_sorted(broadcast.getBroadcastDimensions()) &&
-        elementCount(openShapeOf(value)) == elementCount(openShapeOf(broadcast.getOperand()));
-    return numbers.size() == 1 || repeatsNothing ? numbers : std::vector<double>();
+namespace {
+
+/// Looks at each value once: a factor may be both sides of a product.
+class KnownScales {
+public:
+  std::vector<double> of(mlir::Value value) {
+    if (const auto found = known.find(value); found != known.end())
+      return found->second;
+    std::vector<double> numbers = computed(value);
+    return known.try_emplace(value, std::move(numbers)).first->second;
   }
-  if (!llvm::isa_and_nonnull<stablehlo::MulOp, stablehlo::DivOp>(op))
-    return {};
-  const std::vector<double> lhs = knownScales(op->getOperand(0)),
-                            rhs = knownScales(op->getOperand(1));
-  if (lhs.empty() || rhs.empty())
-    return {};
-  std::vector<double> results;
-  for (std::size_t i = 0; i < std::max(lhs.size(), rhs.size()); ++i) {
-    const double left = lhs[lhs.size() == 1 ? 0 : i], right = rhs[rhs.size() == 1 ? 0 : i];
-    results.push_back(llvm::isa<stablehlo::MulOp>(op) ? left * right : left / right);
+
+private:
+  std::vector<double> computed(mlir::Value value) {
+    mlir::DenseElementsAttr constant;
+    if (mlir::matchPattern(value, mlir::m_Constant(&constant)))
+      return scalesOfConstant(constant);
+    mlir::Operation* op = value.getDefiningOp();
+    if (llvm::isa_and_nonnull<stablehlo::ConvertOp, stablehlo::ReshapeOp>(op))
+      return of(op->getOperand(0));
+    if (auto broadcast = llvm::dyn_cast_or_null<stablehlo::BroadcastInDimOp>(op)) {
+      std::vector<double> numbers = of(broadcast.getOperand());
+      const bool repeatsNothing =
+          llvm::is_sorted(broadcast.getBroadcastDimensions()) &&
+          elementCount(openShapeOf(value)) == elementCount(openShapeOf(broadcast.getOperand()));
+      return numbers.size() == 1 || repeatsNothing ? numbers : std::vector<double>();
+    }
+    if (!llvm::isa_and_nonnull<stablehlo::MulOp, stablehlo::DivOp>(op))
+      return {};
+    const std::vector<double> lhs = of(op->getOperand(0)), rhs = of(op->getOperand(1));
+    if (lhs.empty() || rhs.empty())
+      return {};
+    std::vector<double> results;
+    for (std::size_t i = 0; i < std::max(lhs.size(), rhs.size()); ++i) {
+      const double left = lhs[lhs.size() == 1 ? 0 : i], right = rhs[rhs.size() == 1 ? 0 : i];
+      results.push_back(llvm::isa<stablehlo::MulOp>(op) ? left * right : left / right);
+    }
+    return results;
   }
-  return results;
-}
+
+  llvm::DenseMap<mlir::Value, std::vector<double>> known;
+};
+
+} // namespace
+
+std::vector<double> knownScales(mlir::Value value) { return KnownScales().of(value); }
 
 std::string beyondF32(llvm::ArrayRef<double> scales) {
   const auto isBeyond = [](double scale) {

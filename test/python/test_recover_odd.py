@@ -204,3 +204,23 @@ def moved_at_random(seed):
 def test_random_moves(tmp_path, begin):
     for seed in range(begin, begin + 10):
         recovered_and_fused(tmp_path, *moved_at_random(seed))
+
+
+def test_a_scale_that_is_squared_again_and_again(tmp_path):
+    """2^60 ways lead from the last square to the constant."""
+    squares = "\n".join(f"  %s{i + 1} = stablehlo.multiply %s{i}, %s{i} : tensor<f32>" for i in range(60))
+    program = tmp_path / "p.mlir"
+    program.write_text(f"""
+func.func @main(%c: tensor<4x32xf8E4M3FN>, %w: tensor<32x8xf32>) -> tensor<4x8xf32> {{
+  %s0 = stablehlo.constant dense<1.0> : tensor<f32>
+{squares}
+  %s = stablehlo.broadcast_in_dim %s60, dims = [] : (tensor<f32>) -> tensor<4x32xf32>
+  %t = stablehlo.constant dense<2.0> : tensor<4x32xf32>
+  %x = stablehlo.convert %c : (tensor<4x32xf8E4M3FN>) -> tensor<4x32xf32>
+  %y = stablehlo.multiply %x, %t : tensor<4x32xf32>
+  %z = stablehlo.multiply %y, %s : tensor<4x32xf32>
+  %r = stablehlo.dot_general %z, %w, contracting_dims = [1] x [0] : (tensor<4x32xf32>, tensor<32x8xf32>) -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}}""")
+    told = subprocess.run([OCTAVO, "explain", program, "--json"], check=True, capture_output=True, text=True, timeout=60)
+    assert json.loads(told.stdout)["narrow"] == 1
