@@ -1,0 +1,103 @@
+#include "octavo/Steps/ProgramFields.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace octavo::steps {
+
+std::uint64_t ProgramFields::bytes(std::initializer_list<std::int64_t> factors) {
+  std::int64_t all = 1;
+  bool isZero = false;
+  for (const std::int64_t factor : factors) {
+    isZero |= factor == 0;
+    if (factor != 0 && (__builtin_mul_overflow(all, factor, &all) || all > kMost || all < 0)) {
+      fail("a size that memory does not have");
+      return 0;
+    }
+  }
+  return isZero ? 0 : static_cast<std::uint64_t>(all);
+}
+
+/// The fewest items of which there is one.
+static std::int64_t fewestOf(const ItemNumber& count) {
+  return whereNotNegative({count.fixed - 1, count.factor}).value_or(0);
+}
+
+Bytes ProgramFields::bytes(std::initializer_list<ItemNumber> factors) {
+  Bytes all(1);
+  for (const ItemNumber& factor : factors) {
+    if (factor == 0)
+      return 0;
+    all.from = std::max(all.from, fewestOf(factor));
+    all.count = times(all.count, factor);
+  }
+  return all;
+}
+
+Bytes ProgramFields::times(const Bytes& count, std::int64_t width) {
+  return {times(count.count, width), count.from};
+}
+
+ItemNumber ProgramFields::plus(const ItemNumber& a, const ItemNumber& b) {
+  return within(sum(a, b));
+}
+
+ItemNumber ProgramFields::times(const ItemNumber& a, const ItemNumber& b) {
+  return within(product(a, b));
+}
+
+ItemNumber ProgramFields::within(const std::optional<ItemNumber>& number) {
+  if (!number || std::abs(number->fixed) > kMost || std::abs(number->factor) > kMost) {
+    fail("a size that memory does not have");
+    return 0;
+  }
+  ofItem(number->factor);
+  return *number;
+}
+
+bool ProgramFields::isAtMost(const ItemNumber& a, const ItemNumber& b, std::int64_t from) const {
+  const auto at = [&](const ItemNumber& number) {
+    return number.fixed + static_cast<__int128>(number.factor) * std::max(of.items.least, from);
+  };
+  return a.factor <= b.factor && at(a) <= at(b);
+}
+
+ItemNumber ProgramFields::beginOf(ItemNumber offset, std::span<const Extent> extents,
+                                  std::int64_t width) {
+  for (const Extent& extent : extents)
+    if (isAtMost(extent.stride, 0))
+      offset = plus(offset, times(plus(extent.count, -1), extent.stride));
+  return times(offset, width);
+}
+
+Bytes ProgramFields::reach(ItemNumber offset, std::span<const Extent> extents, std::int64_t width) {
+  std::int64_t from = 0;
+  for (const Extent& extent : extents) {
+    if (extent.count == 0)
+      return 0;
+    from = std::max(from, fewestOf(extent.count));
+  }
+  ItemNumber first = offset, last = offset;
+  for (const Extent& extent : extents) {
+    const ItemNumber far = times(plus(extent.count, -1), extent.stride);
+    const bool isForward = isAtMost(0, extent.stride);
+    if (!isForward && !isAtMost(extent.stride, 0))
+      fail("an array that lies either way round");
+    ItemNumber& end = isForward ? last : first;
+    end = plus(end, far);
+  }
+  if (!isAtMost(0, first, from))
+    fail("an array that reaches beyond its memory");
+  return {times(plus(last, 1), width), from};
+}
+
+std::uint64_t ProgramFields::bytesOfMatrix(kernels::PlainType type, std::int64_t depth,
+                                           std::int64_t columns) {
+  const std::int64_t width = type == kernels::PlainType::F32    ? 1
+                             : type == kernels::PlainType::Bf16 ? 2
+                                                                : 4; ///< elements of a dword
+  const std::int64_t steps = depth / width + (depth % width != 0);
+  return bytes({steps, (columns + 15) / 16, std::int64_t{4} * 16});
+}
+
+} // namespace octavo::steps
