@@ -207,12 +207,6 @@ CallableProgram::close(mlir::ModuleOp module, const Shapes& shapes) const {
   return resultsOf(function);
 }
 
-static bool isRefused(llvm::Error error) {
-  const bool isWrong = static_cast<bool>(error);
-  llvm::consumeError(std::move(error));
-  return isWrong;
-}
-
 /// `shapes` has the items marked.
 llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(const Shapes& shapes,
                                                                             std::int64_t least) {
@@ -234,12 +228,12 @@ llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(cons
     return close(*closed, withItems(shapes, items)).takeError();
   };
   if (llvm::Error error = isFor(fewest)) {
-    if (fewest >= steps::kMostFewest || isRefused(isFor(steps::kMostFewest)))
+    if (fewest >= steps::kMostFewest || llvm::errorToBool(isFor(steps::kMostFewest)))
       return std::move(error);
     llvm::consumeError(std::move(error));
     do
       ++fewest;
-    while (isRefused(isFor(fewest)));
+    while (llvm::errorToBool(isFor(fewest)));
   }
   // What an ItemPair asks for: their distance is twice a prime.
   constexpr std::int64_t kNumbers[] = {1009, 2027};

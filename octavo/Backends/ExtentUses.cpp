@@ -1,7 +1,6 @@
 #include "octavo/Backends/ExtentUses.h"
 
 #include "octavo/Backends/OpenExtents.h"
-#include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
@@ -10,11 +9,10 @@
 #include "octavo/Reference/Constants.h"
 #include "octavo/Reference/Interpreter.h"
 #include "octavo/Steps/ItemNumber.h"
+#include "octavo/Transforms/OpenedCalls.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -66,17 +64,13 @@ bool isOfWords(mlir::RankedTensorType type) {
 
 bool areTruths(mlir::RankedTensorType type) { return type.getElementType().isInteger(1); }
 
-/// What is one of the two, whichever.
-Number either(const Number& a, const Number& b) {
-  if (a == b)
-    return a;
-  return a.dependsOnExtents() || b.dependsOnExtents() ? Number::open() : Number();
-}
-
 /// What is computed of the two, and is no number of one extent.
 Number other(const Number& a, const Number& b) {
   return a.dependsOnExtents() || b.dependsOnExtents() ? Number::open() : Number();
 }
+
+/// What is one of the two, whichever.
+Number either(const Number& a, const Number& b) { return a == b ? a : other(a, b); }
 
 /// A sum or a product of what is not known of one extent.
 Number combination(const Number& a, const Number& b) {
@@ -479,10 +473,7 @@ private:
 } // namespace
 
 ExtentUses usesOfExtents(mlir::ModuleOp program) {
-  mlir::PassManager open(program.getContext());
-  open.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {}));
-  const Diagnostics unheard(*program.getContext());
-  static_cast<void>(open.run(program)); // calls that are left are told
+  transforms::inlineCalls(program); // calls that are left are told
   return Extents(program).uses();
 }
 

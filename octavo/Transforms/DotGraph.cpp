@@ -1,10 +1,8 @@
 #include "octavo/Transforms/DotGraph.h"
 
-#include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Transforms/DotNumbers.h"
+#include "octavo/Transforms/OpenedCalls.h"
 
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -88,10 +86,7 @@ void leaveOutDetours(DotGraph& graph, const std::vector<std::size_t>& place) {
 
 DotGraph dotGraph(mlir::func::FuncOp function) {
   mlir::OwningOpRef<mlir::ModuleOp> module = function->getParentOfType<mlir::ModuleOp>().clone();
-  const Diagnostics unheard(*function.getContext());
-  mlir::PassManager passes(function.getContext());
-  passes.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {})); // and nothing else
-  static_cast<void>(passes.run(*module)); // a call that is left counts as an operation
+  inlineCalls(*module); // a call that is left counts as an operation
   DotGraph graph;
   std::vector<std::size_t> place; // of each number in the order
   module->lookupSymbol<mlir::func::FuncOp>(function.getName()).walk([&](mlir::Operation* op) {

@@ -1,5 +1,6 @@
 #include "octavo/Transforms/OpenedCalls.h"
 
+#include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
@@ -12,6 +13,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -169,6 +172,13 @@ void openCalls(mlir::ModuleOp module) {
     for (mlir::Operation* function : opened)
       eraseIfUnused(llvm::cast<FuncOp>(function));
   }
+}
+
+void inlineCalls(mlir::ModuleOp module) {
+  const Diagnostics unheard(*module.getContext());
+  mlir::PassManager passes(module.getContext());
+  passes.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {})); // and nothing else
+  static_cast<void>(passes.run(module));
 }
 
 } // namespace octavo::transforms

@@ -19,6 +19,9 @@ void openWrappers(mlir::ModuleOp module);
 /// compute, in the place of their calls.
 void openMovement(mlir::ModuleOp module);
 
+/// Puts the bodies of functions in the place of all calls, in silence. What cannot be stays a call.
+void inlineCalls(mlir::ModuleOp module);
+
 /// The function that a call, or a composite but xla.scaled_dot, means; null where it has no body,
 /// or the operation is neither.
 mlir::func::FuncOp calledFunction(mlir::Operation* op);
