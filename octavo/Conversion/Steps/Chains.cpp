@@ -60,8 +60,8 @@ llvm::SmallVector<mlir::Value> madeBy(const Node& node) {
 
 /// The rows of a product that can be cut into ranges; 0 for all else.
 std::int64_t rowsOf(const Node& node) {
-  if (node.scaled && node.scaled->quantize && !isPackedForProducts(node.scaled->quantize))
-    return 0; // others take what is quantized, so that it is whole among the values
+  if (node.takesWhole)
+    return 0;
   if (node.patches)
     return node.patches->shape.rows().of(1);
   if (const std::int64_t products = node.productsOfBatch(); products != 1)
@@ -344,9 +344,7 @@ std::int64_t resultRowsOf(const Node& node) {
 }
 
 bool isProduct(const Node& node) {
-  if (node.scaled && node.scaled->quantize)
-    return isPackedForProducts(node.scaled->quantize);
-  return node.matrices || node.patches || node.scaled;
+  return !node.takesWhole && (node.matrices || node.patches || node.scaled);
 }
 
 /// Whether a kernel can go over rows of a product's result: it reads no others of it.

@@ -26,16 +26,29 @@ struct ChainMemory {
   ItemNumber* bytesOfRow;
 };
 
+/// Goes through the fields of steps that the compiler has made, whose weights are bound later.
+class CompiledFields : public steps::ProgramFields {
+public:
+  using ProgramFields::ProgramFields;
+
+  bool isReading() const final { return false; }
+  bool isTrusted() const final { return true; }
+  void section(kernels::PackedBytes& /*bytes*/, std::size_t /*least*/) final {}
+
+private:
+  std::int64_t mostItems() const final { return kMost; }
+  void use(std::size_t /*constant*/) final {}
+  void useValue(int /*number*/) final {}
+};
+
 /// Goes through the fields of steps for one number of items: keeps those that may be others for
 /// another number, and the values of the rest.
-class ItemFields final : public steps::ProgramFields {
+class ItemFields final : public CompiledFields {
 public:
-  ItemFields(Program& program, std::int64_t items) : ProgramFields(program), items(items) {}
+  ItemFields(Program& program, std::int64_t items) : CompiledFields(program), items(items) {}
 
   /// CheckedFields says what is wrong.
   void fail(std::string /*why*/) override {}
-  bool isReading() const override { return false; }
-  bool isTrusted() const override { return true; }
   void batch(steps::MatrixBatch& batch) override { batches.push_back(&batch); }
   void scaled(std::vector<std::int64_t>& extents, bool& isOpen,
               numerics::ScaledType& type) override {
@@ -50,7 +63,6 @@ public:
     list(slots, kMost, [&](RangeSlot& each) { number(each.slot); });
   }
   void estimate(double& value) override { estimates.push_back(&value); }
-  void section(kernels::PackedBytes& /*bytes*/, std::size_t /*least*/) override {}
   /// Lets go of what was kept, not of what later steps refer to.
   void clear() {
     numbers.clear();
@@ -72,28 +84,18 @@ private:
     kept.insert(kept.end(), text.begin(), text.begin() + static_cast<std::ptrdiff_t>(count));
   }
   void itemNumber(ItemNumber& value) override { numbers.push_back(&value); }
-  std::int64_t mostItems() const override { return kMost; }
-  void use(std::size_t /*constant*/) override {}
-  void useValue(int /*number*/) override {}
 
   std::int64_t items;
 };
 
 /// Holds the fields of steps of any number of items to what their program has.
-class CheckedFields final : public steps::ProgramFields {
+class CheckedFields final : public CompiledFields {
 public:
-  using ProgramFields::ProgramFields;
-
-  bool isReading() const override { return false; }
-  bool isTrusted() const override { return true; }
-  void section(kernels::PackedBytes& /*bytes*/, std::size_t /*least*/) override {}
+  using CompiledFields::CompiledFields;
 
 private:
   void word(std::uint64_t& /*bits*/) override {}
   void characters(std::string& /*text*/, std::size_t /*count*/) override {}
-  std::int64_t mostItems() const override { return kMost; }
-  void use(std::size_t /*constant*/) override {}
-  void useValue(int /*number*/) override {}
 };
 
 constexpr const char* kOtherSteps = "it becomes other steps for other numbers of items";

@@ -218,6 +218,8 @@ void Builder::place(mlir::Operation* op) {
       if (auto scaledDot = rows.getAll().getDefiningOp<ir::DotGeneralOp>();
           scaledDot && takenWith(scaledDot))
         node.scaled = scaledProduct(scaledDot);
+    if (node.scaled && node.scaled->quantize)
+      node.takesWhole = !isPackedForProducts(node.scaled->quantize);
     if (auto quantize = llvm::dyn_cast<ir::QuantizeOp>(op))
       node.isPacked = isPackedForProducts(quantize);
   }

@@ -26,6 +26,9 @@ struct Node {
   std::optional<PatchProduct> patches = std::nullopt;
   /// Of a quantization: whether its products pack it, or nobody uses it.
   bool isPacked = false;
+  /// Of a product of a scaled tensor that is quantized: whether others take that as it is, so that
+  /// it is whole among the values.
+  bool takesWhole = false;
   /// Of a product in a batch: a kernel that makes rows of the right side (Chains.h).
   std::shared_ptr<const Node> prologue = nullptr;
   /// Of a product: a kernel that reads rows of the result as soon as they are whole (Chains.h).
