@@ -264,8 +264,7 @@ void Recovery::multiply(stablehlo::DotGeneralOp op, RecoveredDot& record,
     if (parts == nullptr)
       continue;
     side = packed(op, *parts);
-    if (record.note.find(parts->note) == std::string::npos)
-      record.note += (record.note.empty() ? "" : ", and ") + parts->note;
+    addNote(record.note, parts->note);
   }
   replace(op, packedSides[0], packedSides[1], op.getDotDimensionNumbers(), {});
 }

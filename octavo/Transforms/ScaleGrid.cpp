@@ -450,7 +450,7 @@ mlir::Value ScaledOrigins::asE8m0(mlir::OpBuilder& builder, mlir::Location locat
   const std::optional<Exponents> exponents = exponentsOf(scales);
   if (!exponents)
     return scales;
-  noted.addNote(exponents->difference);
+  addNote(noted.note, exponents->difference);
   return movedBy(exponents->moves, builder,
                  asE8m0(builder, location, exponents->codes, exponents->isReciprocal));
 }

@@ -324,7 +324,7 @@ ScaledOrigin ScaledOrigins::scaled(mlir::Operation* op, mlir::Value codes, mlir:
   grid->value = asE8m0(builder, op->getLoc(), grid->value, changed);
   if (isDivided) {
     grid->value = inverse(builder, op->getLoc(), grid->value);
-    changed.addNote(beyondF32(knownScales(grid->value)));
+    addNote(changed.note, beyondF32(knownScales(grid->value)));
   }
   if (!canBeScale(grid->value))
     return Obstacle{op, "has scales of a type that no scaled tensor has", "convert them to f32"};
@@ -380,7 +380,7 @@ ScaledOrigin ScaledOrigins::combined(mlir::Operation* op, Dequantized parts, Gri
                            [&](std::size_t axis) { return shapes.sizeOf(lhs, axis); });
   }
   parts.scales = make<stablehlo::MulOp>(builder, op->getLoc(), lhs, rhs);
-  parts.addNote(beyondF32(knownScales(parts.scales)));
+  addNote(parts.note, beyondF32(knownScales(parts.scales)));
   return parts;
 }
 

@@ -27,6 +27,12 @@ namespace octavo::transforms {
 
 using Extents = llvm::SmallVector<std::int64_t>;
 
+/// Has a note say more, unless it does.
+inline void addNote(std::string& note, const std::string& more) {
+  if (note.find(more) == std::string::npos)
+    note += (note.empty() ? "" : ", and ") + more;
+}
+
 /// value[i] = elements[i] * scales[i / block] * outer. Of an axis that is open (`?`) a block is of
 /// one index, or spans the axis: `?`.
 struct Dequantized {
@@ -39,10 +45,6 @@ struct Dequantized {
   const format::ElementFormat* format =
       elements ? elementFormatOf(elements) : nullptr; ///< of the codes
 
-  void addNote(const std::string& more) {
-    if (note.find(more) == std::string::npos)
-      note += (note.empty() ? "" : ", and ") + more;
-  }
   /// That zeros are put in the place of values, whose scales stay.
   void noteZeros();
 };

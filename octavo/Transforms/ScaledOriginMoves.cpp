@@ -82,7 +82,8 @@ bool areFinite(mlir::Value scales) {
 
 void Dequantized::noteZeros() {
   if (!areFinite(scales) || !areFinite(outer))
-    addNote("NaN where the program puts 0 in the place of values whose scale is NaN or infinite");
+    addNote(note,
+            "NaN where the program puts 0 in the place of values whose scale is NaN or infinite");
 }
 
 ScaledOrigin ScaledOrigins::moved(mlir::Operation* op, const Dequantized& parts) {
