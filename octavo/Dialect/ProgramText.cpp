@@ -5,6 +5,9 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/thread.h"
 
 #include <algorithm>
@@ -25,7 +28,56 @@ std::size_t endOfString(llvm::StringRef text, std::size_t at) {
   return std::min(at, text.size());
 }
 
+/// How many booleans a constant has whose text goes on with this behind its digits; nothing where
+/// it is not of booleans.
+std::optional<std::int64_t> booleansOf(llvm::StringRef behind) {
+  for (const llvm::StringRef token : {"\"", ">", ":"}) {
+    behind = behind.ltrim();
+    if (!behind.consume_front(token))
+      return std::nullopt;
+  }
+  behind = behind.ltrim();
+  if (!behind.consume_front("tensor<") && !behind.consume_front("vector<"))
+    return std::nullopt;
+  std::int64_t count = 1;
+  for (std::int64_t extent = 0; !behind.consumeInteger(10, extent) && behind.consume_front("x");)
+    if (llvm::MulOverflow(count, extent, count))
+      return std::nullopt;
+  return behind.starts_with("i1>") || behind.starts_with("i1,") ? std::optional(count)
+                                                                : std::nullopt;
+}
+
 } // namespace
+
+std::unique_ptr<llvm::MemoryBuffer> withPackedBooleans(std::unique_ptr<llvm::MemoryBuffer> buffer) {
+  constexpr llvm::StringLiteral kOpening = "dense<\"0x";
+  const llvm::StringRef text = buffer->getBuffer();
+  std::unique_ptr<llvm::WritableMemoryBuffer> packed;
+  for (std::size_t at = 0; (at = text.find(kOpening, at)) != llvm::StringRef::npos;) {
+    const std::size_t end = endOfString(text, at + kOpening.find('"'));
+    at += kOpening.size();
+    const llvm::StringRef digits = text.slice(at, end);
+    const std::optional<std::int64_t> count = booleansOf(text.drop_front(end));
+    std::string bytes;
+    // A single byte is the same either way.
+    if (!count || *count < 2 || !llvm::tryGetFromHex(digits, bytes) ||
+        std::int64_t(bytes.size()) != *count ||
+        llvm::any_of(bytes, [](char byte) { return byte != 0 && byte != 1; }))
+      continue;
+    std::string bits(llvm::divideCeil(bytes.size(), std::size_t{8}), '\0');
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bits[i / 8] = static_cast<char>(bits[i / 8] | bytes[i] << i % 8);
+    if (!packed) {
+      packed = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(text.size(),
+                                                                 buffer->getBufferIdentifier());
+      llvm::copy(text, packed->getBufferStart());
+    }
+    std::string constant = llvm::toHex(bits) + '"';
+    constant.resize(digits.size() + 1, ' '); // so that what follows stays in its column
+    llvm::copy(constant, packed->getBufferStart() + at);
+  }
+  return packed ? std::move(packed) : std::move(buffer);
+}
 
 llvm::LogicalResult checkNesting(const llvm::MemoryBuffer& buffer, mlir::MLIRContext* context) {
   const llvm::StringRef text = buffer.getBuffer();

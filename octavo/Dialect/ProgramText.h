@@ -1,5 +1,6 @@
-// Reading MLIR text with errors in octavo's own words: operations that octavo does not have, of any
-// dialect and in either spelling, and nesting that would exhaust the stack of MLIR's parser.
+// Reading MLIR text of this and of newer MLIR, with errors in octavo's own words: operations that
+// octavo does not have, of any dialect and in either spelling, and nesting that would exhaust the
+// stack of MLIR's parser.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -9,6 +10,7 @@
 #include "llvm/Support/SourceMgr.h"
 
 #include <functional>
+#include <memory>
 
 namespace octavo {
 
@@ -17,6 +19,10 @@ inline constexpr unsigned kMaxNesting = 2500;
 
 /// Fails, with an error at the place, where brackets in a program's text nest deeper than that.
 llvm::LogicalResult checkNesting(const llvm::MemoryBuffer& text, mlir::MLIRContext* context);
+
+/// The same text as MLIR's parser of this version takes it: constants of booleans in hexadecimal
+/// have eight to a byte, where newer versions (JAX 0.10) print a byte for each. Places in it stay.
+std::unique_ptr<llvm::MemoryBuffer> withPackedBooleans(std::unique_ptr<llvm::MemoryBuffer> text);
 
 /// Does `work` on a thread whose stack holds what recurses over a program of kMaxNesting.
 void withDeepStack(const std::function<void()>& work);

@@ -28,7 +28,7 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> readText(std::unique_ptr<llvm:
   std::string diagnostics;
   llvm::raw_string_ostream stream(diagnostics);
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
+  sources.AddNewSourceBuffer(withPackedBooleans(std::move(text)), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler diagnosticHandler(sources, &context, stream);
   mlir::OwningOpRef<mlir::ModuleOp> program = readProgramText(sources, &context);
   if (!program)

@@ -79,6 +79,8 @@ mlir::LogicalResult drive(int argc, char** argv) {
     llvm::errs() << problem << "\n";
     return mlir::failure();
   }
+  if (!mlir::isBytecode(*input))
+    input = octavo::withPackedBooleans(std::move(input));
   if (mlir::failed(checkText(*input, registry, config)))
     return mlir::failure();
   if (!allowsAll) {

@@ -34,6 +34,17 @@ def test_every_form_of_a_program(lowered, tmp_path):
         close(octavo.compile(form)(*arguments))
 
 
+@pytest.mark.parametrize("shape", [(101,), (8, 32), (1, 16, 16)])
+def test_a_mask_of_many_elements(shape, tmp_path):
+    """JAX prints more than 100 booleans in hexadecimal, a byte for each."""
+    mask = np.random.default_rng(0).random(shape) < 0.5
+    x = np.arange(mask.size, dtype=np.float32).reshape(shape) + 1
+    lowered = jax.jit(lambda x: jnp.where(mask, x, -x)).lower(x)
+    (tmp_path / "masked.mlir").write_text(lowered.as_text())
+    for form in (lowered, lowered.as_text(), tmp_path / "masked.mlir"):
+        np.testing.assert_array_equal(octavo.compile(form)(x), np.where(mask, x, -x))
+
+
 def test_arguments_and_results_say_what_they_are(program, lowered):
     assert [(each.name, each.is_bound) for each in program.arguments] == [
         ("params['b']", True), ("params['w1']", True), ("params['w2']", True), ("x", False)]
