@@ -37,8 +37,9 @@ using mlir::func::FuncOp;
 
 bool isNamed(const CacheRule& rule, const std::string& name) {
   llvm::StringRef wanted = rule.name;
-  return wanted.consume_front("re:") ? re2::RE2::PartialMatch(name, re2::RE2(wanted.str()))
-                                     : wanted == "*" || wanted == name;
+  return wanted.consume_front("re:")
+             ? re2::RE2::PartialMatch(name, re2::RE2(wanted.str(), re2::RE2::Quiet))
+             : wanted == "*" || wanted == name;
 }
 
 /// Whether an axis of what is written, and of what it is written into, or of what is joined, is an

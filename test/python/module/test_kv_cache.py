@@ -596,6 +596,13 @@ def test_names_that_no_argument_has():
         module.compile(no_cache, recipe={"kv_cache": "mxfp4"})
 
 
+def test_a_long_pattern_says_nothing_on_stderr(capfd):
+    """RE2 runs out of memory for one of its two ways to match, and would say so."""
+    made = module.compile(exported(), recipe={"kv_cache": {f"re:^keys$|{'a' * 100_000}": "mxfp8_e4m3", "*": "none"}})
+    assert [each.name for each in made.arguments if each.name.endswith(".scales")] == ["keys.scales"]
+    assert capfd.readouterr().err == ""
+
+
 def test_rules_of_dots_beside_it():
     """Weights by their rules; the attention's dots read codes."""
     def projected(x, w, position, keys):
