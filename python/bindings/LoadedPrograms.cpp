@@ -76,14 +76,6 @@ std::unique_ptr<Loaded> load(const nb::bytes& folder) {
   return std::make_unique<Loaded>(std::move(*loaded));
 }
 
-nb::list argumentsOf(const Loaded& program) {
-  nb::list list;
-  for (const runtime::Argument& argument : program.arguments())
-    list.append(nb::make_tuple(pythonText(argument.name), shapeOf(argument.shape),
-                               pythonText(argument.describe()), false));
-  return list;
-}
-
 nb::object callLoaded(Loaded& program, const nb::args& positional, const nb::kwargs& named) {
   return call(program, positional, named);
 }
@@ -100,7 +92,7 @@ NB_MODULE(_loaded, module) {
   nanobind::class_<Loaded>(module, "Program")
       .def("__call__", &callLoaded)
       .def_prop_ro("function", [](const Loaded& self) { return self.name(); })
-      .def_prop_ro("arguments", &argumentsOf)
+      .def_prop_ro("arguments", [](const Loaded& self) { return argumentsOf(self); })
       .def_prop_ro("results", [](const Loaded& self) { return resultsOf(self.results()); });
   module.def("load", &load, nanobind::arg("folder"));
 }

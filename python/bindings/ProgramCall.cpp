@@ -45,7 +45,7 @@ void run(CalledProgram& program, std::vector<Value> values, execution::ResultMem
     work();
 }
 
-std::vector<std::string> openNames(const CalledProgram& program) {
+std::vector<std::string> openNames(const Signature& program) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < program.arguments().size(); ++i)
     if (program.bound(i) == nullptr)
@@ -67,9 +67,6 @@ bool isMapping(nb::handle given) {
       *new nb::object(nb::module_::import_("collections.abc").attr("Mapping"));
   return nb::isinstance(given, mapping);
 }
-
-/// The name of the tree that JAX gave as an argument, of a leaf's name.
-std::string_view rootOf(std::string_view name) { return name.substr(0, name.find_first_of("[.")); }
 
 constexpr std::string_view kLeftOut = "JAX leaves out what a function does not use; jax.jit(..., "
                                       "keep_unused=True) keeps it";
@@ -100,6 +97,8 @@ nb::object leavesOf(std::string_view root, nb::handle tree) {
 
 } // namespace
 
+std::string_view rootOf(std::string_view name) { return name.substr(0, name.find_first_of("[.")); }
+
 std::size_t argumentNamed(std::span<const runtime::Argument> arguments, const std::string& function,
                           const std::string& name) {
   std::vector<std::string> names;
@@ -114,7 +113,7 @@ std::size_t argumentNamed(std::span<const runtime::Argument> arguments, const st
         rootOf(name) == name ? "" : fmt::format(" ({})", kLeftOut), text::someOf(names));
 }
 
-std::vector<Value> valuesOf(const CalledProgram& program, const nb::args& positional,
+std::vector<Value> valuesOf(const Signature& program, const nb::args& positional,
                             const nb::kwargs& named, nb::object& out) {
   const auto& arguments = program.arguments();
   std::vector<std::optional<Value>> values(arguments.size());
@@ -125,7 +124,7 @@ std::vector<Value> valuesOf(const CalledProgram& program, const nb::args& positi
     const std::size_t i = argumentNamed(arguments, program.name(), name);
     if (values[i])
       raise(ErrorClass::Program, "argument \"{}\" of @{} {}", name, program.name(),
-            program.bound(i) != nullptr ? "was bound when it was compiled: leave it out here"
+            program.bound(i) != nullptr ? "is bound by weights already: leave it out here"
                                         : "is given twice, by position and by name: leave one out");
     take(i, given);
   };
@@ -190,6 +189,16 @@ std::vector<Value> valuesOf(const CalledProgram& program, const nb::args& positi
     whole.push_back(std::move(*values[i]));
   }
   return whole;
+}
+
+nb::list argumentsOf(const Signature& program) {
+  nb::list list;
+  for (std::size_t i = 0; i < program.arguments().size(); ++i) {
+    const runtime::Argument& argument = program.arguments()[i];
+    list.append(nb::make_tuple(pythonText(argument.name), shapeOf(argument.shape),
+                               pythonText(argument.describe()), program.bound(i) != nullptr));
+  }
+  return list;
 }
 
 int threadLimit() {

@@ -13,19 +13,25 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace octavo::python {
 
-/// A program during one call.
-class CalledProgram {
+/// What a function takes, and what of it is bound.
+class Signature {
 public:
-  virtual ~CalledProgram() = default;
+  virtual ~Signature() = default;
 
   virtual const std::string& name() const = 0;
   virtual const std::vector<runtime::Argument>& arguments() const = 0;
   /// The value of an argument that is bound; null for others.
   virtual const execution::Value* bound(std::size_t argument) const = 0;
+};
+
+/// A program during one call.
+class CalledProgram : public Signature {
+public:
   virtual bool isDonated(std::size_t argument, std::size_t result) const = 0;
 
   struct Refusal {
@@ -48,8 +54,7 @@ nanobind::object call(CalledProgram& program, const nanobind::args& positional,
 
 /// A value for each argument, of those that are bound and of a call's. `out` takes what is named
 /// so.
-std::vector<execution::Value> valuesOf(const CalledProgram& program,
-                                       const nanobind::args& positional,
+std::vector<execution::Value> valuesOf(const Signature& program, const nanobind::args& positional,
                                        const nanobind::kwargs& named, nanobind::object& out);
 
 /// That of an error of compiling, binding or running: NonFinite where a quantization refuses what
@@ -62,8 +67,14 @@ nanobind::list resultsOf(std::span<const runtime::Result> results);
 /// What set_threads gave; 0: as many as there are.
 int threadLimit();
 
+/// The name of the tree that JAX gave as an argument, of a leaf's name.
+std::string_view rootOf(std::string_view name);
+
 /// The argument of that name. Raises ProgramError with near names.
 std::size_t argumentNamed(std::span<const runtime::Argument> arguments, const std::string& function,
                           const std::string& name);
+
+/// Name, shape, type as text, and whether it is bound, of each.
+nanobind::list argumentsOf(const Signature& program);
 
 } // namespace octavo::python

@@ -3,6 +3,7 @@
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/FileTypes.h"
+#include "python/bindings/Options.h"
 #include "python/bindings/ProgramCall.h"
 #include "python/bindings/ProgramValues.h"
 
@@ -12,18 +13,27 @@
 #include <fmt/ranges.h>
 #include <nanobind/stl/string.h>
 
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace octavo::python {
 
 namespace nb = nanobind;
 
-std::vector<std::string> weightNames(const std::vector<std::string>& files,
-                                     const nb::dict& arrays) {
-  auto names = runtime::tensorNames(files);
+GivenWeights givenWeights(const nb::list& paths, const nb::dict& arrays, const nb::set& leftOut,
+                          bool ignoresUnused) {
+  GivenWeights weights{{}, arrays, leftOut, ignoresUnused};
+  for (nb::handle path : paths)
+    weights.files.push_back(pathOf(path, "weights"));
+  return weights;
+}
+
+std::vector<std::string> weightNames(const GivenWeights& weights) {
+  auto names = runtime::tensorNames(weights.files);
   if (!names)
     raise(ErrorClass::File, "{}", llvm::toString(names.takeError()));
-  for (nb::handle key : arrays.keys())
+  for (nb::handle key : weights.arrays.keys())
     names->push_back(nb::cast<std::string>(key));
   return std::move(*names);
 }
@@ -41,23 +51,40 @@ std::shared_ptr<const transforms::StaticScales> staticScales(const std::string& 
       transforms::StaticScales{isText ? "calibration" : calibration, std::move(*found), path});
 }
 
-runtime::Sources sourcesOf(const std::vector<std::string>& files, bool ignoresUnused) {
-  runtime::Sources sources = runtime::weightsOf(files, ignoresUnused);
+std::vector<std::pair<std::size_t, nb::handle>>
+namedArrays(std::span<const runtime::Argument> arguments, const std::string& function,
+            const GivenWeights& weights) {
+  std::set<std::string_view> names;
+  std::set<std::string_view> roots;
+  for (const runtime::Argument& argument : arguments) {
+    names.insert(argument.name);
+    roots.insert(rootOf(argument.name));
+  }
+  std::vector<std::pair<std::size_t, nb::handle>> named;
+  for (const auto& [key, given] : weights.arrays) {
+    const auto name = nb::cast<std::string>(key);
+    const bool isLeftOut = weights.leftOut.contains(key) && roots.contains(rootOf(name));
+    if (names.contains(name) || !(weights.ignoresUnused || isLeftOut))
+      named.emplace_back(argumentNamed(arguments, function, name), given);
+  }
+  return named;
+}
+
+runtime::Sources sourcesOf(const GivenWeights& weights) {
+  runtime::Sources sources = runtime::weightsOf(weights.files, weights.ignoresUnused);
   sources.options = {.array = "weights={NAME: array}", .ignoreUnused = "ignore_unused=True"};
   return sources;
 }
 
 std::vector<std::optional<execution::Value>>
 namedValues(std::span<const runtime::Argument> arguments, const std::string& function,
-            const std::vector<std::string>& files, const nb::dict& arrays, bool ignoresUnused) {
+            const GivenWeights& weights) {
   std::vector<std::optional<execution::Value>> values(arguments.size());
-  for (const auto& [key, given] : arrays) {
-    const std::size_t i = argumentNamed(arguments, function, nb::cast<std::string>(key));
+  for (const auto& [i, given] : namedArrays(arguments, function, weights))
     values[i] = programValue(arguments[i], function, given);
-  }
-  if (files.empty())
+  if (weights.files.empty())
     return values;
-  const runtime::Sources sources = sourcesOf(files, ignoresUnused);
+  const runtime::Sources sources = sourcesOf(weights);
   auto bound = withoutLock([&] { return runtime::bindNamed(arguments, sources, "@" + function); });
   if (!bound) {
     const std::string error = llvm::toString(bound.takeError());

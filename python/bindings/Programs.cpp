@@ -148,17 +148,12 @@ transforms::DotOptions dotOptions(nb::handle weights, const std::string& recipe,
   return options;
 }
 
-/// Binds weights of files and arrays by their names.
-void bindWeights(CallableProgram& program, const std::vector<std::string>& files,
-                 const nb::dict& arrays, bool ignoresUnused) {
-  for (const auto& [key, given] : arrays) {
-    const std::size_t i =
-        argumentNamed(program.arguments(), program.name(), nb::cast<std::string>(key));
+void bindWeights(CallableProgram& program, const GivenWeights& weights) {
+  for (const auto& [i, given] : namedArrays(program.arguments(), program.name(), weights))
     program.bind(i, programValue(program.arguments()[i], program.name(), given));
-  }
-  if (files.empty())
+  if (weights.files.empty())
     return;
-  runtime::Sources sources = sourcesOf(files, ignoresUnused);
+  runtime::Sources sources = sourcesOf(weights);
   auto bound = withoutLock([&]() -> llvm::Expected<bool> {
     if (llvm::Error error = program.bindFiles(std::move(sources)))
       return std::move(error);
@@ -168,19 +163,16 @@ void bindWeights(CallableProgram& program, const std::vector<std::string>& files
 }
 
 std::unique_ptr<CallableProgram>
-compileWith(const nb::bytes& source, bool isPath, const nb::list& paths, const nb::dict& arrays,
-            bool ignoresUnused, const std::string& function, const std::string& backendName,
-            bool recoversScaled, bool dropsScales, std::optional<transforms::DotOptions> dots,
+compileWith(const nb::bytes& source, bool isPath, const GivenWeights& given,
+            const std::string& function, const std::string& backendName, bool recoversScaled,
+            bool dropsScales, std::optional<transforms::DotOptions> dots,
             std::optional<transforms::CalibrationProbeOptions> probes) {
   const std::string program(source.c_str(), source.size());
-  std::vector<std::string> files;
-  for (nb::handle path : paths)
-    files.push_back(pathOf(path, "weights"));
   const execution::Backend* backend = backends::find(backendName);
   if (backend == nullptr)
     raise(ErrorClass::Format, "backend: there is no \"{}\"; there are: {}", backendName,
           fmt::join(backends::names(), ", "));
-  std::vector<std::string> weights = weightNames(files, arrays);
+  std::vector<std::string> weights = weightNames(given);
   auto made = withoutLock([&]() -> llvm::Expected<std::unique_ptr<CallableProgram>> {
     auto context = runtime::makeContext();
     auto file = isPath ? runtime::readProgramFile(program, *context)
@@ -197,41 +189,31 @@ compileWith(const nb::bytes& source, bool isPath, const nb::list& paths, const n
                                   .probes = std::move(probes)});
   });
   std::unique_ptr<CallableProgram> callable = orRaise(std::move(made));
-  bindWeights(*callable, files, arrays, ignoresUnused);
+  bindWeights(*callable, given);
   return callable;
 }
 
-std::unique_ptr<CallableProgram>
-compile(const nb::bytes& source, bool isPath, const nb::list& paths, const nb::dict& arrays,
-        bool ignoresUnused, const std::string& function, const std::string& backendName,
-        bool recoversScaled, bool dropsScales, std::optional<transforms::DotOptions> dots) {
-  return compileWith(source, isPath, paths, arrays, ignoresUnused, function, backendName,
-                     recoversScaled, dropsScales, std::move(dots), std::nullopt);
-}
-
-nb::list argumentsOf(const CallableProgram& program) {
-  nb::list list;
-  for (std::size_t i = 0; i < program.arguments().size(); ++i) {
-    const runtime::Argument& argument = program.arguments()[i];
-    list.append(nb::make_tuple(pythonText(argument.name), shapeOf(argument.shape),
-                               pythonText(argument.describe()), program.isBound(i)));
-  }
-  return list;
+std::unique_ptr<CallableProgram> compile(const nb::bytes& source, bool isPath,
+                                         const GivenWeights& weights, const std::string& function,
+                                         const std::string& backendName, bool recoversScaled,
+                                         bool dropsScales,
+                                         std::optional<transforms::DotOptions> dots) {
+  return compileWith(source, isPath, weights, function, backendName, recoversScaled, dropsScales,
+                     std::move(dots), std::nullopt);
 }
 
 /// A program that is run to be calibrated.
 class Calibrator {
 public:
-  Calibrator(const nb::bytes& source, bool isPath, const nb::list& paths, const nb::dict& arrays,
-             bool ignoresUnused, const std::string& function, const std::string& backend,
-             const std::string& parameters, bool hasColumns)
-      : program(compileWith(source, isPath, paths, arrays, ignoresUnused, function, backend, false,
-                            false, std::nullopt,
+  Calibrator(const nb::bytes& source, bool isPath, const GivenWeights& weights,
+             const std::string& function, const std::string& backend, const std::string& parameters,
+             bool hasColumns)
+      : program(compileWith(source, isPath, weights, function, backend, false, false, std::nullopt,
                             transforms::CalibrationProbeOptions{parameters, hasColumns})),
         recorder(program->probed(), hasColumns ? backends::RangeRecorder::Columns::Record
                                                : backends::RangeRecorder::Columns::Leave) {}
 
-  nb::list arguments() const { return argumentsOf(*program); }
+  nb::list arguments() const { return argumentsOf(CompiledCall(*program)); }
 
   void run(const nb::args& positional, const nb::kwargs& named) {
     callProbed(*program, &recorder, positional, named);
@@ -387,11 +369,22 @@ NB_MODULE(_programs, module) {
           nanobind::arg("parameters") = "", nanobind::arg("min_size") = 0,
           nanobind::arg("both_activations") = false, nanobind::arg("calibration") = "",
           nanobind::arg("calibration_is_text") = false, nanobind::arg("range") = "");
+  nanobind::class_<octavo::python::GivenWeights>(module, "Weights")
+      .def(
+          "__init__",
+          [](octavo::python::GivenWeights* self, const nanobind::list& files,
+             const nanobind::dict& arrays, const nanobind::set& leftOut, bool ignoresUnused) {
+            new (self) octavo::python::GivenWeights(
+                octavo::python::givenWeights(files, arrays, leftOut, ignoresUnused));
+          },
+          nanobind::arg("files"), nanobind::arg("arrays"), nanobind::arg("left_out"),
+          nanobind::arg("ignore_unused"));
   nanobind::class_<octavo::backends::CallableProgram>(module, "Program")
       .def("__call__", &callCompiled)
       .def_prop_ro("function",
                    [](const octavo::backends::CallableProgram& self) { return self.name(); })
-      .def_prop_ro("arguments", &argumentsOf)
+      .def_prop_ro("arguments",
+                   [](CallableProgram& self) { return argumentsOf(CompiledCall(self)); })
       .def_prop_ro("results", [](const CallableProgram& self) { return resultsOf(self.results()); })
       .def_prop_ro("dots", &dotsOf)
       .def_prop_ro("others", &othersOf)
@@ -401,20 +394,19 @@ NB_MODULE(_programs, module) {
       .def("dot_widths", &dotWidths)
       .def("explain", &explain);
   nanobind::class_<Calibrator>(module, "Calibrator")
-      .def(
-          nanobind::init<const nanobind::bytes&, bool, const nanobind::list&, const nanobind::dict&,
-                         bool, const std::string&, const std::string&, const std::string&, bool>(),
-          nanobind::arg("program"), nanobind::arg("is_path"), nanobind::arg("files"),
-          nanobind::arg("arrays"), nanobind::arg("ignore_unused"), nanobind::arg("function"),
-          nanobind::arg("backend"), nanobind::arg("parameters"), nanobind::arg("columns"))
+      .def(nanobind::init<const nanobind::bytes&, bool, const GivenWeights&, const std::string&,
+                          const std::string&, const std::string&, bool>(),
+           nanobind::arg("program"), nanobind::arg("is_path"), nanobind::arg("weights"),
+           nanobind::arg("function"), nanobind::arg("backend"), nanobind::arg("parameters"),
+           nanobind::arg("columns"))
       .def_prop_ro("arguments", &Calibrator::arguments)
       .def("run", &Calibrator::run)
       .def("text", &Calibrator::text);
   module.def("recipes", &recipes);
   module.def("check_recipe", &checkRecipe, nanobind::arg("text"));
   module.def("compile", &compile, nanobind::arg("program"), nanobind::arg("is_path"),
-             nanobind::arg("files"), nanobind::arg("arrays"), nanobind::arg("ignore_unused"),
-             nanobind::arg("function"), nanobind::arg("backend"), nanobind::arg("recover_scaled"),
-             nanobind::arg("drop_scales"), nanobind::arg("dots").none());
+             nanobind::arg("weights"), nanobind::arg("function"), nanobind::arg("backend"),
+             nanobind::arg("recover_scaled"), nanobind::arg("drop_scales"),
+             nanobind::arg("dots").none());
   addTuning(module);
 }

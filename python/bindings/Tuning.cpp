@@ -64,41 +64,22 @@ candidatesOf(const std::vector<std::string>& names,
   return candidates;
 }
 
-/// The values of a set of inputs: a mapping by name, or a sequence for the arguments that are not
-/// bound, in their order.
-std::vector<Value> valuesOf(const FormatTrials& trials,
-                            const std::vector<std::optional<Value>>& bound, nb::handle set) {
-  const auto& arguments = trials.arguments();
-  std::vector<std::optional<Value>> values = bound;
-  const auto take = [&](std::size_t i, nb::handle given) {
-    if (values[i])
-      raise(ErrorClass::Program, "argument \"{}\" of @{} is given twice: leave one out",
-            arguments[i].name, trials.name());
-    values[i] = programValue(arguments[i], trials.name(), given);
-  };
-  if (PyDict_Check(set.ptr())) {
-    for (const auto& [key, given] : nb::borrow<nb::dict>(set))
-      take(argumentNamed(arguments, trials.name(), nb::cast<std::string>(key)), given);
-  } else {
-    std::size_t next = 0;
-    for (nb::handle given : nb::borrow<nb::sequence>(set)) {
-      while (next < arguments.size() && values[next])
-        ++next;
-      if (next == arguments.size())
-        raise(ErrorClass::Program,
-              "a set of inputs has more arrays than @{} takes beside its weights", trials.name());
-      take(next, given);
-    }
+/// What trials take, of which weights are bound.
+class BoundTrials : public Signature {
+public:
+  BoundTrials(const FormatTrials& trials, std::vector<std::optional<Value>> bound)
+      : trials(trials), values(std::move(bound)) {}
+
+  const std::string& name() const override { return trials.name(); }
+  const std::vector<runtime::Argument>& arguments() const override { return trials.arguments(); }
+  const Value* bound(std::size_t argument) const override {
+    return values[argument] ? &*values[argument] : nullptr;
   }
-  std::vector<Value> whole;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!values[i])
-      raise(ErrorClass::Program, "argument \"{}\" of @{} has no value: give {}", arguments[i].name,
-            trials.name(), arguments[i].describe());
-    whole.push_back(std::move(*values[i]));
-  }
-  return whole;
-}
+
+private:
+  const FormatTrials& trials;
+  std::vector<std::optional<Value>> values;
+};
 
 /// Python's callables, called from octavo. What one raises ends the search and is raised again.
 class Callables {
@@ -212,14 +193,13 @@ nb::dict dictOf(const FormatTrials& trials, const backends::TuningResult& result
   return facts;
 }
 
-nb::dict tune(const nb::bytes& source, bool isPath, const nb::list& paths, const nb::dict& arrays,
-              bool ignoresUnused, const std::string& function, const std::string& backendName,
-              const nb::list& sets, const std::string& budgetText,
-              const std::vector<std::string>& formats, const std::string& costName,
-              const nb::object& metric, const std::string& metricName, const std::string& state,
-              const std::string& match, const std::string& exclude, const std::string& parameters,
-              std::int64_t minSize, const std::string& calibration, bool calibrationIsText,
-              const nb::object& progress) {
+nb::dict tune(const nb::bytes& source, bool isPath, const GivenWeights& weights,
+              const std::string& function, const std::string& backendName, const nb::callable& sets,
+              const std::string& budgetText, const std::vector<std::string>& formats,
+              const std::string& costName, const nb::object& metric, const std::string& metricName,
+              const std::string& state, const std::string& match, const std::string& exclude,
+              const std::string& parameters, std::int64_t minSize, const std::string& calibration,
+              bool calibrationIsText, const nb::object& progress) {
   const auto budget = tuning::parseBudget(budgetText, !metric.is_none());
   if (!budget)
     raise(ErrorClass::Format, "{}", budget.error());
@@ -231,13 +211,10 @@ nb::dict tune(const nb::bytes& source, bool isPath, const nb::list& paths, const
   if (backend == nullptr)
     raise(ErrorClass::Format, "backend: there is no \"{}\"; there are: {}", backendName,
           fmt::join(backends::names(), ", "));
-  std::vector<std::string> files;
-  for (nb::handle path : paths)
-    files.push_back(pathOf(path, "weights"));
   backends::TrialOptions trialOptions{
       .function = function,
       .backend = backend,
-      .weights = weightNames(files, arrays),
+      .weights = weightNames(weights),
       .candidates = candidatesOf(formats, staticScales(calibration, calibrationIsText))};
   transforms::DotOptions& dots = trialOptions.dots;
   static_cast<transforms::DotFormats&>(dots) = trialOptions.candidates.front();
@@ -260,14 +237,17 @@ nb::dict tune(const nb::bytes& source, bool isPath, const nb::list& paths, const
   if (!made)
     raise(ErrorClass::Program, "{}", llvm::toString(made.takeError()));
   FormatTrials& trials = **made;
-  std::vector<std::optional<Value>> bound =
-      namedValues(trials.arguments(), trials.name(), files, arrays, ignoresUnused);
+  std::vector<std::optional<Value>> bound = namedValues(trials.arguments(), trials.name(), weights);
   for (std::size_t i = 0; i < bound.size(); ++i)
     if (!bound[i])
       bound[i] = trials.arguments()[i].given;
   std::vector<std::vector<Value>> inputs;
-  for (nb::handle set : sets)
-    inputs.push_back(valuesOf(trials, bound, set));
+  const BoundTrials signature(trials, std::move(bound));
+  for (nb::handle set : sets(argumentsOf(signature))) {
+    nb::object out;
+    inputs.push_back(
+        valuesOf(signature, nb::cast<nb::args>(set[0]), nb::cast<nb::kwargs>(set[1]), out));
+  }
   trials.setInputs(std::move(inputs));
 
   Callables callables(metric, progress);
@@ -296,12 +276,12 @@ nb::dict tune(const nb::bytes& source, bool isPath, const nb::list& paths, const
 } // namespace
 
 void addTuning(nb::module_& module) {
-  module.def("tune", &tune, nb::arg("program"), nb::arg("is_path"), nb::arg("files"),
-             nb::arg("arrays"), nb::arg("ignore_unused"), nb::arg("function"), nb::arg("backend"),
-             nb::arg("sets"), nb::arg("budget"), nb::arg("formats"), nb::arg("cost"),
-             nb::arg("metric").none(), nb::arg("metric_name"), nb::arg("state"), nb::arg("match"),
-             nb::arg("exclude"), nb::arg("parameters"), nb::arg("min_size"), nb::arg("calibration"),
-             nb::arg("calibration_is_text"), nb::arg("progress").none());
+  module.def("tune", &tune, nb::arg("program"), nb::arg("is_path"), nb::arg("weights"),
+             nb::arg("function"), nb::arg("backend"), nb::arg("sets"), nb::arg("budget"),
+             nb::arg("formats"), nb::arg("cost"), nb::arg("metric").none(), nb::arg("metric_name"),
+             nb::arg("state"), nb::arg("match"), nb::arg("exclude"), nb::arg("parameters"),
+             nb::arg("min_size"), nb::arg("calibration"), nb::arg("calibration_is_text"),
+             nb::arg("progress").none());
 }
 
 } // namespace octavo::python

@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["InputTrees", "input_trees"]
+__all__ = ["InputTrees", "input_trees", "leaves_left_out"]
 
 
 class _Input:
@@ -72,9 +72,25 @@ class InputTrees:
         return not any(self._bound[number] for number in each.numbers)
 
 
-def input_trees(program: Any, function: str, arguments: Sequence[tuple[Any, ...]]) -> InputTrees | None:
-    """Of a program with these arguments (name, shape, type, whether it is bound) that JAX lowered or
-    exported; None where it takes each array of the function's, in its order."""
+class _Function:
+    """What a function took that JAX lowered or exported."""
+
+    def __init__(self, tree: Any, kept: Sequence[int]) -> None:
+        numbers = {leaf: number for number, leaf in enumerate(sorted(kept))}
+        leaf = 0
+
+        def taken(below: Any) -> _Input:
+            nonlocal leaf
+            first, leaf = leaf, leaf + below.num_leaves
+            return _Input(below, [numbers.get(i) for i in range(first, leaf)])
+
+        of_args, of_named = tree.children()
+        self.positional = [taken(below) for below in of_args.children()]
+        self.named = {name: taken(below) for name, below in zip(of_named.node_data()[1], of_named.children())}
+        self.count = len(numbers)
+
+
+def _function(program: Any, function: str) -> _Function | None:
     tree = getattr(program, "in_tree", None) if function in ("", "main") else None
     if tree is None:
         return None
@@ -82,24 +98,39 @@ def input_trees(program: Any, function: str, arguments: Sequence[tuple[Any, ...]
     if kept is None:  # jax.stages.Lowered, which has no public name for it
         compiled = getattr(getattr(program, "_lowering", None), "compile_args", None)
         kept = (compiled or {}).get("kept_var_idx")
-    if kept is None:
+    return None if kept is None else _Function(tree, kept)
+
+
+def leaves_left_out(program: Any, function: str, given: Mapping[str, Any]) -> set[str]:
+    """The names of leaves of the trees given that JAX left out of an argument of such a tree. Arguments
+    have no names here, so that another one of the same tree may have them."""
+    found = _function(program, function)
+    if found is None:
+        return set()
+    tree_util = sys.modules["jax"].tree_util
+    names: set[str] = set()
+    for each in [*found.positional, *found.named.values()]:
+        if each.is_whole() or tree_util.treedef_is_leaf(each.tree):
+            continue
+        for name, value in given.items():
+            if each.takes(value):
+                paths = [path for path, _ in tree_util.tree_flatten_with_path(value)[0]]
+                names |= {name + tree_util.keystr(paths[i]) for i in set(range(len(paths))) - set(each.kept)}
+    return names
+
+
+def input_trees(program: Any, function: str, arguments: Sequence[tuple[Any, ...]]) -> InputTrees | None:
+    """Of a program with these arguments (name, shape, type, whether it is bound) that JAX lowered or
+    exported; None where it takes each array of the function's, in its order."""
+    found = _function(program, function)
+    if found is None:
         return None
-    numbers = {leaf: number for number, leaf in enumerate(sorted(kept))}
     names = [name for name, *_ in arguments]
     # What is not the function's is state that a recipe appends; else arguments are in no known order.
-    if len(names) < len(numbers) or not all(
-            name.startswith("octavo.") or name.removesuffix(".scales") in names for name in names[len(numbers):]):
+    if len(names) < found.count or not all(
+            name.startswith("octavo.") or name.removesuffix(".scales") in names for name in names[found.count:]):
         return None
-    leaf = 0
-
-    def taken(below: Any) -> _Input:
-        nonlocal leaf
-        first, leaf = leaf, leaf + below.num_leaves
-        return _Input(below, [numbers.get(i) for i in range(first, leaf)])
-
-    of_args, of_named = tree.children()
-    positional = [taken(below) for below in of_args.children()]
-    named = {name: taken(below) for name, below in zip(of_named.node_data()[1], of_named.children())}
+    positional, named = found.positional, found.named
     if all(each.is_whole() for each in [*positional, *named.values()]):
         return None
     return InputTrees(positional, named, names, [is_bound for *_, is_bound in arguments])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._trees import InputTrees, input_trees
+from ._trees import InputTrees, input_trees, leaves_left_out
 from .errors import DtypeError, ProgramError
 
 if TYPE_CHECKING:
@@ -271,21 +271,24 @@ def _leaves_by_jax(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield name + jax.tree_util.keystr(path), leaf
 
 
-def _weights(weights: Any) -> tuple[list[str], dict[str, Any]]:
-    if weights is None:
-        return [], {}
+def given_weights(weights: Any, program: Any, function: str, ignore_unused: bool) -> Any:
+    """Those of ``compile`` for the extension module."""
+    files: list[Any] = []
+    arrays: dict[str, Any] = {}
+    left_out: set[str] = set()
     if isinstance(weights, Mapping):
         if unnamed := [name for name in weights if not isinstance(name, str)]:
             raise DtypeError(f"weights: expected names of arguments, found {unnamed[0]!r}")
-        return [], dict(pair for name, value in weights.items() for pair in leaves(name, value))
-    if isinstance(weights, (str, os.PathLike)):
-        return [os.fspath(weights)], {}
-    if isinstance(weights, Iterable):
-        files = list(weights)
-        if all(isinstance(file, (str, os.PathLike)) for file in files):
-            return [os.fspath(file) for file in files], {}
-    raise DtypeError("weights: expected a mapping of names to arrays, or paths of .safetensors files; "
-                     f"found {type(weights).__name__}")
+        arrays = dict(pair for name, value in weights.items() for pair in leaves(name, value))
+        left_out = leaves_left_out(program, function, weights)
+    elif weights is not None:
+        is_list = isinstance(weights, Iterable) and not isinstance(weights, str)
+        files = list(weights) if is_list else [weights]
+    if not all(isinstance(file, (str, os.PathLike)) for file in files):
+        raise DtypeError("weights: expected a mapping of names to arrays, or paths of .safetensors files; "
+                         f"found {type(weights).__name__}")
+    return programs_module("octavo.compile").Weights([os.fspath(file) for file in files], arrays, left_out,
+                                                     ignore_unused)
 
 
 def _not_finite(given: Any, path: str = "") -> tuple[str, float] | None:
@@ -416,7 +419,8 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
     ``Program.explain()["dropped_scales"]`` says how many.
 
     ``function`` is needed where the program has no ``main``. ``backend="reference"`` is the
-    interpreter. Files may have tensors that no argument is for with ``ignore_unused``.
+    interpreter. Files and mappings may have what no argument is for with ``ignore_unused``; a tree that
+    the function took may have, without it, the leaves that the function does not use.
 
     Raises ProgramError for a program that cannot be read or run and for weights that it does not take,
     FormatError for a name that nothing has, FileError for files of weights or a calibration that cannot
@@ -426,9 +430,8 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
     dots = _dot_options(quantize, recipe, activations, rule, non_finite, preset, match, exclude, parameters,
                         min_size, both_activations, calibration, range)
     source, is_path = _source(program)
-    files, arrays = _weights(weights)
-    called = _programs.compile(source, is_path, files, arrays, ignore_unused, function, backend,
-                               recover_scaled, drop_scales, dots)
+    called = _programs.compile(source, is_path, given_weights(weights, program, function, ignore_unused),
+                               function, backend, recover_scaled, drop_scales, dots)
     made = Program(called, _result_tree(program, function),
                    input_trees(program, function, called.arguments))
     if dots is not None and not any(dot.is_quantized for dot in made.dots):
@@ -460,9 +463,8 @@ def calibrate(program: Any, inputs: Iterable[Any], *, weights: Any = None, colum
     _programs = programs_module("octavo.calibrate")
     _require_texts(parameters=parameters, function=function, backend=backend)
     source, is_path = _source(program)
-    files, arrays = _weights(weights)
-    calibrator = _programs.Calibrator(source, is_path, files, arrays, ignore_unused, function, backend,
-                                      parameters, columns)
+    calibrator = _programs.Calibrator(source, is_path, given_weights(weights, program, function, ignore_unused),
+                                      function, backend, parameters, columns)
     is_one_array = hasattr(inputs, "__array__") or hasattr(inputs, "__dlpack__")
     if isinstance(inputs, (str, bytes, Mapping)) or is_one_array or not isinstance(inputs, Iterable):
         raise DtypeError("inputs: expected a list of sets of inputs, each a mapping, a tuple or an array; "

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import DtypeError, ProgramError
-from .programs import _source, _weights, leaves, text_or_path
+from ._trees import input_trees
+from .programs import _source, given_weights, text_or_path
 
 __all__ = ["Choice", "Tuning", "tune"]
 
@@ -87,13 +88,14 @@ class _Progress:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-def _set(inputs: Any) -> dict[str, Any] | tuple[Any, ...]:
+def _set(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a run, by position and by name."""
     if isinstance(inputs, Mapping):
         if unnamed := [name for name in inputs if not isinstance(name, str)]:
             raise DtypeError(f"inputs: expected names of arguments, found {unnamed[0]!r}")
-        return dict(pair for name, value in inputs.items() for pair in leaves(name, value))
+        return (), dict(inputs)
     if isinstance(inputs, tuple):
-        return inputs
+        return inputs, {}
     raise DtypeError("inputs: expected a mapping of names to arrays, a tuple of arrays by position, or a "
                      f"list of these; found {type(inputs).__name__}")
 
@@ -148,15 +150,21 @@ def tune(program: Any, inputs: Any, *, budget: str, weights: Any = None,
     if not sets:
         raise ProgramError("inputs: the list is empty; give at least one set of inputs")
     source, is_path = _source(program)
-    files, arrays = _weights(weights)
     found_ranges, is_text = ("", False) if calibration is None else text_or_path(
         "calibration", "a path or what octavo.calibrate gives", calibration)
     progress = _Progress() if sys.stderr.isatty() else None
     # Two callables of one name are taken for one: a state goes with what is called.
     name = f"{getattr(metric, '__module__', '')}.{getattr(metric, '__qualname__', '')}" if metric else ""
+
+
+    def passed(arguments: list[tuple[str, tuple[int | None, ...], str, bool]],
+               ) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+        trees = input_trees(program, function, arguments)
+        return sets if trees is None else [trees.passed(*each) for each in sets]
+
     try:
-        found = _programs.tune(source, is_path, files, arrays, ignore_unused, function, backend, sets, budget,
-                               names, cost, metric, name, os.fspath(state) if state is not None else "",
+        found = _programs.tune(source, is_path, given_weights(weights, program, function, ignore_unused),
+                               function, backend, passed, budget, names, cost, metric, name, os.fspath(state) if state is not None else "",
                                match, exclude, parameters, min_size, found_ranges, is_text, progress)
     finally:
         if progress is not None:

@@ -74,7 +74,7 @@ def test_wrong_arguments(program, lowered):
             (lambda: program(X, X), octavo.ProgramError, "takes 1 arguments, 2 were given"),
             (lambda: program(X, x=X), octavo.ProgramError, "by position and by name"),
             (lambda: program(y=X), octavo.ProgramError, 'no argument "y"; did you mean x'),
-            (lambda: program(X, **{"params['b']": X}), octavo.ProgramError, "was bound"),
+            (lambda: program(X, **{"params['b']": X}), octavo.ProgramError, "is bound by weights"),
             (lambda: program(X.astype(np.float64)), octavo.DtypeError, "expected float32, found float64"),
             (lambda: program(X.T), octavo.ShapeError, r"found shape \(64, 8\)"),
             (lambda: program("x"), octavo.DtypeError, "expected an array"),
@@ -250,12 +250,36 @@ def test_leaves_that_jax_leaves_out_and_trees_without_any(made):
     bound = octavo.compile(made(function, tree, {}, x, None), weights={"params": {"w": w}})
     for arguments in ((x,), ({}, x, None)):
         np.testing.assert_allclose(bound(*arguments), wanted, rtol=1e-4, atol=1e-4)
-    with pytest.raises(octavo.ProgramError, match="was bound|takes 1 arguments"):
+    with pytest.raises(octavo.ProgramError, match="is bound|takes 1 arguments"):
         bound(tree, {}, x, None)
     # Another tree than the function took, and one that is not known.
     for other in (program, octavo.compile(lowering(function, tree, {}, x, None).as_text(debug_info=True))):
         with pytest.raises(octavo.ProgramError, match=r"no argument \"params\['unused'\]\".* \(JAX leaves out .* keep_unused=True"):
             other({"w": w, "unused": w}, x)
+
+
+@pytest.mark.parametrize("made", [lowering, exporting])
+def test_weights_with_leaves_that_jax_leaves_out(made):
+    w, x = drawn(4, 64), X.T
+    wanted = w.astype(np.float64) @ x
+
+    def function(params, momentum, x):
+        return params["w"] @ x + momentum["unused"][0]
+    tree = {"w": w, "unused": [np.zeros(1, np.float32), w], "none": None}
+    program = made(function, tree, tree, x)
+    bound = octavo.compile(program, weights={"params": tree, "momentum": tree})
+    np.testing.assert_allclose(bound(x), wanted, rtol=1e-4, atol=1e-4)
+    bound = octavo.compile(program, weights={"params": tree})
+    np.testing.assert_allclose(bound(tree, x), wanted, rtol=1e-4, atol=1e-4)
+    tuned = octavo.tune(program, [(tree, x), {"momentum": tree, "x": x}], budget="cosine >= 0.9", weights={"params": tree})
+    assert tuned.is_met and len(tuned.dots) == 1
+    assert octavo.calibrate(program, [(tree, x)], weights={"params": tree})["input_sets"] == 1
+    # Another tree is not what the function took; a name that no argument has stays an error.
+    for other in ({"params": tree | {"wider": w}}, {"parameters": tree}):
+        with pytest.raises(octavo.ProgramError, match="@main has no argument"):
+            octavo.compile(program, weights=other)
+        np.testing.assert_allclose(octavo.compile(program, weights=other, ignore_unused=True)(*(
+            (tree, x) if "params" in other else (tree, tree, x))), wanted, rtol=1e-4, atol=1e-4)
 
 
 def test_empty_trees_beside_all_arguments():
