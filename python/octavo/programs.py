@@ -77,6 +77,9 @@ class LoadedProgram:
     other arguments, DtypeError for a dtype, NonFiniteError for values that its quantizations refuse,
     and ProgramError for arguments that are missing or too many and a run that fails."""
 
+    # JAX's tree of what the function gave before a recipe added results; None: an array or a tuple.
+    _own_tree: Any = None
+
     def __init__(self, called: _Loaded | _Compiled) -> None:
         self._called = called
 
@@ -117,8 +120,9 @@ class Program(LoadedProgram):
 
     def __init__(self, called: _Compiled, tree: Any = None, inputs: InputTrees | None = None) -> None:
         super().__init__(called)
-        fits = tree is not None and tree.num_leaves == len(called.results) and not _is_plain(tree)
-        self._tree = tree if fits else None
+        self._own_tree = None if tree is None or _is_plain(tree) else tree
+        fits = self._own_tree is not None and self._own_tree.num_leaves == len(called.results)
+        self._tree = self._own_tree if fits else None
         self._inputs = inputs
 
     def __call__(self, *args: Any, out: Any = None, **named: Any) -> Any:

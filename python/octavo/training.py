@@ -182,8 +182,9 @@ class ProgramState:
         return ProgramState(*(make(shapes[name]) if name in shapes else None for name, make in first.items()))
 
     def run(self, program: LoadedProgram, *args, **named):
-        """Calls the program with these arguments and the state: what it gives without the state, an
-        array or a tuple of them, and the state of the next step."""
+        """Calls the program with these arguments and the state: what it gives without the state, a
+        tree where one that JAX lowered or exported was compiled and no cache adds scales, else an
+        array or a tuple of them; and the state of the next step."""
         given = {"octavo.scales": self.scales, "octavo.histories": self.histories,
                  "octavo.random": None if self.random is None else np.asarray(self.random).view(np.uint64)}
         given = {name: np.asarray(value) for name, value in given.items() if value is not None}
@@ -191,7 +192,12 @@ class ProgramState:
         results = results if isinstance(results, tuple) else (results,)
         own, state = results[:len(results) - len(given)], dict(zip(given, results[-len(given):]))
         random = state.get("octavo.random")
-        return own[0] if len(own) == 1 else own, ProgramState(
+        tree = program._own_tree
+        if tree is not None and tree.num_leaves == len(own):
+            own = tree.unflatten(own)
+        elif len(own) == 1:
+            own = own[0]
+        return own, ProgramState(
             state.get("octavo.scales"), state.get("octavo.histories"),
             None if random is None else random.view(np.uint32))
 

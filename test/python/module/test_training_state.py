@@ -145,9 +145,9 @@ def is_same(found, expected):
 
 
 def run(program, params, momentum, state, x, gradients):
-    results, state = state.run(program, params, momentum, x, gradients)
-    blocks_w, delayed_w, blocks_m, delayed_m, to_x, _ = results
-    return ({"blocks": blocks_w, "delayed": delayed_w}, {"blocks": blocks_m, "delayed": delayed_m}, to_x, state)
+    """The step's results come in the trees that it gives, without the loss."""
+    (params, momentum, to_x, _), state = state.run(program, params, momentum, x, gradients)
+    return params, momentum, to_x, state
 
 
 @BACKENDS
@@ -229,10 +229,10 @@ def test_rotated_tensors_have_scales_of_their_own():
     two = np.array([[1, 1], [1, -1]])
     matrix = signs[:, None] * np.kron(np.kron(two, two), np.kron(two, two)) / 4
     turned = [np.kron(np.eye(ROWS // 16), matrix).T @ each for each in (x, g)]
-    (_, to_w, to_x), after = state.run(made, w, x, g)
+    (_, (to_w, to_x)), after = state.run(made, w, x, g)
     assert sorted(np.asarray(after.histories)[:, 1]) == sorted(np.abs(each).max() for each in (w, x, g, *turned))
     assert_same(after.random.view(np.uint64), np.array([9, 4], np.uint64))
-    (_, to_w, to_x), _ = after.run(made, w, x, g)  # now with scales of these values
+    (_, (to_w, to_x)), _ = after.run(made, w, x, g)  # now with scales of these values
     assert np.linalg.norm(to_w - x.T @ g) < 0.05 * np.linalg.norm(x.T @ g)
     assert np.linalg.norm(to_x - g @ w.T) < 0.05 * np.linalg.norm(g @ w.T)
 
