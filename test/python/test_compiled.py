@@ -6,6 +6,7 @@ import re
 import subprocess
 
 import ml_dtypes
+import jax
 import numpy as np
 import pytest
 import scipy.special
@@ -479,14 +480,14 @@ func.func @main(%cache: tensor<8x4xf32>, %row: tensor<1x4xf32>) -> (tensor<8x4xf
 
 
 MATRIX = "tensor<8x8xf32>"
-BODIES = {  # what comes of %p and %m, and how many matrices the arena has: two fewer where both are written in place
+BODIES = {  # what comes of %p and %m, and how many matrices are kept, results among them: two where both are written in place
     "elementwise": ("""%h = stablehlo.multiply %m, %half : M
     %m1 = stablehlo.add %h, %p : M
     %p1 = stablehlo.subtract %p, %m1 : M""", lambda p, m: (p - (m / 2 + p), m / 2 + p), 2),
     "read by a product before": ("""%g = stablehlo.dot_general %x, %p, contracting_dims = [1] x [0] : (M, M) -> M
     %h = stablehlo.multiply %m, %half : M
     %m1 = stablehlo.add %h, %g : M
-    %p1 = stablehlo.subtract %p, %m1 : M""", lambda p, m: (p - (m / 2 + X @ p), m / 2 + X @ p), 3),
+    %p1 = stablehlo.subtract %p, %m1 : M""", lambda p, m: (p - (m / 2 + X @ p), m / 2 + X @ p), 4),
     "read by a product after": ("""%p1 = stablehlo.add %p, %half : M
     %t = stablehlo.transpose %p1, dims = [1, 0] : (M) -> M
     %g = stablehlo.dot_general %x, %t, contracting_dims = [1] x [0] : (M, M) -> M
@@ -553,8 +554,24 @@ func.func @main(%x: M, %p0: M, %m0: M) -> (M, M{more[1]}) {{
         old, (p, m) = p, turn(p, m)
     for a, b in zip(found, [p, m, old][:len(found)], strict=True):
         np.testing.assert_array_equal(a, b)
-    matrices = re.findall(r"arena at \d+, 256 bytes", (tmp_path / "dump/2-steps.txt").read_text())
+    steps = (tmp_path / "dump/2-steps.txt").read_text()
+    matrices = re.findall(r"(?:arena at|result) \d+, 256 bytes", steps)
     assert most is None or keeps or len(matrices) == most, matrices
+    assert ("copy: func.return" in steps) == (len(matrices) > 2)
+
+
+def test_a_scan_stacks_its_results_where_the_caller_has_them(tmp_path):
+    def function(x, h):
+        return jax.lax.scan(lambda h, row: (h * 0.5 + row, h - row), h, x)
+    x, h = (np.random.default_rng(5).integers(-4, 5, shape).astype(np.float32) for shape in ((6, 40), (40,)))
+    program = tmp_path / "scan.mlir"
+    program.write_text(jax.jit(function).lower(x, h).as_text())
+    found = outputs(program, [x, h], tmp_path, "compiled", "--dump", tmp_path / "dump")
+    wanted = jax.jit(function)(x, h)
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(a, b)
+    steps = (tmp_path / "dump/2-steps.txt").read_text()
+    assert "copy:" not in steps and steps.count(", 960 bytes") == 2, steps  # the argument and the result
 
 
 def test_what_a_loop_hands_on_as_it_is_stays_as_it_is(tmp_path):

@@ -57,6 +57,9 @@ private:
   llvm::StringMap<std::size_t> kernelNumbers; ///< by their texts
   llvm::DenseMap<mlir::Value, Place> places;
   llvm::DenseSet<mlir::Value> sharing; ///< values of loops whose place other values have, too
+  llvm::DenseMap<int, int> kept;       ///< slots that loops carry: where each is written first
+  llvm::DenseMap<int, int> copies;     ///< of them, those that begin as a copy: of which slot
+  llvm::DenseSet<int> swapped;         ///< those that loops swap, which are nobody's result
   llvm::DenseMap<mlir::Operation*, int> packed; ///< of quantizations that are packed for products
   llvm::DenseMap<mlir::Operation*, execution::OperationTextPtr> texts;
   DonatedResults donated;
@@ -86,8 +89,11 @@ private:
   SlotUse& slot(Slot number) { return program.slots[static_cast<std::size_t>(number.number)]; }
   SlotUse& slot(const Place& place) { return slot(Slot{place.number}); }
   void keep(const Place& place) {
-    if (place.memory)
-      slot(place).first = 0, slot(place).last = kAlways;
+    if (!place.memory)
+      return;
+    SlotUse& use = slot(place);
+    kept.try_emplace(place.number, use.first);
+    use.first = 0, use.last = kAlways;
   }
   const execution::OperationTextPtr& text(mlir::Operation* op);
   void add(Sequence& sequence, std::unique_ptr<steps::Step> step) {

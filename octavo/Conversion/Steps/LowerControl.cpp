@@ -68,11 +68,15 @@ llvm::Error FunctionLowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
     llvm::Expected<Place> given = isSame ? placeOf(op->getOperand(i)) : used(op->getOperand(i));
     if (!given)
       return given.takeError();
-    // A donated argument is only updated, in loops too (InPlace.h).
+    // A donated argument is only updated, in loops too (InPlace.h); what nobody else reads is where
+    // the loop carries it.
     const bool isDonated = given->memory && slot(*given).kind == SlotUse::Kind::Donated &&
                            inMemory(op->getOperand(i)).hasOneUse();
-    Place argument = isSame || isDonated ? *given : newPlace(op->getResult(i).getType());
+    const bool isThere = isSame || isDonated || canBeOverwritten(op->getOperand(i), op, *given);
+    Place argument = isThere ? *given : newPlace(op->getResult(i).getType());
     keep(argument);
+    if (!isThere && given->memory)
+      copies[argument.number] = given->number;
     // One by one: a reference to one's place is gone when the next makes the map grow.
     for (mlir::Value each : {mlir::Value(condition.getArgument(i)),
                              mlir::Value(body.getArgument(i)), mlir::Value(op->getResult(i))}) {
@@ -122,8 +126,11 @@ llvm::Error FunctionLowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
       add(bodySteps, std::make_unique<steps::CopyStep>(text(op), *place, own));
       place = own;
     }
-    if (!staysInPlace)
+    if (!staysInPlace && isMemory) {
       keep(*place);
+      for (const Place& each : {argument, *place})
+        swapped.insert(each.number);
+    }
     carried[i].next = *place;
   }
   // What the loop reads from before it, it reads again at each turn.

@@ -337,18 +337,20 @@ llvm::Error FunctionLowering::results() {
       program.results.push_back(std::move(*place));
       continue;
     }
-    // Slots that loops swap are nobody's result.
     const bool canBeResult = !program.guards && place->memory &&
                              slot(*place).kind == SlotUse::Kind::Arena &&
-                             slot(*place).last != kAlways;
+                             !swapped.contains(place->number);
     if (place->memory && !canBeResult) {
       Place own = newPlace(end->getOperand(i).getType());
       add(program.steps, std::make_unique<steps::CopyStep>(text(end), *place, own));
       place = own;
     }
     if (place->memory) {
-      slot(*place).kind = SlotUse::Kind::Result;
-      slot(*place).index = static_cast<int>(i);
+      SlotUse& use = slot(*place);
+      use.kind = SlotUse::Kind::Result;
+      use.index = static_cast<int>(i);
+      if (const auto found = kept.find(place->number); found != kept.end())
+        use.first = found->second;
     }
     program.results.push_back(std::move(*place));
   }
@@ -385,8 +387,12 @@ void FunctionLowering::overwriteDonated() {
     if (!from.memory || !to.memory)
       continue;
     const SlotUse &read = slot(from), &written = slot(to);
+    // A loop that carries it in the memory of the result begins with a copy to there.
+    const auto copy = copies.find(to.number);
+    const bool isItself = copy != copies.end() && copy->second == from.number;
     if (read.kind == SlotUse::Kind::Argument && written.kind == SlotUse::Kind::Result &&
-        written.index == static_cast<int>(given.result) && read.last < written.first)
+        written.index == static_cast<int>(given.result) &&
+        read.last < written.first + (isItself ? 1 : 0))
       program.donations.push_back({given.argument, given.result, false});
   }
 }
