@@ -104,8 +104,11 @@ std::optional<MovedSide> movedSide(ir::PackOp pack, std::size_t batchAxes) {
                          elements->tensor == unpack.getElements() &&
                          scales->tensor == other.getScales();
     auto outer = pack.getOuter() ? pack.getOuter().getDefiningOp<ir::UnpackOp>() : ir::UnpackOp();
-    if (!isWhole || (pack.getOuter() && (!outer || outer.getOperand() != unpack.getOperand() ||
-                                         outer.getOuter() != pack.getOuter())))
+    // Its outer scale or none, which the whole would be multiplied by all the same.
+    const bool hasItsOuter = pack.getOuter() ? outer && outer.getOperand() == unpack.getOperand() &&
+                                                   outer.getOuter() == pack.getOuter()
+                                             : !unpack.getOuter();
+    if (!isWhole || !hasItsOuter)
       return std::nullopt;
     side.whole = unpack.getOperand();
     return side;

@@ -197,3 +197,30 @@ def test_a_table_that_is_looked_up_too(format, backend):
     apart = octavo.compile(lowered(lambda t, w, ids: jnp.tanh(t[ids]) @ w.T, table, table, ids), **options)
     for given in (ids, ids[::-1].copy(), ids):
         np.testing.assert_array_equal(tied(given), apart(table, table, given))
+
+
+@BACKENDS
+@pytest.mark.parametrize("is_packed_whole", [False, True])
+def test_codes_of_a_weight_without_its_outer_scale(is_packed_whole, backend):
+    """What is packed again of the codes and scales of a tensor has an outer scale only if it is given it."""
+    def sides(name, rows):
+        whole = f"!octavo.scaled<{rows}x64xf4E2M1FN, scale f8E4M3FN, block [1, 16], outer f32>"
+        types = f"tensor<{rows}x64xf4E2M1FN>, tensor<{rows}x4xf8E4M3FN>"
+        packed = whole if is_packed_whole else whole.replace(", outer f32", "")
+        outer, outer_type = (f", %{name}o", ", tensor<f32>") if is_packed_whole else ("", "")
+        return packed, f"""
+          %{name}q = octavo.quantize %{name}, rule = nearest : tensor<{rows}x64xf32> -> {whole}
+          %{name}e, %{name}s, %{name}o = octavo.unpack %{name}q : ({whole}) -> ({types}, tensor<f32>)
+          %{name}p = octavo.pack %{name}e, %{name}s{outer} : ({types}{outer_type}) -> {packed}"""
+
+    (left, of_x), (right, of_w) = sides("x", 8), sides("w", 32)
+    program = octavo.compile(f"""
+      func.func @main(%x: tensor<8x64xf32>, %w: tensor<32x64xf32>) -> tensor<8x32xf32> {{{of_x}{of_w}
+        %y = octavo.dot_general %xp, %wp, contracting_dims = [1] x [1] : ({left}, {right}) -> tensor<8x32xf32>
+        return %y : tensor<8x32xf32>
+      }}""", backend=backend)
+    x, w = normal(8, 64), normal(32, 64, seed=12)
+    expected = [q.dequantize().astype(np.float64) / (1 if is_packed_whole else q.outer)
+                for q in (octavo.quantize(x, "nvfp4"), octavo.quantize(w, "nvfp4"))]
+    product = expected[0] @ expected[1].T
+    np.testing.assert_allclose(program(x, w), product, rtol=0, atol=1e-5 * np.abs(product).max())
