@@ -205,9 +205,11 @@ llvm::SmallVector<mlir::Value> handedOn(mlir::OpOperand& use) {
   return values;
 }
 
-/// The first operation that moves the values, and is not followed, on the way to where they are
+/// The first operation that `isOnTheWay`, and is not followed, on the way to where the values are
 /// appended to, or returned as what the argument is; null where there is none.
-mlir::Operation* firstInTheWay(const CacheFlow& flow, mlir::Type whole) {
+mlir::Operation* firstInTheWay(const CacheFlow& flow, mlir::Type whole,
+                               llvm::function_ref<bool(mlir::Operation*)> isOnTheWay,
+                               bool isToBeAppended) {
   llvm::MapVector<mlir::Value, mlir::Operation*> reached; // and what was the first on the way
   for (mlir::Value value : flow.values)
     reached.insert({value, nullptr});
@@ -219,9 +221,9 @@ mlir::Operation* firstInTheWay(const CacheFlow& flow, mlir::Type whole) {
           use.getOperandNumber() == 0 && llvm::isa<stablehlo::DynamicUpdateSliceOp>(op);
       const bool isReturned = llvm::isa<mlir::func::ReturnOp>(op);
       if (first != nullptr &&
-          (flow.entries.empty() ? isAppended : isReturned && value.getType() == whole))
+          (isToBeAppended ? isAppended : isReturned && value.getType() == whole))
         return first;
-      if (isReturned || (!moves(op) && !isAppended && !llvm::isa<stablehlo::WhileOp>(op) &&
+      if (isReturned || (!isOnTheWay(op) && !isAppended && !llvm::isa<stablehlo::WhileOp>(op) &&
                          !op->hasTrait<mlir::OpTrait::IsTerminator>()))
         continue;
       mlir::Operation* way = op->hasTrait<mlir::OpTrait::IsTerminator>() ? op->getParentOp() : op;
@@ -230,6 +232,12 @@ mlir::Operation* firstInTheWay(const CacheFlow& flow, mlir::Type whole) {
     }
   }
   return nullptr;
+}
+
+/// Whether an operation gives a tensor of the type of one that it is given, as arithmetic does.
+bool keepsType(mlir::Operation* op) {
+  return op->getNumResults() == 1 &&
+         llvm::is_contained(op->getOperandTypes(), op->getResult(0).getType());
 }
 
 } // namespace
@@ -255,7 +263,7 @@ CacheFlow cacheFlow(mlir::BlockArgument argument) {
       flow.call = flow.findReader(
           [&](mlir::Operation* op) { return !closed.contains(op) && callsForDot(op); });
     if (flow.call == nullptr && (flow.entries.empty() || flow.results.empty())) {
-      flow.inTheWay = firstInTheWay(flow, argument.getType());
+      flow.inTheWay = firstInTheWay(flow, argument.getType(), moves, flow.entries.empty());
       if (flow.inTheWay != nullptr && calledFunction(flow.inTheWay) &&
           !closed.contains(flow.inTheWay))
         flow.call = flow.inTheWay;
@@ -264,6 +272,21 @@ CacheFlow cacheFlow(mlir::BlockArgument argument) {
       return flow;
     if (!openCall(flow.call) && !closed.insert(flow.call).second)
       return flow;
+  }
+}
+
+NearCache nearCache(mlir::BlockArgument argument) {
+  const auto isOnTheWay = [](mlir::Operation* op) { return moves(op) || keepsType(op); };
+  for (;;) {
+    const CacheFlow flow = cacheFlow(argument);
+    if (!flow.entries.empty() || !flow.isReadByDot())
+      return {};
+    NearCache near = {firstInTheWay(flow, argument.getType(), isOnTheWay, /*isToBeAppended=*/true),
+                      true};
+    if (near.op == nullptr)
+      near = {firstInTheWay(flow, argument.getType(), moves, /*isToBeAppended=*/false), false};
+    if (near.op == nullptr || !calledFunction(near.op) || !openCall(near.op))
+      return near;
   }
 }
 

@@ -37,6 +37,15 @@ struct CacheFlow {
 /// a dot.
 CacheFlow cacheFlow(mlir::BlockArgument argument);
 
+/// What an argument lacks that a dot reads, that nothing is appended to, and that yet seems to be
+/// meant for a cache: the first operation that gives another tensor in its place, which is appended
+/// to, or returned. Null where it seems to be none.
+struct NearCache {
+  mlir::Operation* op = nullptr;
+  bool isAppendedTo = false;
+};
+NearCache nearCache(mlir::BlockArgument argument);
+
 /// The axis of a part of a cache, or of what is written into one, that is an axis of the cache:
 /// parts leave out or have more axes of one element before the others. Nothing where it has none.
 std::optional<std::int64_t> axisOfPart(mlir::Value part, mlir::RankedTensorType cache,

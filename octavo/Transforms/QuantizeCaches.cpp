@@ -201,6 +201,24 @@ std::string reasonToLeave(FuncOp function, mlir::BlockArgument argument, const C
   return {};
 }
 
+/// For a program without caches: the first argument that seems to be meant for one, and what it
+/// lacks; empty where there is none.
+std::string nearestCache(llvm::ArrayRef<FuncOp> functions) {
+  for (FuncOp function : functions)
+    for (const mlir::BlockArgument argument : function.getArguments()) {
+      if (!isWide(argument))
+        continue;
+      const auto [op, isAppendedTo] = nearCache(argument);
+      if (op != nullptr)
+        return "; '" + op->getName().getStringRef().str() + "' at " + sourceName(op->getLoc()) +
+               " stands between " + ir::argumentName(function, argument.getArgNumber()) +
+               (isAppendedTo ? " and what is appended: append first, to the whole of it"
+                             : " and the result: append to it by dynamic_update_slice "
+                               "(jax.lax.dynamic_update_slice)");
+    }
+  return {};
+}
+
 /// `value` in another float type.
 mlir::Value converted(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
                       mlir::Type element) {
@@ -424,8 +442,10 @@ llvm::Expected<std::vector<CacheRecord>> quantizeCaches(mlir::ModuleOp module,
   }
   if (records.empty())
     return llvm::createStringError(
-        rules.front().where + ": the program has no cache: no argument of f32, bf16 or f16 that "
-                              "dynamic_update_slice appends to and a dot reads");
+        rules.front().where +
+        ": the program has no cache: no argument of f32, bf16 or f16 that "
+        "dynamic_update_slice appends to and a dot reads" +
+        nearestCache(functions));
   return records;
 }
 

@@ -603,6 +603,28 @@ def test_a_long_pattern_says_nothing_on_stderr(capfd):
     assert capfd.readouterr().err == ""
 
 
+def scaled_before(keys, key, position):
+    return lax.dynamic_update_slice(keys * 0.5, key, (0, position, 0))
+
+
+def chosen_by_where(keys, key, position):
+    return jnp.where((jnp.arange(SHAPE[1]) == position)[:, None], key, keys)
+
+
+@pytest.mark.parametrize("append, words", [
+    (scaled_before, "'stablehlo.multiply' at jit.*mul stands between keys and what is appended: append first, to the whole of it"),
+    (chosen_by_where, "'stablehlo.select' at .* stands between keys and the result: append to it by dynamic_update_slice"),
+])
+def test_what_is_almost_a_cache_is_told_where_there_is_none(append, words):
+    def step(key, position, keys):
+        keys = append(keys, key, position)
+        return lax.dot_general(key, keys, (((2,), (2,)), ((0,), (0,)))), keys
+
+    program = text(step, np.zeros((HEADS, 1, WIDTH), np.float32), np.int32(0), np.zeros(SHAPE, np.float32), donated=())
+    with pytest.raises(module.ProgramError, match=f"the program has no cache: no argument.*; {words}"):
+        module.compile(program, recipe={"kv_cache": "mxfp4"})
+
+
 def test_rules_of_dots_beside_it():
     """Weights by their rules; the attention's dots read codes."""
     def projected(x, w, position, keys):
