@@ -33,9 +33,16 @@ llvm::Expected<Columns> columnsOf(const DotSide& side, const std::string& name) 
                                    (near.empty() ? "" : "; near it: " + llvm::join(near, ", ")) +
                                    "; calibrate this program with --columns");
   }
-  if (found->columnAmax.empty())
+  if (found->columnAmax.empty() && found->columns != 0)
     return llvm::createStringError(known.file + ": the calibration has no columns of the " + what +
                                    "; calibrate with --columns");
+  if (found->columnAmax.empty())
+    return llvm::createStringError(
+        known.file + ": the " + what +
+        (found->magnitudes.count() == 0
+             ? " had no values when it was calibrated; calibrate with inputs that reach it, or "
+             : " had now more, now fewer columns when it was calibrated; ") +
+        "give the dot a rule without \"migrate\"");
   if (side.columns() != found->columns)
     return llvm::createStringError(
         known.file + ": the " + what + " had " + std::to_string(found->columns) +

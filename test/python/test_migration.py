@@ -194,6 +194,47 @@ def test_wrong_rules_are_refused(net, rule, message):
     assert message in octavo("quantize", folder / "net.mlir", "--recipe", recipe(folder, **rule), code=3)
 
 
+def columns_found(folder, program, *inputs):
+    """What a calibration with columns finds on sets of inputs, arrays by name; w is a weight."""
+    for i, arrays in enumerate(inputs):
+        (folder / f"sets/set{i}").mkdir(parents=True)
+        for name, array in arrays.items():
+            np.save(folder / f"sets/set{i}/{name}.npy", array)
+    octavo("calibrate", program, "--parameters", "^w$", "--inputs", folder / "sets", "--columns", "-o", folder / "found.json")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_dot_that_inputs_do_not_reach_is_told_as_such(tmp_path):
+    jax = pytest.importorskip("jax")
+    w, x = np.ones((32, 8), np.float32), np.ones((4, 32), np.float32)
+
+    def net(w, x, n):
+        return jax.lax.cond(n > 0, lambda x: jax.numpy.tanh(x) @ w, lambda x: x[:, :8], x) + x @ w
+    (tmp_path / "net.mlir").write_text(jax.jit(net).lower(w, x, np.int32(0)).as_text(debug_info=True))
+    columns_found(tmp_path, tmp_path / "net.mlir", {"w": w, "x": x, "n": np.int32(0)})
+    message = octavo("quantize", tmp_path / "net.mlir", "--parameters", "^w$", "--recipe",
+                     recipe(tmp_path, weights="mxint8", migrate="found.json"), code=3)
+    assert ('found.json: the lhs of dot "jit(net)/cond/branch_1_fun/dot_general" had no values when it was calibrated; '
+            'calibrate with inputs that reach it, or give the dot a rule without "migrate"') in message
+
+
+def test_columns_of_changing_number_are_told_as_such(tmp_path):
+    jax = pytest.importorskip("jax")
+    import jax.export
+    (k,) = jax.export.symbolic_shape("k")
+    function = jax.jit(lambda w, x: x @ w)
+
+    def shapes(k):
+        return [jax.ShapeDtypeStruct(shape, np.float32) for shape in ((k, 8), (4, k))]
+    (tmp_path / "open.bin").write_bytes(jax.export.export(function)(*shapes(k)).serialize())
+    (tmp_path / "net.mlir").write_text(function.lower(*shapes(32)).as_text(debug_info=True))
+    columns_found(tmp_path, tmp_path / "open.bin",
+                  *({"w": np.ones((k, 8), np.float32), "x": np.ones((4, k), np.float32)} for k in (32, 64)))
+    message = octavo("quantize", tmp_path / "net.mlir", "--parameters", "^w$", "--recipe",
+                     recipe(tmp_path, weights="mxint8", migrate="found.json"), code=3)
+    assert ('had now more, now fewer columns when it was calibrated; give the dot a rule without "migrate"') in message
+
+
 @pytest.mark.parametrize("wrong", ["{axis = 2 : i64, exponents = array<i8: 1, 2>}", "array<i8: 1, 2>",
                                    "{axis = 0 : i64, exponents = array<i8: 1>}", "{axis = 0 : i64}"])
 def test_wrong_attributes_are_refused(tmp_path, wrong):
