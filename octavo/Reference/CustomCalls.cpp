@@ -92,11 +92,6 @@ std::string joined(const std::vector<std::string>& names) {
 
 llvm::Error unknownTarget(stablehlo::CustomCallOp op) {
   const llvm::StringRef name = op.getCallTargetName();
-  if (name.starts_with("octavo_"))
-    return failure(op, "'" + name +
-                           "' is a call of octavo.jax, which runs within JAX only: have octavo "
-                           "quantize the program's dots in its place (octavo quantize, quantize=), "
-                           "or write scales and codes as JAX's own operations (docs/recover.md)");
   const std::vector<std::string> known = customCalls().targets();
   const std::vector<std::string> near = text::nearNames(name.str(), known);
   return failure(op, "the interpreter does not know the target '" + name + "', called on (" +
@@ -133,8 +128,8 @@ const CustomCallTable& customCalls() {
     t.add("dce_sink", sinkCall);
     t.add("mhlo.erf", erfCall);
     t.add("shape_assertion", shapeAssertionCall);
-    for (auto* addFile : {registerBlockScalingCalls, registerCheckCalls, registerLapackCalls,
-                          registerRandomCalls, registerTopKCalls})
+    for (auto* addFile : {registerBlockScalingCalls, registerCheckCalls, registerJaxCalls,
+                          registerLapackCalls, registerRandomCalls, registerTopKCalls})
       addFile(t);
     return t;
   }();

@@ -38,6 +38,7 @@ mlir::Attribute configuration(stablehlo::CustomCallOp op, llvm::StringRef name);
 // One a file.
 void registerBlockScalingCalls(CustomCallTable& table);
 void registerCheckCalls(CustomCallTable& table);
+void registerJaxCalls(CustomCallTable& table);
 void registerLapackCalls(CustomCallTable& table);
 void registerRandomCalls(CustomCallTable& table);
 void registerTopKCalls(CustomCallTable& table);

@@ -368,11 +368,3 @@ def test_empty_arrays():
 def test_bad_input(call, error, words):
     with pytest.raises(error, match=words):
         call(jnp.ones((4, 32)))
-
-
-@pytest.mark.mlir
-def test_programs_of_octavo_that_call_the_module_are_refused_with_what_to_do():
-    lowered = jax.jit(lambda x, w: oj.matmul(oj.quantize(x, "mxfp4"), oj.quantize(w, "mxfp4", axis=0))).lower(
-        jnp.ones((4, 32)), jnp.ones((32, 8)))
-    with pytest.raises(octavo.ProgramError, match=r"(?s)'octavo_quantize' is a call of octavo.jax, .*docs/recover.md"):
-        octavo.compile(lowered)(np.ones((4, 32), np.float32), np.ones((32, 8), np.float32))
