@@ -7,6 +7,7 @@
 #include "octavo/Dialect/VHLO/Artifact.h"
 #include "octavo/Runtime/Failure.h"
 #include "octavo/Runtime/Program.h"
+#include "octavo/Transforms/JaxModuleCalls.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Diagnostics.h"
@@ -54,16 +55,16 @@ readBinary(llvm::StringRef bytes, const std::string& name, mlir::MLIRContext& co
 } // namespace
 
 llvm::Expected<ProgramFile> readProgramFile(const std::filesystem::path& path,
-                                            mlir::MLIRContext& context) {
+                                            mlir::MLIRContext& context, JaxModuleCalls calls) {
   const std::string name = path.string();
   auto buffer = llvm::MemoryBuffer::getFile(name, /*IsText=*/false);
   if (!buffer)
     return failure(fmt::format("{}: cannot be read: {}", name, buffer.getError().message()));
-  return readProgram((*buffer)->getBuffer(), name, context);
+  return readProgram((*buffer)->getBuffer(), name, context, calls);
 }
 
 llvm::Expected<ProgramFile> readProgram(llvm::StringRef bytes, const std::string& name,
-                                        mlir::MLIRContext& context) {
+                                        mlir::MLIRContext& context, JaxModuleCalls calls) {
   ProgramFile file;
   const auto take = [&](llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> program) -> llvm::Error {
     if (!program)
@@ -93,6 +94,12 @@ llvm::Expected<ProgramFile> readProgram(llvm::StringRef bytes, const std::string
   } else if (llvm::Error error =
                  take(readText(llvm::MemoryBuffer::getMemBufferCopy(bytes, name), name, context))) {
     return std::move(error);
+  }
+  if (calls == JaxModuleCalls::Opened && transforms::openJaxModuleCalls(*file.program)) {
+    const Diagnostics diagnostics(context);
+    if (failed(mlir::verify(*file.program)))
+      return failure(fmt::format("{}: a call of octavo.jax is not as octavo.jax makes it:\n{}",
+                                 name, diagnostics.found()));
   }
   return file;
 }

@@ -28,14 +28,22 @@ struct ProgramFile {
   std::optional<JaxExport> container;   ///< of JaxExport
 };
 
+/// What becomes of calls of octavo.jax.
+enum class JaxModuleCalls : std::uint8_t {
+  Opened, ///< they are the operations that they stand for
+  Kept,   ///< so that the program is JAX's
+};
+
 /// Reads and verifies a program in any of the forms; the bytes tell which. The error names the file
 /// and says what the reader or the verifier found, and where.
 llvm::Expected<ProgramFile> readProgramFile(const std::filesystem::path& path,
-                                            mlir::MLIRContext& context);
+                                            mlir::MLIRContext& context,
+                                            JaxModuleCalls calls = JaxModuleCalls::Opened);
 
 /// The same of bytes in memory; `name` stands for them in errors.
 llvm::Expected<ProgramFile> readProgram(llvm::StringRef bytes, const std::string& name,
-                                        mlir::MLIRContext& context);
+                                        mlir::MLIRContext& context,
+                                        JaxModuleCalls calls = JaxModuleCalls::Opened);
 
 /// The bytes of a program as text with its locations.
 std::string programText(mlir::ModuleOp program);

@@ -248,9 +248,13 @@ ScaledOrigin ScaledOrigins::traced(mlir::Value value) {
     // The side of the codes says more of what is wrong.
     return std::holds_alternative<Dequantized>(second) || !comesFromNarrow(lhs) ? second : first;
   }
-  if (auto call = llvm::dyn_cast<stablehlo::CustomCallOp>(op))
+  if (auto call = llvm::dyn_cast<stablehlo::CustomCallOp>(op)) {
     if (call.getCallTargetName() == "__op$dequantize" && op->getNumOperands() == 2)
       return dequantized(op);
+    if (call.getCallTargetName().starts_with("octavo_"))
+      return Obstacle{op, "is a call of octavo.jax that octavo has no operation for",
+                      "have one outer scale for all members of a batch"};
+  }
   if (auto dequantize = llvm::dyn_cast<ir::DequantizeOp>(op))
     return unpacked(dequantize);
   if (llvm::isa<stablehlo::AllGatherOp, stablehlo::AllToAllOp, stablehlo::CollectivePermuteOp,

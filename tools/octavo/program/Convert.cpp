@@ -25,7 +25,8 @@ struct ConvertFlags {
 void convertProgram(const ConvertFlags& flags) {
   checkIsNoInput(flags.output, std::span(&flags.program, 1));
   const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
-  llvm::Expected<runtime::ProgramFile> file = runtime::readProgramFile(flags.program, *context);
+  llvm::Expected<runtime::ProgramFile> file =
+      runtime::readProgramFile(flags.program, *context, runtime::JaxModuleCalls::Kept);
   if (!file)
     throw CommandError(llvm::toString(file.takeError()), ExitCode::BadInput);
   fmt::print("{}\n", writeProgram(*file, flags.form, flags.output));

@@ -1,0 +1,243 @@
+#include "octavo/Transforms/JaxModuleCalls.h"
+
+#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Numerics/Preset.h"
+#include "octavo/Transforms/ScaledOrigin.h"
+#include "octavo/Transforms/TensorFacts.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace octavo::transforms {
+
+namespace {
+
+using format::ScaledFormat;
+
+/// A call with its attributes, and where what it stands for is made.
+class JaxModuleCall {
+public:
+  JaxModuleCall(stablehlo::CustomCallOp op, mlir::OpBuilder& builder)
+      : op(op), builder(builder),
+        attributes(op->getAttrOfType<mlir::DictionaryAttr>("mhlo.backend_config")) {}
+
+  /// The values that take the place of its results; nothing where it is left.
+  std::optional<llvm::SmallVector<mlir::Value>> opened() {
+    const auto isKnown = [](mlir::Value value) {
+      return typeOf(value) && typeOf(value).hasStaticShape();
+    };
+    if (!attributes || !llvm::all_of(op->getOperands(), isKnown) ||
+        !llvm::all_of(op->getResults(), isKnown))
+      return std::nullopt;
+    const llvm::StringRef target = op.getCallTargetName();
+    const auto is = [&](llvm::StringRef name, unsigned operands, unsigned results) {
+      return target == name && op->getNumOperands() == operands && op->getNumResults() == results;
+    };
+    return is("octavo_quantize", 3, 3)     ? quantized()
+           : is("octavo_dequantize", 3, 1) ? dequantized()
+           : is("octavo_convert", 2, 1)    ? converted()
+           : is("octavo_product", 6, 1)    ? multiplied()
+                                           : std::nullopt;
+  }
+
+private:
+  using Values = std::optional<llvm::SmallVector<mlir::Value>>;
+
+  llvm::StringRef text(llvm::StringRef name) const {
+    const auto attribute = attributes.getAs<mlir::StringAttr>(name);
+    return attribute ? attribute.getValue() : llvm::StringRef();
+  }
+
+  std::int64_t number(llvm::StringRef name) const {
+    const auto attribute = attributes.getAs<mlir::IntegerAttr>(name);
+    return attribute ? attribute.getInt() : 0;
+  }
+
+  /// The type of a tensor behind as many axes of a batch as its outer scales have, in `block`s of a
+  /// member of it.
+  static ir::ScaledType typeOfBatch(mlir::Value elements, std::int64_t lead,
+                                    const format::ElementFormat* element,
+                                    const format::ElementFormat* scale,
+                                    llvm::ArrayRef<std::int64_t> block, bool hasOuter) {
+    llvm::SmallVector<std::int64_t> whole(lead, 1);
+    llvm::append_range(whole, block);
+    return ir::ScaledType::get(elements.getContext(), shapeOf(elements), element, scale, whole,
+                               hasOuter);
+  }
+
+  /// The same of `format`, as the attributes say.
+  std::optional<ir::ScaledType> typeOfFormat(mlir::Value elements, std::int64_t lead,
+                                             bool hasOuter) const {
+    const ScaledFormat* format = format::findScaledFormat(text("format").str());
+    if (lead > typeOf(elements).getRank())
+      return std::nullopt;
+    const auto member = shapeOf(elements).drop_front(lead);
+    const std::int64_t axis = static_cast<std::int64_t>(member.size()) - number("axis_from_end");
+    if (format == nullptr || axis < 0 || axis >= static_cast<std::int64_t>(member.size()))
+      return std::nullopt;
+    return typeOfBatch(elements, lead, format->element, format->scale,
+                       ir::ScaledType::blockOf(*format, member, axis), hasOuter);
+  }
+
+  /// Whether outer scales are known to be 1, so that they change nothing.
+  static bool areOnes(mlir::Value outer) { return splatNumber(outer) == 1.0; }
+
+  /// A scaled tensor of the parts that a call is given; null where octavo has no type of it.
+  mlir::Value packed(std::optional<ir::ScaledType> type, mlir::Value elements, mlir::Value scales,
+                     mlir::Value outer) {
+    if (!type || type->getElementsType() != elements.getType() ||
+        type->getScalesType() != scales.getType() ||
+        (type->getHasOuterScale() && typeOf(outer).getRank() != 0))
+      return {};
+    return ir::PackOp::create(builder, op.getLoc(), *type, elements, scales,
+                              type->getHasOuterScale() ? outer : mlir::Value());
+  }
+
+  std::optional<numerics::QuantizeOptions> options(const ScaledFormat& format) const {
+    numerics::QuantizeOptions options = {.rule = format.rule};
+    if (const std::string name = text("preset").str(); !name.empty()) {
+      const numerics::Preset* preset = numerics::findPreset(name, format);
+      if (preset == nullptr)
+        return std::nullopt;
+      options = preset->options;
+    }
+    // What is empty is the preset's, or the format's.
+    const auto choose = [&](llvm::StringRef name, auto find, auto& choice) {
+      const auto found = find(text(name).str());
+      if (found)
+        choice = *found;
+      return found.has_value() || text(name).empty();
+    };
+    if (!choose("rule", format::findScaleRule, options.rule) ||
+        !choose("rounding", numerics::findRounding, options.rounding) ||
+        !choose("overflow", numerics::findOverflow, options.overflow) ||
+        !choose("nan", numerics::findNonFinite, options.nonFinite))
+      return std::nullopt;
+    return options;
+  }
+
+  Values quantized() {
+    const mlir::Value elements = op->getResult(0);
+    const mlir::RankedTensorType outerType = typeOf(op->getResult(2));
+    const std::int64_t lead = outerType.getRank();
+    const ScaledFormat* format = format::findScaledFormat(text("format").str());
+    const auto chosen = format ? options(*format) : std::nullopt;
+    if (!chosen || typeOf(op->getOperand(2)).getRank() == lead ||
+        (format->hasOuterScale && lead != 0))
+      return std::nullopt;
+    const auto type = typeOfFormat(elements, lead, format->hasOuterScale);
+    if (!type || type->getElementsType() != elements.getType() ||
+        type->getScalesType() != op->getResult(1).getType())
+      return std::nullopt;
+
+    mlir::Value x = op->getOperand(0); // in f32, whatever it came in
+    const llvm::StringRef input = text("input");
+    if (input == "bf16" || input == "f16")
+      x = stablehlo::ConvertOp::create(builder, op.getLoc(),
+                                       typeOf(x).clone(input == "f16"
+                                                           ? mlir::Type(builder.getF16Type())
+                                                           : builder.getBF16Type()),
+                                       x);
+    const bool isStochastic = chosen->rounding == numerics::Rounding::Stochastic;
+    const mlir::Value made = ir::QuantizeOp::create(
+        builder, op.getLoc(), *type, x, isStochastic ? op->getOperand(1) : mlir::Value(),
+        ir::QuantizationAttr::get(builder.getContext(), *chosen));
+    auto parts = ir::UnpackOp::create(builder, op.getLoc(), made);
+    const mlir::Value outer =
+        parts.getOuter() ? parts.getOuter()
+                         : stablehlo::ConstantOp::create(
+                               builder, op.getLoc(),
+                               mlir::DenseElementsAttr::get(outerType, builder.getF32FloatAttr(1)));
+    return llvm::SmallVector<mlir::Value>{parts.getElements(), parts.getScales(), outer};
+  }
+
+  Values dequantized() {
+    const mlir::Value elements = op->getOperand(0), outer = op->getOperand(2);
+    const mlir::Value scaled =
+        packed(typeOfFormat(elements, typeOf(outer).getRank(), !areOnes(outer)), elements,
+               op->getOperand(1), outer);
+    if (!scaled)
+      return std::nullopt;
+    return llvm::SmallVector<mlir::Value>{
+        ir::DequantizeOp::create(builder, op.getLoc(), op->getResult(0).getType(), scaled)};
+  }
+
+  Values converted() {
+    const auto rounding = numerics::findRounding(text("rounding").str());
+    const auto overflow = numerics::findOverflow(text("overflow").str());
+    const auto nan = numerics::findNanCode(text("nan").str());
+    const mlir::RankedTensorType type = typeOf(op->getResult(0));
+    if (!rounding || !overflow || !nan || !llvm::isa<mlir::FloatType>(type.getElementType()))
+      return std::nullopt;
+    const numerics::Conversion conversion = {
+        .rounding = *rounding, .overflow = *overflow, .nan = *nan};
+    const bool isStochastic = *rounding == numerics::Rounding::Stochastic;
+    return llvm::SmallVector<mlir::Value>{
+        ir::ConvertOp::create(builder, op.getLoc(), type, op->getOperand(0),
+                              isStochastic ? op->getOperand(1) : mlir::Value(),
+                              ir::ConversionAttr::get(builder.getContext(), conversion))};
+  }
+
+  /// A side of a product, [batch.., rows, depth]; null where it is left.
+  mlir::Value side(const std::string& name, unsigned first, std::int64_t lead) {
+    const mlir::Value elements = op->getOperand(first), outer = op->getOperand(first + 2);
+    if (text(name + "_scale").empty())
+      return elements;
+    const format::ElementFormat* element = format::findElementFormat(text(name + "_element").str());
+    const format::ElementFormat* scale = format::findElementFormat(text(name + "_scale").str());
+    const std::int64_t across = number(name + "_across"), along = number(name + "_along");
+    if (element == nullptr || scale == nullptr || across < 1 || along < 1 ||
+        typeOf(elements).getRank() != lead + 2 || typeOf(outer).getRank() != lead)
+      return {};
+    const auto matrix = shapeOf(elements).drop_front(lead);
+    const std::array<std::int64_t, 2> block = {
+        std::min(across, std::max<std::int64_t>(matrix[0], 1)),
+        std::min(along, std::max<std::int64_t>(matrix[1], 1))};
+    return packed(typeOfBatch(elements, lead, element, scale, block, !areOnes(outer)), elements,
+                  op->getOperand(first + 1), outer);
+  }
+
+  Values multiplied() {
+    const std::int64_t lead = typeOf(op->getOperand(2)).getRank();
+    const mlir::Value left = side("left", 0, lead), right = side("right", 3, lead);
+    if (!left || !right || text("right_scale").empty())
+      return std::nullopt;
+    const auto batch = llvm::to_vector(llvm::seq<std::int64_t>(0, lead));
+    const auto numbers = stablehlo::DotDimensionNumbersAttr::get(builder.getContext(), batch, batch,
+                                                                 {lead + 1}, {lead + 1});
+    return llvm::SmallVector<mlir::Value>{ir::DotGeneralOp::create(
+        builder, op.getLoc(), op->getResult(0).getType(), left, right, numbers, mlir::TypeAttr())};
+  }
+
+  stablehlo::CustomCallOp op;
+  mlir::OpBuilder& builder;
+  mlir::DictionaryAttr attributes;
+};
+
+} // namespace
+
+bool openJaxModuleCalls(mlir::ModuleOp module) {
+  mlir::OpBuilder builder(module.getContext());
+  bool hasOpened = false;
+  module.walk([&](stablehlo::CustomCallOp op) {
+    if (!op.getCallTargetName().starts_with("octavo_"))
+      return;
+    builder.setInsertionPoint(op);
+    if (auto values = JaxModuleCall(op, builder).opened()) {
+      op->replaceAllUsesWith(*values);
+      op.erase();
+      hasOpened = true;
+    }
+  });
+  return hasOpened;
+}
+
+} // namespace octavo::transforms
