@@ -61,28 +61,37 @@ private:
     return attribute ? attribute.getInt() : 0;
   }
 
+  /// Whether outer scales are factors of scales of that format, as of f32: types have outer scales
+  /// above those of 8 bits alone.
+  static bool areFolded(const format::ElementFormat& scale) { return !scale.isNarrow(); }
+
   /// The type of a tensor behind as many axes of a batch as its outer scales have, in `block`s of a
-  /// member of it.
+  /// member of it; null where there is none.
   static ir::ScaledType typeOfBatch(mlir::Value elements, std::int64_t lead,
                                     const format::ElementFormat* element,
                                     const format::ElementFormat* scale,
                                     llvm::ArrayRef<std::int64_t> block, bool hasOuter) {
     llvm::SmallVector<std::int64_t> whole(lead, 1);
     llvm::append_range(whole, block);
+    const mlir::ScopedDiagnosticHandler quiet(elements.getContext(), [](mlir::Diagnostic&) {});
+    const auto emitError = [&] { return mlir::emitError(elements.getLoc()); };
+    const bool isAbove = hasOuter && !areFolded(*scale);
+    if (failed(
+            ir::ScaledType::verify(emitError, shapeOf(elements), element, scale, whole, isAbove)))
+      return {};
     return ir::ScaledType::get(elements.getContext(), shapeOf(elements), element, scale, whole,
-                               hasOuter);
+                               isAbove);
   }
 
   /// The same of `format`, as the attributes say.
-  std::optional<ir::ScaledType> typeOfFormat(mlir::Value elements, std::int64_t lead,
-                                             bool hasOuter) const {
+  ir::ScaledType typeOfFormat(mlir::Value elements, std::int64_t lead, bool hasOuter) const {
     const ScaledFormat* format = format::findScaledFormat(text("format").str());
     if (lead > typeOf(elements).getRank())
-      return std::nullopt;
+      return {};
     const auto member = shapeOf(elements).drop_front(lead);
     const std::int64_t axis = static_cast<std::int64_t>(member.size()) - number("axis_from_end");
     if (format == nullptr || axis < 0 || axis >= static_cast<std::int64_t>(member.size()))
-      return std::nullopt;
+      return {};
     return typeOfBatch(elements, lead, format->element, format->scale,
                        ir::ScaledType::blockOf(*format, member, axis), hasOuter);
   }
@@ -90,15 +99,25 @@ private:
   /// Whether outer scales are known to be 1, so that they change nothing.
   static bool areOnes(mlir::Value outer) { return splatNumber(outer) == 1.0; }
 
+  /// Scales times the outer scale of each member of a batch.
+  mlir::Value folded(mlir::Value scales, mlir::Value outer) {
+    const auto lead = llvm::to_vector(llvm::seq<std::int64_t>(0, typeOf(outer).getRank()));
+    const mlir::Value factors = stablehlo::BroadcastInDimOp::create(
+        builder, op.getLoc(), typeOf(scales), outer, builder.getDenseI64ArrayAttr(lead));
+    return stablehlo::MulOp::create(builder, op.getLoc(), scales, factors);
+  }
+
   /// A scaled tensor of the parts that a call is given; null where octavo has no type of it.
-  mlir::Value packed(std::optional<ir::ScaledType> type, mlir::Value elements, mlir::Value scales,
+  mlir::Value packed(ir::ScaledType type, mlir::Value elements, mlir::Value scales,
                      mlir::Value outer) {
-    if (!type || type->getElementsType() != elements.getType() ||
-        type->getScalesType() != scales.getType() ||
-        (type->getHasOuterScale() && typeOf(outer).getRank() != 0))
+    if (!type || type.getElementsType() != elements.getType() ||
+        type.getScalesType() != scales.getType() ||
+        (type.getHasOuterScale() && typeOf(outer).getRank() != 0))
       return {};
-    return ir::PackOp::create(builder, op.getLoc(), *type, elements, scales,
-                              type->getHasOuterScale() ? outer : mlir::Value());
+    if (areFolded(*type.getScale()) && !areOnes(outer))
+      scales = folded(scales, outer);
+    return ir::PackOp::create(builder, op.getLoc(), type, elements, scales,
+                              type.getHasOuterScale() ? outer : mlir::Value());
   }
 
   std::optional<numerics::QuantizeOptions> options(const ScaledFormat& format) const {
@@ -133,9 +152,9 @@ private:
     if (!chosen || typeOf(op->getOperand(2)).getRank() == lead ||
         (format->hasOuterScale && lead != 0))
       return std::nullopt;
-    const auto type = typeOfFormat(elements, lead, format->hasOuterScale);
-    if (!type || type->getElementsType() != elements.getType() ||
-        type->getScalesType() != op->getResult(1).getType())
+    const ir::ScaledType type = typeOfFormat(elements, lead, format->hasOuterScale);
+    if (!type || type.getElementsType() != elements.getType() ||
+        type.getScalesType() != op->getResult(1).getType())
       return std::nullopt;
 
     mlir::Value x = op->getOperand(0); // in f32, whatever it came in
@@ -148,7 +167,7 @@ private:
                                        x);
     const bool isStochastic = chosen->rounding == numerics::Rounding::Stochastic;
     const mlir::Value made = ir::QuantizeOp::create(
-        builder, op.getLoc(), *type, x, isStochastic ? op->getOperand(1) : mlir::Value(),
+        builder, op.getLoc(), type, x, isStochastic ? op->getOperand(1) : mlir::Value(),
         ir::QuantizationAttr::get(builder.getContext(), *chosen));
     auto parts = ir::UnpackOp::create(builder, op.getLoc(), made);
     const mlir::Value outer =

@@ -12,6 +12,7 @@ import octavo.jax as oj
 import octavo.training as training
 import pytest
 from jax import lax
+from program_commands import octavo as octavo_command
 
 pytestmark = pytest.mark.mlir
 pytest.importorskip("octavo._programs", reason="octavo was built without MLIR")
@@ -104,15 +105,24 @@ def test_products_of_batches_in_a_loop():
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-5)
 
 
-def test_scales_that_are_arguments():
-    """An outer scale that is not known is a factor, of formats without one, too."""
-    q = oj.quantize(X[0], "mxfp8_e4m3")
-    for format, array in (("mxfp8_e4m3", q), ("nvfp4", oj.quantize(X[0], "nvfp4"))):
-        def dequantized(elements, scales, outer, format=format):
-            return oj.dequantize(oj.ScaledArray(elements, scales, outer, format, -1))
+@pytest.mark.parametrize("format", FORMATS)
+def test_scaled_arrays_that_are_arguments(format, tmp_path):
+    """An outer scale that is not known is a factor; what is written is read again."""
+    a, b = oj.quantize(X[0], format), oj.quantize(W, format, axis=0)
+    lowered = jax.jit(lambda a, b: (oj.dequantize(a), oj.matmul(a, b))).lower(a, b)
+    (tmp_path / "program.mlir").write_text(lowered.as_text())
+    octavo_command("explain", tmp_path / "program.mlir", "-o", tmp_path / "opened.mlir")
+    arrays = [np.asarray(each) for each in (*parts(a), *parts(b))]
+    for form in lowered, tmp_path / "opened.mlir":
+        for found, expected in zip(octavo.compile(form)(*arrays), (oj.dequantize(a), oj.matmul(a, b)), strict=True):
+            np.testing.assert_array_equal(found, expected)
 
-        elements, scales, _ = map(np.asarray, parts(array))
-        assert_bits(dequantized, elements, scales, np.float32(0.75))
+
+def test_outer_scales_of_members():
+    a = jax.vmap(lambda x: oj.quantize(x, "fp8_row"))(X)
+    elements, scales, _ = map(np.asarray, parts(a))
+    assert_bits(lambda e, s, o: jax.vmap(lambda e, s, o: oj.dequantize(oj.ScaledArray(e, s, o, "fp8_row", -1)))(e, s, o),
+                elements, scales, np.ones(4, np.float32))
 
 
 def test_training_products():
