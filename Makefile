@@ -16,7 +16,7 @@ help:
 	@echo "make clients  build, load and write checkpoints with transformers and compressed-tensors"
 	@echo "make bench  build the benchmarks, run all of them, print one table (BENCH=--json: as JSON)"
 	@echo "make bench-peers  programs compiled by octavo beside XLA, ONNX Runtime and torch.compile (BENCH=--json, names)"
-	@echo "make exhaustive  all 2^32 floats against the specification and ml_dtypes; functions of programs, too; divisions by all significands; 201 kills of jobs; 10^4 random programs"
+	@echo "make exhaustive  all 2^32 floats against the specification and ml_dtypes; functions of programs, too; divisions by all significands; 201 kills of jobs; 14000 random programs"
 	@echo "make asan   build with the address and undefined behaviour sanitizers, run all tests"
 	@echo "make tsan   build kernels, jobs, runtime and interpreter with the thread sanitizer, run their tests"
 	@echo "make style  clang-format and clang-tidy on the lines that the branch changes"
@@ -50,7 +50,8 @@ bench-peers: build $(VENV)-peers/stamp
 
 BLOCKS := 100
 
-exhaustive: TARGET := KernelsTests ProductsTests octavo-kernels-probe octavo
+exhaustive: OPTIONS := -DOCTAVO_PYTHON_MODULE=ON
+exhaustive: TARGET := KernelsTests ProductsTests octavo-kernels-probe octavo octavo_python octavo_python_programs octavo_python_loaded
 exhaustive: build $(VENV)/test.stamp
 	OCTAVO_EXHAUSTIVE=$(BLOCKS) $(BIN)/KernelsTests --gtest_filter='Exhaustive*'
 	OCTAVO_EXHAUSTIVE=1 $(BIN)/ProductsTests --gtest_filter='*ProductFormats*'
@@ -59,6 +60,8 @@ exhaustive: build $(VENV)/test.stamp
 	  test/python/test_checkpoint_rewrite.py -k killed
 	OCTAVO_EXHAUSTIVE=1 OCTAVO_RANDOM_PROGRAMS=10000 OCTAVO_BIN_DIR=$(BIN) $(VENV)/bin/python -m pytest -q \
 	  -p no:cacheprovider test/python/test_compiled.py -k 'random or every'
+	OCTAVO_RANDOM_PROGRAMS=2000 PYTHONPATH=$(BUILD)/python OCTAVO_BIN_DIR=$(BIN) $(VENV)/bin/python -m pytest -q \
+	  -p no:cacheprovider test/python/module/test_random_products.py test/python/module/test_random_loops.py
 	OCTAVO_EXHAUSTIVE=1 OCTAVO_BIN_DIR=$(BIN) $(VENV)/bin/python -m pytest -q -p no:cacheprovider \
 	  test/python/test_kernel_passes.py -k 'ties or significands'
 	OCTAVO_EXHAUSTIVE=1 OCTAVO_BIN_DIR=$(BIN) $(VENV)/bin/python -m pytest -q -p no:cacheprovider \
