@@ -17,6 +17,8 @@ using checkpoint::Json;
 constexpr const char* kVersion = "octavo_tune";
 constexpr int kThisVersion = 1;
 
+constexpr const char* kAnew = "remove it, to begin anew";
+
 /// Reads value by value, and keeps the first thing that is wrong.
 class Reader {
 public:
@@ -29,7 +31,7 @@ public:
       error = Error{.file = file,
                     .problem = problem,
                     .expected = "what octavo tune wrote to go on from",
-                    .fix = "remove it, to begin anew"};
+                    .fix = kAnew};
   }
 
   const Json* member(const Json& object, const char* key) {
@@ -133,8 +135,13 @@ tl::expected<TuningState, Error> parseState(std::string_view text, const std::st
 }
 
 tl::expected<TuningState, Error> readState(const std::filesystem::path& path) {
-  return checkpoint::readJson(path).and_then(
-      [&](const Json& json) { return stateOf(json, path.string()); });
+  return checkpoint::readJson(path)
+      .map_error([](Error error) {
+        if (error.offset) // octavo's own file is damaged: there is none to copy
+          error.fix = kAnew;
+        return error;
+      })
+      .and_then([&](const Json& json) { return stateOf(json, path.string()); });
 }
 
 std::string stateText(const TuningState& state) {

@@ -163,7 +163,8 @@ class Program(LoadedProgram):
     def dot_widths(self) -> dict[str, Any]:
         """Which dots of what was compiled multiply scaled tensors, and what keeps those that look narrow
         from it: what ``octavo explain --json`` says (docs/commands/explain.md), but the name of the
-        program."""
+        program. Dots that ``recover_scaled=True`` would have multiply scaled tensors count as narrow, as
+        there."""
         return json.loads(self._called.dot_widths())
 
     def dot_errors(self, *args: Any, quantize: Any = None, recipe: Any = None, activations: Any = None,

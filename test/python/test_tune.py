@@ -379,7 +379,8 @@ def test_a_state_of_another_search_is_refused(case, scored):
     assert "it is of another search" in case.tune("metric >= 100", "--metric", scored.command, code=3)
     assert state.read_text() == kept
     state.write_text(kept[:100])
-    assert f"{state}: not valid JSON" in case.tune("metric >= 100", "--metric", scored.command, code=3)
+    error = case.tune("metric >= 100", "--metric", scored.command, code=3)
+    assert f"{state}: not valid JSON" in error and "remove it, to begin anew" in error
     state.write_text("{}")
     assert 'it has no "octavo_tune"' in case.tune("metric >= 100", "--metric", scored.command, code=3)
 
