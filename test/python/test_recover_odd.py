@@ -118,6 +118,9 @@ ODD = {
                                 [codes((3, K, K)), scales(3), X]),
     "values that change places": (lambda q, s, x: lax.fori_loop(0, 3, lambda i, w: (w[1], w[0], jnp.sign(dot(w[2], w[0]))), (f32(q) * s, jnp.ones((K, K)), x))[2],
                                   [codes((K, K)), scales(()), X]),
+    "one scale of both sides": (lambda q, w, s: (f32(q) * s) @ (f32(w) * s), [codes((K, K)), codes((K, K), seed=2), scales(())]),
+    "one row of scales of both sides": (lambda q, w, s: (f32(q) * s[:, None]) @ (f32(w) * s), [codes((K, K)), codes((K, K), seed=2), scales((K,))]),
+    "one scale of two dots": (lambda q, w, s: ((f32(q) * s) @ f32(w), f32(q) @ (f32(w) * s)), [codes((K, K)), codes((K, K), seed=2), scales(())]),
     "no features": (lambda q, w, s: conv(f32(q) * s, f32(w), (1, 1), "VALID"), [codes((2, 2, 2, 0)), codes((1, 1, 0, 5), seed=2), scales(())]),
 }
 
