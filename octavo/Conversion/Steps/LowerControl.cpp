@@ -128,8 +128,8 @@ llvm::Error FunctionLowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
     }
     if (!staysInPlace && isMemory) {
       keep(*place);
-      for (const Place& each : {argument, *place})
-        swapped.insert(each.number);
+      swapped.insert(argument.number);
+      swapped.insert(place->number);
     }
     carried[i].next = *place;
   }
