@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 #include <nanobind/stl/string.h>
 
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -54,18 +55,20 @@ std::shared_ptr<const transforms::StaticScales> staticScales(const std::string& 
 std::vector<std::pair<std::size_t, nb::handle>>
 namedArrays(std::span<const runtime::Argument> arguments, const std::string& function,
             const GivenWeights& weights) {
-  std::set<std::string_view> names;
+  std::map<std::string_view, std::size_t> numbers;
   std::set<std::string_view> roots;
-  for (const runtime::Argument& argument : arguments) {
-    names.insert(argument.name);
-    roots.insert(rootOf(argument.name));
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    numbers.emplace(arguments[i].name, i);
+    roots.insert(rootOf(arguments[i].name));
   }
   std::vector<std::pair<std::size_t, nb::handle>> named;
   for (const auto& [key, given] : weights.arrays) {
     const auto name = nb::cast<std::string>(key);
     const bool isLeftOut = weights.leftOut.contains(key) && roots.contains(rootOf(name));
-    if (names.contains(name) || !(weights.ignoresUnused || isLeftOut))
-      named.emplace_back(argumentNamed(arguments, function, name), given);
+    if (const auto found = numbers.find(name); found != numbers.end())
+      named.emplace_back(found->second, given);
+    else if (!weights.ignoresUnused && !isLeftOut)
+      argumentNamed(arguments, function, name); // which raises
   }
   return named;
 }

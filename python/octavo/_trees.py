@@ -87,6 +87,7 @@ class _Function:
         of_args, of_named = tree.children()
         self.positional = [taken(below) for below in of_args.children()]
         self.named = {name: taken(below) for name, below in zip(of_named.node_data()[1], of_named.children())}
+        self.inputs = [*self.positional, *self.named.values()]
         self.count = len(numbers)
 
 
@@ -109,7 +110,7 @@ def leaves_left_out(program: Any, function: str, given: Mapping[str, Any]) -> se
         return set()
     tree_util = sys.modules["jax"].tree_util
     names: set[str] = set()
-    for each in [*found.positional, *found.named.values()]:
+    for each in found.inputs:
         if each.is_whole() or tree_util.treedef_is_leaf(each.tree):
             continue
         for name, value in given.items():
@@ -130,7 +131,6 @@ def input_trees(program: Any, function: str, arguments: Sequence[tuple[Any, ...]
     if len(names) < found.count or not all(
             name.startswith("octavo.") or name.removesuffix(".scales") in names for name in names[found.count:]):
         return None
-    positional, named = found.positional, found.named
-    if all(each.is_whole() for each in [*positional, *named.values()]):
+    if all(each.is_whole() for each in found.inputs):
         return None
-    return InputTrees(positional, named, names, [is_bound for *_, is_bound in arguments])
+    return InputTrees(found.positional, found.named, names, [is_bound for *_, is_bound in arguments])
