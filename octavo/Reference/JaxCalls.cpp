@@ -1,6 +1,6 @@
 // The calls that octavo.jax makes in programs (rule I15), which XLA runs by
 // python/bindings/JaxCalls.cpp.
-#include "octavo/Numerics/Preset.h"
+#include "octavo/Numerics/OptionNames.h"
 #include "octavo/Reference/Conversions.h"
 #include "octavo/Reference/CustomCalls.h"
 #include "octavo/Reference/DotGeneral.h"
@@ -43,6 +43,7 @@ public:
       tell("has an unknown " + name.str() + ", \"" + given + "\"");
     return found;
   }
+  /// The format that `find` gives for the text.
   template <typename Format>
   const Format* format(llvm::StringRef name, const Format* (*find)(std::string_view)) {
     const std::string given = text(name);
@@ -55,16 +56,15 @@ public:
     if (!holds)
       tell(otherwise);
   }
-
-  bool isRefused() const { return !refusal.empty(); }
-  llvm::Error error() { return failure(op, "'" + op.getCallTargetName() + "' " + refusal); }
-
-private:
   void tell(const std::string& what) {
     if (refusal.empty())
       refusal = what;
   }
 
+  bool isRefused() const { return !refusal.empty(); }
+  llvm::Error error() { return failure(op, "'" + op.getCallTargetName() + "' " + refusal); }
+
+private:
   stablehlo::CustomCallOp op;
   std::string refusal;
 };
@@ -119,53 +119,49 @@ ScaledTensor member(const Members& members, std::int64_t i, const Tensor& elemen
   return result;
 }
 
-bool areParts(const Members& members, const Value& elements, const Value& scales,
-              const Value& outer) {
-  return elements.isTensor() && scales.isTensor() && isF32(outer) &&
-         elements.tensor().size() == members.count * members.size() &&
-         elements.tensor().type.bytes() == 1 &&
-         scales.tensor().type.bytes() == members.type.scale->bytes() &&
-         scales.tensor().size() == members.count * members.scales();
+/// Codes of the format, in its own type or as bytes.
+bool areCodes(const Value& codes, const format::ElementFormat& format) {
+  if (!codes.isTensor())
+    return false;
+  const ElementType& type = codes.tensor().type;
+  return type.isFloat() ? type.format().name == format.name : type.bytes() == 1;
 }
 
-/// Zeros of the types of the results.
-llvm::Expected<std::vector<Tensor>> emptyResults(stablehlo::CustomCallOp op) {
-  std::vector<Tensor> results;
-  for (mlir::Type type : op->getResultTypes()) {
-    llvm::Expected<TensorShape> shape = tensorShape(op, type);
-    if (!shape)
-      return shape.takeError();
-    results.push_back(Tensor::zeros(shape->type, shape->shape));
-  }
-  return results;
+/// Requires that the parts are those of the members. A byte may hold more than a code.
+void requireParts(JaxCall& call, const Members& members, const Value& elements, const Value& scales,
+                  const Value& outer) {
+  const format::ElementFormat& element = *members.type.element;
+  call.require(areCodes(elements, element) && areCodes(scales, *members.type.scale) &&
+                   isF32(outer) && elements.tensor().size() == members.count * members.size() &&
+                   scales.tensor().size() == members.count * members.scales(),
+               "has parts that are not those of its format");
+  if (call.isRefused() || elements.tensor().type.isFloat())
+    return;
+  for (std::int64_t i = 0; i < elements.tensor().size(); ++i)
+    if (elements.tensor().code(i) >> element.width() != 0)
+      return call.tell("has a byte that is no code of " + std::string(element.name) + ", " +
+                       std::to_string(elements.tensor().code(i)) + " at index " +
+                       std::to_string(i));
 }
 
-llvm::Expected<Results> quantizeForJax(stablehlo::CustomCallOp op, const Operands& operands,
-                                       Evaluation&) {
-  JaxCall call(op);
-  llvm::Expected<std::vector<Tensor>> results = emptyResults(op);
-  if (!results)
-    return results.takeError();
+void quantizeForJax(JaxCall& call, const Operands& operands, std::vector<Tensor>& results) {
   call.require(operands.size() == 3 && isF32(operands[0]) && operands[1].isTensor() &&
-                   isF32(operands[2]) && results->size() == 3,
+                   isF32(operands[2]) && results.size() == 3,
                "takes values in f32, random bits and an outer scale, and gives three parts");
   const auto* format = call.format("format", format::findScaledFormat);
   if (call.isRefused())
-    return call.error();
-  numerics::QuantizeOptions options = {.rule = format->rule};
-  if (const std::string preset = call.text("preset"); !preset.empty()) {
-    const numerics::Preset* found = numerics::findPreset(preset, *format);
-    call.require(found != nullptr, "has a preset that is none of the format's");
-    if (found)
-      options = found->options;
-  }
-  options.rule = call.named("rule", format::findScaleRule).value_or(options.rule);
-  options.rounding = call.named("rounding", numerics::findRounding).value_or(options.rounding);
-  options.overflow = call.named("overflow", numerics::findOverflow).value_or(options.overflow);
-  options.nonFinite = call.named("nan", numerics::findNonFinite).value_or(options.nonFinite);
+    return;
+  auto chosen = numerics::optionsOf(*format, {.preset = call.text("preset"),
+                                              .rule = call.text("rule"),
+                                              .rounding = call.text("rounding"),
+                                              .overflow = call.text("overflow"),
+                                              .nonFinite = call.text("nan")});
+  if (!chosen)
+    return call.tell("has an " + chosen.error());
+  numerics::QuantizeOptions& options = *chosen;
   options.input = call.format("input", format::findElementFormat);
   const Tensor& x = operands[0].tensor();
-  Tensor &elements = (*results)[0], &scales = (*results)[1], &outer = (*results)[2];
+  Tensor &elements = results[0], &scales = results[1], &outer = results[2];
   const Members members = membersOf(call, *format, x.shape, outer.shape);
   const bool isStochastic = options.rounding == numerics::Rounding::Stochastic;
   call.require(operands[2].tensor().size() == 0 || members.count == 0,
@@ -173,9 +169,10 @@ llvm::Expected<Results> quantizeForJax(stablehlo::CustomCallOp op, const Operand
   call.require(!isStochastic || operands[1].tensor().size() == x.size(),
                "needs a random number for each value");
   if (call.isRefused())
-    return call.error();
-  if (!areParts(members, Value(elements), Value(scales), Value(outer)))
-    return failure(op, "has results that are not the parts of " + std::string(format->name));
+    return;
+  requireParts(call, members, Value(elements), Value(scales), Value(outer));
+  if (call.isRefused())
+    return;
   const std::int64_t size = members.size();
   for (std::int64_t i = 0; i < members.count; ++i) {
     const auto from = static_cast<std::size_t>(i * size), n = static_cast<std::size_t>(size);
@@ -184,52 +181,40 @@ llvm::Expected<Results> quantizeForJax(stablehlo::CustomCallOp op, const Operand
     const numerics::QuantizeResult made = numerics::quantize(
         x.as<float>().subspan(from, n), members.shape, members.type, options, bits);
     if (made.refused)
-      return failure(op, llvm::Twine("quantizes ") + std::to_string(made.refused->value) +
-                             " at index " + llvm::Twine(made.refused->index) +
-                             " of a tensor; nan=\"propagate\" makes its block NaN");
+      return call.tell("quantizes " + std::to_string(made.refused->value) + " at index " +
+                       std::to_string(made.refused->index) +
+                       " of a tensor; nan=\"propagate\" makes its block NaN");
     for (std::int64_t at = 0; at < size; ++at)
       elements.setCode(i * size + at, made.tensor.elements[static_cast<std::size_t>(at)]);
     for (std::size_t at = 0; at < made.tensor.scales.size(); ++at)
       scales.setCode(i * members.scales() + static_cast<std::int64_t>(at), made.tensor.scales[at]);
     outer.as<float>()[static_cast<std::size_t>(i)] = made.tensor.outer;
   }
-  return Results{Value(std::move(elements)), Value(std::move(scales)), Value(std::move(outer))};
 }
 
-llvm::Expected<Results> dequantizeForJax(stablehlo::CustomCallOp op, const Operands& operands,
-                                         Evaluation&) {
-  JaxCall call(op);
-  llvm::Expected<std::vector<Tensor>> results = emptyResults(op);
-  if (!results)
-    return results.takeError();
+void dequantizeForJax(JaxCall& call, const Operands& operands, std::vector<Tensor>& results) {
   call.require(operands.size() == 3 && operands[0].isTensor() && isF32(operands[2]) &&
-                   results->size() == 1 && (*results)[0].type == kF32,
+                   results.size() == 1 && results[0].type == kF32 &&
+                   results[0].shape == operands[0].tensor().shape,
                "takes elements, scales and outer scales, and gives values in f32");
   const auto* format = call.format("format", format::findScaledFormat);
   if (call.isRefused())
-    return call.error();
+    return;
   const Members members =
       membersOf(call, *format, operands[0].tensor().shape, operands[2].tensor().shape);
-  call.require(!call.isRefused() && areParts(members, operands[0], operands[1], operands[2]) &&
-                   (*results)[0].shape == operands[0].tensor().shape,
-               "has parts that are not those of its format");
+  if (!call.isRefused())
+    requireParts(call, members, operands[0], operands[1], operands[2]);
   if (call.isRefused())
-    return call.error();
-  float* to = (*results)[0].as<float>().data();
+    return;
+  float* to = results[0].as<float>().data();
   for (std::int64_t i = 0; i < members.count; ++i)
     to = std::ranges::copy(numerics::dequantize(member(members, i, operands[0].tensor(),
                                                        operands[1].tensor(), operands[2].tensor())),
                            to)
              .out;
-  return Results{Value(std::move((*results)[0]))};
 }
 
-llvm::Expected<Results> convertForJax(stablehlo::CustomCallOp op, const Operands& operands,
-                                      Evaluation&) {
-  JaxCall call(op);
-  llvm::Expected<std::vector<Tensor>> results = emptyResults(op);
-  if (!results)
-    return results.takeError();
+void convertForJax(JaxCall& call, const Operands& operands, std::vector<Tensor>& results) {
   const auto* format = call.format("format", format::findElementFormat);
   const numerics::Conversion conversion = {
       .rounding = call.named("rounding", numerics::findRounding).value_or(numerics::Rounding()),
@@ -237,18 +222,17 @@ llvm::Expected<Results> convertForJax(stablehlo::CustomCallOp op, const Operands
       .nan = call.named("nan", numerics::findNanCode).value_or(numerics::NanCode())};
   const bool isStochastic = conversion.rounding == numerics::Rounding::Stochastic;
   call.require(operands.size() == 2 && isF32(operands[0]) && operands[1].isTensor() &&
-                   results->size() == 1 && (*results)[0].shape == operands[0].tensor().shape &&
-                   (*results)[0].type.bytes() == 1 &&
+                   results.size() == 1 && results[0].shape == operands[0].tensor().shape &&
+                   results[0].type.bytes() == 1 &&
                    (!isStochastic || operands[1].tensor().size() == operands[0].tensor().size()),
                "takes values in f32 and their random bits, and gives as many codes");
   if (call.isRefused())
-    return call.error();
+    return;
   const Tensor codes = convertElements(operands[0].tensor(), ElementType(*format), conversion,
                                        isStochastic ? operands[1].tensor().as<std::uint32_t>()
                                                     : std::span<const std::uint32_t>());
   for (std::int64_t i = 0; i < codes.size(); ++i)
-    (*results)[0].setCode(i, codes.code(i));
-  return Results{Value(std::move((*results)[0]))};
+    results[0].setCode(i, codes.code(i));
 }
 
 /// A side [batch, rows, K] of a product: scaled, or, without a name of scales, in f32.
@@ -305,31 +289,25 @@ Side sideOf(JaxCall& call, const std::string& name, const Value& elements, const
                           {within(across, side.rows), within(along, side.depth)},
                           /*hasOuterScale=*/true},
                          side.outer->size()};
-  call.require(areParts(*side.members, elements, scales, outer),
-               "has a side that is not of its format");
+  requireParts(call, *side.members, elements, scales, outer);
   return side;
 }
 
-llvm::Expected<Results> productForJax(stablehlo::CustomCallOp op, const Operands& operands,
-                                      Evaluation&) {
-  JaxCall call(op);
-  llvm::Expected<std::vector<Tensor>> results = emptyResults(op);
-  if (!results)
-    return results.takeError();
-  call.require(operands.size() == 6 && results->size() == 1 && (*results)[0].type == kF32,
+void productForJax(JaxCall& call, const Operands& operands, std::vector<Tensor>& results) {
+  call.require(operands.size() == 6 && results.size() == 1 && results[0].type == kF32,
                "takes the three parts of two sides and gives a product in f32");
   if (call.isRefused())
-    return call.error();
+    return;
   const Side left = sideOf(call, "left", operands[0], operands[1], operands[2]);
   const Side right = sideOf(call, "right", operands[3], operands[4], operands[5]);
   if (call.isRefused())
-    return call.error();
-  Tensor& product = (*results)[0];
+    return;
+  Tensor& product = results[0];
   call.require(left.outer->shape == right.outer->shape && left.depth == right.depth &&
                    product.size() == left.outer->size() * left.rows * right.rows,
                "has sides of different batches or depths");
   if (call.isRefused())
-    return call.error();
+    return;
   const DotDimensions dimensions{{}, {}, {1}, {1}};
   float* to = product.as<float>().data();
   for (std::int64_t i = 0; i < left.outer->size(); ++i) {
@@ -340,16 +318,36 @@ llvm::Expected<Results> productForJax(stablehlo::CustomCallOp op, const Operands
                dotGeneral(left.plain(i), right.plain(i), dimensions, kF32, kF32).as<float>(), to)
                .out;
   }
-  return Results{Value(std::move(product))};
+}
+
+/// A call whose evaluation writes to results that are zeros of their types.
+template <void (*evaluate)(JaxCall&, const Operands&, std::vector<Tensor>&)>
+llvm::Expected<Results> evaluated(stablehlo::CustomCallOp op, const Operands& operands,
+                                  Evaluation&) {
+  std::vector<Tensor> results;
+  for (mlir::Type type : op->getResultTypes()) {
+    llvm::Expected<TensorShape> shape = tensorShape(op, type);
+    if (!shape)
+      return shape.takeError();
+    results.push_back(Tensor::zeros(shape->type, shape->shape));
+  }
+  JaxCall call(op);
+  evaluate(call, operands, results);
+  if (call.isRefused())
+    return call.error();
+  Results values;
+  for (Tensor& result : results)
+    values.push_back(Value(std::move(result)));
+  return values;
 }
 
 } // namespace
 
 void registerJaxCalls(CustomCallTable& table) {
-  table.add("octavo_convert", convertForJax);
-  table.add("octavo_dequantize", dequantizeForJax);
-  table.add("octavo_product", productForJax);
-  table.add("octavo_quantize", quantizeForJax);
+  table.add("octavo_convert", evaluated<convertForJax>);
+  table.add("octavo_dequantize", evaluated<dequantizeForJax>);
+  table.add("octavo_product", evaluated<productForJax>);
+  table.add("octavo_quantize", evaluated<quantizeForJax>);
 }
 
 } // namespace octavo::reference

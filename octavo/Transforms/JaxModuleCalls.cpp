@@ -4,7 +4,8 @@
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
-#include "octavo/Numerics/Preset.h"
+#include "octavo/Numerics/OptionNames.h"
+#include "octavo/Reference/CustomCalls.h"
 #include "octavo/Transforms/ScaledOrigin.h"
 #include "octavo/Transforms/TensorFacts.h"
 
@@ -25,17 +26,14 @@ using format::ScaledFormat;
 /// A call with its attributes, and where what it stands for is made.
 class JaxModuleCall {
 public:
-  JaxModuleCall(stablehlo::CustomCallOp op, mlir::OpBuilder& builder)
-      : op(op), builder(builder),
-        attributes(op->getAttrOfType<mlir::DictionaryAttr>("mhlo.backend_config")) {}
+  JaxModuleCall(stablehlo::CustomCallOp op, mlir::OpBuilder& builder) : op(op), builder(builder) {}
 
   /// The values that take the place of its results; nothing where it is left.
   std::optional<llvm::SmallVector<mlir::Value>> opened() {
     const auto isKnown = [](mlir::Value value) {
       return typeOf(value) && typeOf(value).hasStaticShape();
     };
-    if (!attributes || !llvm::all_of(op->getOperands(), isKnown) ||
-        !llvm::all_of(op->getResults(), isKnown))
+    if (!llvm::all_of(op->getOperands(), isKnown) || !llvm::all_of(op->getResults(), isKnown))
       return std::nullopt;
     const llvm::StringRef target = op.getCallTargetName();
     const auto is = [&](llvm::StringRef name, unsigned operands, unsigned results) {
@@ -52,12 +50,14 @@ private:
   using Values = std::optional<llvm::SmallVector<mlir::Value>>;
 
   llvm::StringRef text(llvm::StringRef name) const {
-    const auto attribute = attributes.getAs<mlir::StringAttr>(name);
+    const auto attribute =
+        llvm::dyn_cast_or_null<mlir::StringAttr>(reference::configuration(op, name));
     return attribute ? attribute.getValue() : llvm::StringRef();
   }
 
   std::int64_t number(llvm::StringRef name) const {
-    const auto attribute = attributes.getAs<mlir::IntegerAttr>(name);
+    const auto attribute =
+        llvm::dyn_cast_or_null<mlir::IntegerAttr>(reference::configuration(op, name));
     return attribute ? attribute.getInt() : 0;
   }
 
@@ -120,35 +120,18 @@ private:
                               type.getHasOuterScale() ? outer : mlir::Value());
   }
 
-  std::optional<numerics::QuantizeOptions> options(const ScaledFormat& format) const {
-    numerics::QuantizeOptions options = {.rule = format.rule};
-    if (const std::string name = text("preset").str(); !name.empty()) {
-      const numerics::Preset* preset = numerics::findPreset(name, format);
-      if (preset == nullptr)
-        return std::nullopt;
-      options = preset->options;
-    }
-    // What is empty is the preset's, or the format's.
-    const auto choose = [&](llvm::StringRef name, auto find, auto& choice) {
-      const auto found = find(text(name).str());
-      if (found)
-        choice = *found;
-      return found.has_value() || text(name).empty();
-    };
-    if (!choose("rule", format::findScaleRule, options.rule) ||
-        !choose("rounding", numerics::findRounding, options.rounding) ||
-        !choose("overflow", numerics::findOverflow, options.overflow) ||
-        !choose("nan", numerics::findNonFinite, options.nonFinite))
-      return std::nullopt;
-    return options;
-  }
-
   Values quantized() {
     const mlir::Value elements = op->getResult(0);
     const mlir::RankedTensorType outerType = typeOf(op->getResult(2));
     const std::int64_t lead = outerType.getRank();
     const ScaledFormat* format = format::findScaledFormat(text("format").str());
-    const auto chosen = format ? options(*format) : std::nullopt;
+    if (format == nullptr)
+      return std::nullopt;
+    const auto chosen = numerics::optionsOf(*format, {.preset = text("preset").str(),
+                                                      .rule = text("rule").str(),
+                                                      .rounding = text("rounding").str(),
+                                                      .overflow = text("overflow").str(),
+                                                      .nonFinite = text("nan").str()});
     if (!chosen || typeOf(op->getOperand(2)).getRank() == lead ||
         (format->hasOuterScale && lead != 0))
       return std::nullopt;
@@ -238,7 +221,6 @@ private:
 
   stablehlo::CustomCallOp op;
   mlir::OpBuilder& builder;
-  mlir::DictionaryAttr attributes;
 };
 
 } // namespace

@@ -127,3 +127,19 @@ def test_what_is_told():
         assert old in text
         with pytest.raises(octavo.ProgramError, match=message):
             octavo.compile(text.replace(old, new))(x)
+
+
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
+def test_bytes_that_are_no_codes_are_refused(backend):
+    left, right = (oj.quantize(drawn(4, 64, seed=i), "mxfp6_e2m3") for i in range(2))
+
+    def function(elements, scales, outer):
+        array = oj.ScaledArray(elements, scales, outer, "mxfp6_e2m3", -1)
+        return oj.dequantize(array), oj.matmul(array, right.T)
+    arguments = [np.asarray(each) for each in parts(left)]
+    program = octavo.compile(jax.jit(function).lower(*arguments), backend=backend)
+    equal(program(*arguments), jax.jit(function)(*arguments))
+    arguments[0] = arguments[0].copy()
+    arguments[0][1, 2] = 64
+    with pytest.raises(octavo.ProgramError, match="octavo_(dequantize|product)' has a byte that is no code of e2m3fn, 64 at index 66"):
+        program(*arguments)
