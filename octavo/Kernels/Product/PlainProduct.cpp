@@ -78,8 +78,10 @@ constexpr PlainType kPlainType = std::is_same_v<T, float>         ? PlainType::F
 } // namespace
 
 std::int64_t chunkOf(std::int64_t depth, int width, std::int64_t unit) {
-  static const long level1 = std::max(sysconf(_SC_LEVEL1_DCACHE_SIZE), 32768L);
-  const std::int64_t fitting = level1 / (std::int64_t{width} * kStepBytes);
+  // Each chunk reads and writes C again, and what lies in order in L2 comes as fast as it is
+  // multiplied: chunks of half the length were 2 to 5 % slower in f32, 4 to 16 % in bf16.
+  static const long bytes = 2 * std::max(sysconf(_SC_LEVEL1_DCACHE_SIZE), 32768L);
+  const std::int64_t fitting = bytes / (std::int64_t{width} * kStepBytes);
   const std::int64_t chunks = std::max<std::int64_t>(1, (depth + fitting - 1) / fitting);
   return ((depth + chunks - 1) / chunks + unit - 1) / unit * unit;
 }
@@ -118,10 +120,12 @@ void multiplyPart(const PlainKernels& kernels, const Part& part, const T* left,
   const std::int64_t panelBytes = (depth + kElements - 1) / kElements * kStepBytes;
   const std::int64_t tiles = part.tiles(kernels.tallest);
   const int width = kernels.panels[(part.rows + tiles - 1) / tiles - 1];
-  // One tile reads a panel once. Chunks of int8 are counted in dwords, which they must not cut.
-  constexpr std::int64_t kUnit = kElements == 4 ? 4 : 1;
+  // One tile reads a panel once.
   const std::int64_t step =
-      tiles == 1 ? depth : chunkOf((depth + kUnit - 1) / kUnit, width, kernels.depthUnit) * kUnit;
+      tiles == 1 ? depth
+                 : chunkOf((depth + kElements - 1) / kElements, width,
+                           std::max<std::int64_t>(1, kernels.depthUnit / kElements)) *
+                       kElements;
   const bool isBegun = part.isBegun || kernels.columnOffset != 0;
   std::int64_t first = 0;
   do { // of K = 0 too

@@ -14,8 +14,8 @@ namespace octavo::kernels {
 /// The kernels of `isa`. Precondition: !whyNot(isa).
 const PlainKernels& plainKernels(Isa isa, PlainType type);
 
-/// Of K, multiplied at once: the panels of a tile, `width`, stay in L1 for all rows.
-/// Cut at multiples of `unit`.
+/// Steps along K that are multiplied at once: those of a tile's panels, `width`, are twice what L1
+/// holds, and stay near it for all rows. Cut at multiples of `unit`.
 std::int64_t chunkOf(std::int64_t depth, int width, std::int64_t unit = 2);
 
 /// A part of C: some rows, and the columns of some panels.
