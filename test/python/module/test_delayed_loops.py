@@ -136,7 +136,8 @@ def test_gradients_through_a_loop(backend):
     assert sum(dot.is_quantized for dot in made.dots) == 3, made.dots
     (value, gradient), state = ProgramState.initial(made).run(made, w, x)
     (wanted, each), other = ProgramState.initial(expected).run(expected, apart, x)
-    np.testing.assert_array_equal(value, wanted)
+    # Where the elements lie decides the order of a compiled sum (C3).
+    np.testing.assert_allclose(value, wanted, rtol=2 * x.size * 2.0**-24 if backend == "compiled" else 0)
     np.testing.assert_array_equal(gradient, np.stack(each))
     assert set(np.unique(state.histories)) >= set(np.unique(other.histories))
 

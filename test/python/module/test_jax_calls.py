@@ -91,13 +91,15 @@ def test_products(left, right):
 
 
 def test_a_plain_side():
+    """f32 by mxfp4: within the bound of D6 in blocks of 32, that of AVX-512 for so many rows."""
     x, w = drawn(7, 64), drawn(64, 9, seed=1)
     lowered = jax.jit(lambda x, w: oj.matmul(x, oj.quantize(w, "mxfp4", axis=0))).lower(x, w)
-    values = oj.quantize(w, "mxfp4", axis=0)
-    wanted = x.astype(np.float64) @ np.asarray(oj.dequantize(values), np.float64)
-    size = np.abs(x) @ np.abs(np.asarray(oj.dequantize(values)))
+    values = np.asarray(oj.dequantize(oj.quantize(w, "mxfp4", axis=0)), np.float64)
+    wanted = x.astype(np.float64) @ values
+    amax, sizes = np.abs(x).reshape(7, 2, 32).max(2), np.abs(values).reshape(2, 32, 9).sum(1)
+    bound = 64 * 2.0**-24 * (np.abs(x) @ np.abs(values)) + 2.0**-22 * (amax @ sizes)
     for backend in ("compiled", "reference"):
-        assert (np.abs(octavo.compile(lowered, backend=backend)(x, w) - wanted) <= 64 * 2.0**-24 * size).all()
+        assert (np.abs(octavo.compile(lowered, backend=backend)(x, w) - wanted) <= bound).all()
 
 
 @pytest.mark.parametrize("format", ["e4m3fn", "e5m2", "e2m1fn", "e3m2fn", "int8"])
