@@ -346,9 +346,7 @@ struct Cut {
     constexpr std::int64_t kMost = 96, kLeastTiles = 4, kTasksOfThread = 4;
     const std::int64_t forThreads = threads == 1 ? kMost : rows / (kTasksOfThread * threads);
     const std::int64_t most = std::clamp(forThreads, kLeastTiles * tallest, kMost);
-    rowTasks = (rows + most - 1) / most;
-    const std::int64_t tiles = (rows + tallest - 1) / tallest;
-    rowsOfTask = (tiles + rowTasks - 1) / rowTasks * tallest;
+    rowsOfTask = kernels::rowsOfTask(rows, most, tallest);
     rowTasks = (rows + rowsOfTask - 1) / rowsOfTask;
     panelsOfTask =
         kernels::panelsOfTask(panels, std::max<std::int64_t>(1, panels), rowTasks, threads);

@@ -389,7 +389,8 @@ FloatProduct::FloatProduct(const ProductPlan& plan, const PackedOperand& left,
                            const PackedOperand& right, const ProductEpilogue& epilogue,
                            const Execution& execution)
     : plan(plan), left(left), right(right), epilogue(epilogue),
-      blockRows((execution.threads == 1 ? 8 : 4) * stripRows) {
+      blockRows(rowsOfTask(left.rows, (execution.threads == 1 ? 8 : 4) * stripRows,
+                           std::lcm(kernels.tallest, kTileRows))) {
   if (isDirect)
     expandFewRows();
   const std::int64_t rowBlocks = (left.rows + blockRows - 1) / blockRows;

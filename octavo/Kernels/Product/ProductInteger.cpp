@@ -292,8 +292,9 @@ IntegerProduct::IntegerProduct(const ProductPlan& plan, const PackedOperand& lef
   else
     route = Route::Tiles;
   // Of tiles: as large as keeps a block's rows' chunk of K in half of L2.
-  blockRows =
-      route == Route::Tiles ? kernels.tallest * 48 / digits : std::max<std::int64_t>(1, left.rows);
+  blockRows = route == Route::Tiles
+                  ? rowsOfTask(left.rows, kernels.tallest * 48 / digits, kernels.tallest)
+                  : std::max<std::int64_t>(1, left.rows);
   const std::int64_t rowBlocks = (left.rows + blockRows - 1) / blockRows;
   blockPanels = panelsOfTask(panels, route == Route::Tiles ? 16 : kDirectPanels, rowBlocks,
                              threadsOf(execution));

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <numeric>
 
 namespace octavo::kernels {
 
@@ -45,12 +46,24 @@ inline void copyColumns(const float* from, std::int64_t columns, float* to) {
 /// Panels of one task of a product of few rows, and the fewest for which a product is cut.
 inline constexpr std::int64_t kDirectPanels = 4;
 
-/// Panels of each task where there are `rowBlocks` one below the other: at most `most`, about as
-/// many in each, and so few that every thread has a task.
-inline std::int64_t panelsOfTask(std::int64_t panels, std::int64_t most, std::int64_t rowBlocks,
+/// Rows of each of the fewest tasks with at most `most` rows: about as many in each, whole tiles of
+/// `tileRows`.
+inline std::int64_t rowsOfTask(std::int64_t rows, std::int64_t most, std::int64_t tileRows) {
+  const std::int64_t tasks = std::max<std::int64_t>(1, (rows + most - 1) / most);
+  const std::int64_t tiles = std::max<std::int64_t>(1, (rows + tileRows - 1) / tileRows);
+  return (tiles + tasks - 1) / tasks * tileRows;
+}
+
+/// Panels of each task where there are `rowTasks` one below the other: at most `most`, about as
+/// many in each. Few tasks are a multiple of the threads: three would take two threads as long as
+/// four.
+inline std::int64_t panelsOfTask(std::int64_t panels, std::int64_t most, std::int64_t rowTasks,
                                  std::int64_t threads) {
+  constexpr std::int64_t kManyOfThread = 4;
   const std::int64_t forThreads =
-      std::min((threads + rowBlocks - 1) / rowBlocks, panels / kDirectPanels);
+      rowTasks < kManyOfThread * threads
+          ? std::min(threads / std::gcd(rowTasks, threads), panels / kDirectPanels)
+          : 1;
   const std::int64_t tasks = std::max({std::int64_t{1}, (panels + most - 1) / most, forThreads});
   return std::max<std::int64_t>(1, (panels + tasks - 1) / tasks);
 }
