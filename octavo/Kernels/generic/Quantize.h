@@ -1,6 +1,7 @@
 // Values in blocks that are contiguous, to codes and scales: kLanes blocks form a group, whose
 // scales are computed in one vector. A first look at the values finds the amaxes, a second one, in
-// the first-level cache, makes the codes.
+// the first-level cache, makes the codes. The first look at what comes next is part of the second:
+// memory is read at one rate all the time.
 #pragma once
 
 #include "octavo/Kernels/KernelTable.h"
@@ -128,13 +129,16 @@ public:
     return groupSize() < kBatch ? kBatch / groupSize() * groupSize() : groupSize();
   }
 
-  /// `n` values, whole groups, at most a batch; `known` as QuantizeRunArguments::amaxes says.
-  /// Returns the number of non-finite values, or -1 where they are refused.
+  /// `n` values, whole groups, at most a batch; `next` values of the batch that follows, at most
+  /// `n`; `known` as QuantizeRunArguments::amaxes says. Returns the number of non-finite values, or
+  /// -1 where they are refused.
   template <typename Encoder, typename Out>
   OCTAVO_INLINE std::int64_t batch(const Encoder& encoder, const float* values, std::size_t n,
-                                   Out& out, std::uint8_t* scales, const std::uint32_t* random,
-                                   const float* known) {
-    if (!known && __builtin_expect(findAmaxes(values, n) >= kInfinity, 0))
+                                   std::size_t next, Out& out, std::uint8_t* scales,
+                                   const std::uint32_t* random, const float* known) {
+    if (!known && amaxesOf != values)
+      findAllAmaxes(values, n);
+    if (!known && __builtin_expect(greatest >= kInfinity, 0))
       return plan.nonFinite == NonFinite::Error ? -1
                                                 : nonFiniteBatch(values, n, out, scales, random);
     // Only where it is worth it: the rare kernels would have to spill registers.
@@ -157,7 +161,7 @@ public:
         encodeOffTies(step, values, n, out.place());
         out.advance(n);
       } else {
-        encode<false>(step, values, n, out, random);
+        encode<false>(step, values, n, known ? 0 : next, out, random);
       }
     });
     return 0;
@@ -186,15 +190,26 @@ private:
     waiting = 0;
   }
 
-  /// Returns the largest, as bits.
-  OCTAVO_INLINE std::uint32_t findAmaxes(const float* values, std::size_t n) {
-    U32 greatest = {};
-    for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes) {
-      const U32 amax = blockAmaxes(values + at, kBlock ? kBlock : block);
-      greatest = maximum(greatest, amax);
-      store(amaxes + lane, floats(amax));
-    }
-    return __builtin_reduce_max(greatest);
+  OCTAVO_INLINE std::size_t blockOf(std::size_t at) const {
+    return kBlock ? at / kBlock : at >> shift;
+  }
+
+  /// Of the group at a place of a batch. Returns them, as bits.
+  OCTAVO_INLINE U32 findAmaxes(const float* values, std::size_t at) {
+    const U32 amax = blockAmaxes(values + at, kBlock ? kBlock : block);
+    store(amaxes + blockOf(at), floats(amax));
+    return amax;
+  }
+  /// Of a batch. Not inlined: the registers are full of what the codes need.
+  __attribute__((noinline)) void findAllAmaxes(const float* values, std::size_t n) {
+    U32 largest = {};
+    for (std::size_t at = 0; at < n; at += groupSize())
+      largest = maximum(largest, findAmaxes(values, at));
+    keepAmaxes(values, largest);
+  }
+  OCTAVO_INLINE void keepAmaxes(const float* values, U32 largest) {
+    amaxesOf = values;
+    greatest = __builtin_reduce_max(largest);
   }
 
   /// Returns whether the quotients may be taken by dividedFast. Blocks of finite values may have a
@@ -268,9 +283,9 @@ private:
   /// Codes of blocks of which some may have a scale of NaN: `kept` says which have not.
   template <typename Out>
   __attribute__((noinline)) void encodeExactly(const float* values, std::size_t n, Out& out,
-                                               const std::uint32_t* random) const {
+                                               const std::uint32_t* random) {
     withStep<kScale>(plan, NoEncoder{}, false,
-                     [&](const auto& step) { encode<true>(step, values, n, out, random); });
+                     [&](const auto& step) { encode<true>(step, values, n, 0, out, random); });
   }
 
   /// Of a plan that hasTabledE2M1: steps that may have ties are put off. They are one in sixty or
@@ -297,18 +312,35 @@ private:
     waiting = count;
   }
 
+  /// Some groups of codes, then the amaxes of as many of the `next` values.
   template <bool kMayBePoisoned, typename Step, typename Out>
-  OCTAVO_INLINE void encode(const Step& step, const float* values, std::size_t n, Out& out,
-                            const std::uint32_t* random) const {
+  OCTAVO_INLINE void encode(const Step& step, const float* values, std::size_t n, std::size_t next,
+                            Out& out, const std::uint32_t* random) {
+    U32 largest = {};
+    for (std::size_t at = 0; at < n; at += kTurn * groupSize()) {
+      const std::size_t end = at + kTurn * groupSize();
+      encodeGroups<kMayBePoisoned>(step, values, at, end < n ? end : n, out, random);
+      for (std::size_t i = 0; i < kTurn; ++i)
+        if (at + i * groupSize() < next)
+          largest = maximum(largest, findAmaxes(values + n, at + i * groupSize()));
+    }
+    if (next != 0)
+      keepAmaxes(values + n, largest);
+    out.advance(n);
+  }
+
+  template <bool kMayBePoisoned, typename Step, typename Out>
+  OCTAVO_INLINE void encodeGroups(const Step& step, const float* values, std::size_t begin,
+                                  std::size_t end, Out& out, const std::uint32_t* random) const {
     constexpr bool kTabled = kIsTabled<decltype(Step::encoder)>;
     std::uint8_t* const to = out.place();
-    for (std::size_t i = 0; i < n; i += kStep) {
-      prefetchStep(values + i); // of the next batch
+    for (std::size_t i = begin; i < end; i += kStep) {
+      prefetchStep(values + i); // of the batch after the next
       U32 x[4], code[4], mask[4];
       Factor factor[4];
       for (std::size_t j = 0; j < 4; ++j) {
         const std::size_t at = i + j * kLanes;
-        const std::size_t b = kBlock ? at / kBlock : at >> shift;
+        const std::size_t b = blockOf(at);
         x[j] = load<U32>(values + at);
         if constexpr (kMayBePoisoned)
           mask[j] = splat(kept[b]);
@@ -325,12 +357,12 @@ private:
         result &= narrow(mask);
       Out::put(to + i, result);
     }
-    out.advance(n);
   }
 
-  // At most what is asked for ahead, at least some groups.
-  static constexpr std::size_t kBatch =
-      (kLanes < 16 ? kPrefetchBytes / 2 : kPrefetchBytes) / sizeof(float);
+  // This batch and the next one are what is asked for ahead.
+  static constexpr std::size_t kBatch = kPrefetchBytes / 2 / sizeof(float);
+  // Groups of codes, then of amaxes: of 2 KiB of values, most often. One for AVX2 costs a tenth.
+  static constexpr std::size_t kTurn = kLanes < 16 ? 2 : 1;
   static constexpr std::size_t kBlocks = kBatch / kLanes; // a block has a vector at least
   static constexpr std::size_t kRoomToWait = 256;
 
@@ -339,6 +371,8 @@ private:
   std::size_t block;
   std::uint32_t shift;
   bool anyNanScale = false;
+  const float* amaxesOf = nullptr; ///< the first of the values whose amaxes are at hand
+  std::uint32_t greatest = 0;      ///< of them, as bits
   /// Tabled: steps whose codes are to be looked at closer, their values.
   std::size_t waiting = 0;
   const float* valuesWaiting[kRoomToWait];
@@ -371,7 +405,7 @@ static std::int64_t quantizeLastGroup(const BlockPlan& plan, const Encoder& enco
   Direct direct(out);
   BatchQuantizer<kScale, 0> quantizer(plan, block, encoder);
   const std::int64_t count =
-      quantizer.batch(encoder, in, size, direct, scalesOut, random ? bitsIn : nullptr, nullptr);
+      quantizer.batch(encoder, in, size, 0, direct, scalesOut, random ? bitsIn : nullptr, nullptr);
   __builtin_memcpy(codes, out, n);
   __builtin_memcpy(scales, scalesOut, (n + block - 1) / block * plan.scaleBytes);
   return count;
@@ -387,9 +421,11 @@ static std::int64_t quantizeBatches(const BlockPlan& plan, const Encoder& encode
   const std::size_t whole = run.n / quantizer.groupSize() * quantizer.groupSize();
   for (std::size_t i = 0; i < whole;) {
     const std::size_t n = whole - i < quantizer.batchSize() ? whole - i : quantizer.batchSize();
-    const std::int64_t count = quantizer.batch(
-        encoder, run.values + i, n, out, scales + i / run.block * plan.scaleBytes,
-        run.random ? run.random + i : nullptr, run.amaxes ? run.amaxes + i / run.block : nullptr);
+    const std::size_t rest = whole - i - n;
+    const std::int64_t count = quantizer.batch(encoder, run.values + i, n, rest < n ? rest : n, out,
+                                               scales + i / run.block * plan.scaleBytes,
+                                               run.random ? run.random + i : nullptr,
+                                               run.amaxes ? run.amaxes + i / run.block : nullptr);
     if (__builtin_expect(count != 0, 0)) {
       if (count < 0)
         return -1;
