@@ -1,4 +1,5 @@
 #include "octavo/Kernels/Product/IntegerPacking.h"
+#include "octavo/Parallel/Lanes.h"
 
 #include <algorithm>
 #include <bit>
@@ -16,43 +17,81 @@ namespace {
 constexpr int kLeastUnit = -80;
 constexpr float kTooGreat = 0x1p61f;
 
-/// One piece of f32 as digits: x = n * 2^e, n = 2^16 * digits[0] + 2^8 * digits[1] + digits[2].
-struct FixedPoint {
-  std::int8_t digits[kDigits][32] = {};
-  std::int32_t sum = 0; ///< of the n, modulo 2^32
-  float scale = 1;      ///< 2^e
-  bool isFar = false;   ///< a NaN or too great; has no digits then
+constexpr int kMostOfPiece = 32;
+/// Digits of half a piece that long, in vectors of as many values.
+constexpr int kHalfBytes = kMostOfPiece / 2 * kDigits;
 
-  FixedPoint(const float* x, int size) {
-    // The greatest of the bits without the sign: unlike a maximum of floats, a vector's operation.
-    std::int32_t greatest = 0;
-    for (int k = 0; k < size; ++k)
-      greatest = std::max(greatest, std::bit_cast<std::int32_t>(x[k]) & 0x7FFFFFFF);
-    isFar = greatest >= std::bit_cast<std::int32_t>(kTooGreat);
-    if (isFar || greatest == 0)
-      return;
-    const int exponent = std::max((greatest >> 23) - 127 - 21, kLeastUnit);
-    scale = std::bit_cast<float>((exponent + 127) << 23);
-    const float inverse = std::bit_cast<float>((127 - exponent) << 23);
-    for (int k = 0; k < size; ++k) {
-      // Exact product; the sum with 1.5 * 2^23 rounds it to an integer, ties to even.
-      const float shifted = x[k] * inverse + 0x1.8p23f;
-      const std::int32_t n = std::bit_cast<std::int32_t>(shifted) - 0x4B400000;
-      const std::int32_t low = static_cast<std::int8_t>(n);
-      const std::int32_t middle = static_cast<std::int8_t>((n - low) >> 8);
-      digits[2][k] = static_cast<std::int8_t>(low);
-      digits[1][k] = static_cast<std::int8_t>(middle);
-      digits[0][k] = static_cast<std::int8_t>((((n - low) >> 8) - middle) >> 8);
-      sum += n;
-    }
-  }
+using Floats = float __attribute__((vector_size(64)));
+using Ints = std::int32_t __attribute__((vector_size(64)));
+using Bytes = std::int8_t __attribute__((vector_size(64)));
+
+/// One piece of f32 as digits: x = n * 2^e, n = 2^16 * a + 2^8 * b + c.
+struct FixedPoint {
+  /// Of each half: the a of four values, their b, their c, then four values more; kHalfBytes.
+  Bytes digits[2];
+  std::int32_t sum; ///< of the n, modulo 2^32
+  float scale;      ///< 2^e
+  bool isFar;       ///< a NaN or too great; has no digits then
 };
+
+/// What is beyond a shorter piece is 0.
+OCTAVO_INTO_CLONES FixedPoint fixedPoint(const Floats (&x)[2]) {
+  // The greatest of the bits without the sign: unlike a maximum of floats, a vector's operation.
+  const std::int32_t greatest = __builtin_reduce_max(
+      __builtin_elementwise_max((Ints)x[0] & 0x7FFFFFFF, (Ints)x[1] & 0x7FFFFFFF));
+  const bool isFar = greatest >= std::bit_cast<std::int32_t>(kTooGreat);
+  if (isFar || greatest == 0)
+    return {.digits = {}, .sum = 0, .scale = 1, .isFar = isFar};
+  const int exponent = std::max((greatest >> 23) - 127 - 21, kLeastUnit);
+  FixedPoint fixed{.digits = {},
+                   .sum = 0,
+                   .scale = std::bit_cast<float>((exponent + 127) << 23),
+                   .isFar = false};
+  const auto inverse = std::bit_cast<float>((127 - exponent) << 23);
+  for (int half = 0; half < 2; ++half) {
+    // Exact products; the sums with 1.5 * 2^23 round them to integers, ties to even.
+    const Ints n = (Ints)(x[half] * inverse + 0x1.8p23f) - 0x4B400000;
+    const Ints b = (n - (n << 24 >> 24)) >> 8, a = (b - (b << 24 >> 24)) >> 8;
+    fixed.sum += __builtin_reduce_add(n);
+    const auto bytes = (Bytes)((a & 0xFF) | (b & 0xFF) << 8 | n << 16);
+    fixed.digits[half] = __builtin_shufflevector(
+        bytes, bytes, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 16, 20, 24, 28, 17, 21, 25, 29, 18,
+        22, 26, 30, 32, 36, 40, 44, 33, 37, 41, 45, 34, 38, 42, 46, 48, 52, 56, 60, 49, 53, 57, 61,
+        50, 54, 58, 62, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+  }
+  return fixed;
+}
+
+/// Calls each(piece, fixedPoint) for the pieces of a row. Whether the row is far.
+template <typename Each>
+OCTAVO_INTO_CLONES bool forPieces(const float* row, const ProductPlan& plan, const Each& each) {
+  bool isFar = false;
+  for (std::int64_t p = 0; p < plan.pieces; ++p) {
+    const float* const from = row + p * plan.piece;
+    const std::int64_t size = std::clamp<std::int64_t>(plan.depth - p * plan.piece, 0, plan.piece);
+    Floats values[2] = {};
+    if (size == kMostOfPiece)
+      std::memcpy(values, from, sizeof(values));
+    else if (size == kMostOfPiece / 2)
+      std::memcpy(values, from, sizeof(values[0]));
+    else
+      std::memcpy(values, from, static_cast<std::size_t>(size) * sizeof(float));
+    const FixedPoint fixed = fixedPoint(values);
+    each(p, fixed);
+    isFar |= fixed.isFar;
+  }
+  return isFar;
+}
 
 /// Calls packRow(row), which says whether the row is far, for all rows.
 template <typename PackRow>
-void forFarRows(PackedOperand& packed, const Execution& execution, PackRow packRow) {
+void forFarRows(PackedOperand& packed, std::int64_t depth, const Execution& execution,
+                PackRow packRow) {
   std::mutex adding;
-  forRanges(static_cast<std::size_t>(packed.rows), 1, execution,
+  // Fewer values are packed before another thread has begun.
+  constexpr std::int64_t kLeastValues = 1 << 14;
+  const auto grain = static_cast<std::size_t>(kLeastValues / std::max<std::int64_t>(1, depth) + 1);
+  forRanges(static_cast<std::size_t>(packed.rows), grain, execution,
             [&](std::size_t begin, std::size_t end) {
               for (auto row = static_cast<std::int64_t>(begin);
                    row < static_cast<std::int64_t>(end); ++row)
@@ -64,86 +103,90 @@ void forFarRows(PackedOperand& packed, const Execution& execution, PackRow packR
   std::ranges::sort(packed.far.rows);
 }
 
-/// f32 rows as three rows of digits each, in the layout of other left operands.
-PackedOperand packDigitRows(std::span<const float> activations, const ProductPlan& plan,
-                            const Execution& execution, PackedOperand&& old) {
-  PackedOperand packed = emptied(std::move(old), Side::Left, PackedOperand::Storage::Records);
-  packed.rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
+/// Of the digits of a piece, one row's: its steps, correction and scale to where they lie in a tile
+/// of `height` rows.
+void writeDigitRow(const ProductPlan& plan, const FixedPoint& fixed, int d, int height,
+                   std::byte* to) {
   const int steps = plan.steps();
-  const Tiling tiling{packed.rows * kDigits, productKernels(plan.isa).tallest};
-  packed.elements = PackedBytes(static_cast<std::size_t>(tiling.rows * plan.pieces) * 4 *
-                                    static_cast<std::size_t>(steps + 2),
-                                std::move(packed.elements), PackedBytes::Fill::None);
-  forFarRows(packed, execution, [&](std::int64_t row) {
-    bool isFar = false;
-    Tiling::Tile tiles[kDigits];
-    for (int d = 0; d < kDigits; ++d)
-      tiles[d] = tiling.tileOf(row * kDigits + d);
-    for (std::int64_t p = 0; p < plan.pieces; ++p) {
-      const std::int64_t begin = p * plan.piece;
-      const auto size =
-          static_cast<int>(std::clamp<std::int64_t>(plan.depth - begin, 0, plan.piece));
-      const FixedPoint fixed(activations.data() + row * plan.depth + begin, size);
-      for (int d = 0; d < kDigits; ++d) {
-        const auto [first, height] = tiles[d];
-        std::byte* to = packed.elements.data() +
-                        (first * plan.pieces + p * height) * 4 * (steps + 2) +
-                        (row * kDigits + d - first) * 4;
-        std::int32_t sum = 0;
-        std::int16_t words[32];
-        for (int k = 0; k < 32; ++k) {
-          words[k] = fixed.digits[d][k]; // those beyond the piece are 0
-          sum += fixed.digits[d][k];
+  std::int8_t bytes[kMostOfPiece];
+  std::int16_t words[kMostOfPiece];
+  std::int32_t sum = 0;
+  for (int k = 0; k < kMostOfPiece; ++k) { // those beyond the piece are 0
+    const int at = k % 16;
+    bytes[k] = fixed.digits[k / 16][(at / 4 * kDigits + d) * 4 + at % 4];
+    words[k] = bytes[k];
+    sum += bytes[k];
+  }
+  const auto* dwords = plan.dot == Dot::Words ? reinterpret_cast<const std::byte*>(words)
+                                              : reinterpret_cast<const std::byte*>(bytes);
+  for (int s = 0; s < steps; ++s)
+    std::memcpy(to + std::int64_t{4} * height * s, dwords + std::ptrdiff_t{4} * s, 4);
+  const float scale = fixed.scale * static_cast<float>(1 << (8 * (kDigits - 1 - d)));
+  const std::uint32_t correction = correctionOf(plan, bytes, sum);
+  std::memcpy(to + std::int64_t{4} * height * steps, &correction, 4);
+  std::memcpy(to + std::int64_t{4} * height * (steps + 1), &scale, 4);
+}
+
+/// One row of f32 as three rows of digits, the first of which is number `row` of the tiling.
+OCTAVO_VECTOR_CLONES bool packDigitRows(const float* values, const ProductPlan& plan,
+                                        const Tiling& tiling, std::int64_t row,
+                                        std::byte* elements) {
+  Tiling::Tile tiles[kDigits];
+  for (int d = 0; d < kDigits; ++d)
+    tiles[d] = tiling.tileOf(row + d);
+  const int record = 4 * (plan.steps() + 2);
+  return forPieces(values, plan,
+                   [&](std::int64_t p, const FixedPoint& fixed) __attribute__((always_inline)) {
+                     for (int d = 0; d < kDigits; ++d) {
+                       const auto [first, height] = tiles[d];
+                       writeDigitRow(plan, fixed, d, height,
+                                     elements + (first * plan.pieces + p * height) * record +
+                                         (row + d - first) * 4);
+                     }
+                   });
+}
+
+/// One row of f32 as records of its pieces: the digits of all steps, the correction and the scale.
+OCTAVO_VECTOR_CLONES bool packDigitRecords(const float* values, const ProductPlan& plan,
+                                           std::byte* to) {
+  return forPieces(
+      values, plan, [&](std::int64_t, const FixedPoint& fixed) __attribute__((always_inline)) {
+        const std::uint32_t correction =
+            0u - static_cast<std::uint32_t>(plan.offset) * static_cast<std::uint32_t>(fixed.sum);
+        std::memcpy(to, &fixed.digits[0], kHalfBytes);
+        to += kHalfBytes;
+        if (plan.piece == kMostOfPiece) {
+          std::memcpy(to, &fixed.digits[1], kHalfBytes);
+          to += kHalfBytes;
         }
-        const auto* dwords = plan.dot == Dot::Words
-                                 ? reinterpret_cast<const std::byte*>(words)
-                                 : reinterpret_cast<const std::byte*>(fixed.digits[d]);
-        for (int s = 0; s < steps; ++s)
-          std::memcpy(to + std::int64_t{4} * height * s, dwords + std::ptrdiff_t{4} * s, 4);
-        const float scale = fixed.scale * static_cast<float>(1 << (8 * (kDigits - 1 - d)));
-        const std::uint32_t correction = correctionOf(plan, fixed.digits[d], sum);
-        std::memcpy(to + std::int64_t{4} * height * steps, &correction, 4);
-        std::memcpy(to + std::int64_t{4} * height * (steps + 1), &scale, 4);
-      }
-      isFar |= fixed.isFar;
-    }
-    return isFar;
-  });
-  return packed;
+        std::memcpy(to, &correction, 4);
+        std::memcpy(to + 4, &fixed.scale, 4);
+        to += 8;
+      });
 }
 
 } // namespace
 
 PackedOperand packDigits(std::span<const float> activations, const ProductPlan& plan,
                          const Execution& execution, PackedOperand&& old) {
-  if (plan.digitRows)
-    return packDigitRows(activations, plan, execution, std::move(old));
   const std::int64_t rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
   assert(rows * plan.depth == static_cast<std::int64_t>(activations.size()));
-  PackedOperand packed = emptied(std::move(old), Side::Left, PackedOperand::Storage::Digits);
-  packed.rows = rows;
   const int steps = plan.steps();
-  const std::int64_t record = std::int64_t{4} * (steps * kDigits + 2);
-  packed.elements = PackedBytes(static_cast<std::size_t>(rows * plan.pieces * record),
-                                std::move(packed.elements), PackedBytes::Fill::None);
-  forFarRows(packed, execution, [&](std::int64_t row) {
-    bool isFar = false;
-    std::byte* to = packed.elements.data() + row * plan.pieces * record;
-    for (std::int64_t p = 0; p < plan.pieces; ++p, to += record) {
-      const std::int64_t begin = p * plan.piece;
-      const auto size =
-          static_cast<int>(std::clamp<std::int64_t>(plan.depth - begin, 0, plan.piece));
-      const FixedPoint fixed(activations.data() + row * plan.depth + begin, size);
-      for (int s = 0; s < steps; ++s)
-        for (int d = 0; d < kDigits; ++d)
-          std::memcpy(to + 4 * (s * kDigits + d), fixed.digits[d] + 4 * s, 4);
-      const std::uint32_t correction =
-          0u - static_cast<std::uint32_t>(plan.offset) * static_cast<std::uint32_t>(fixed.sum);
-      std::memcpy(to + 4 * steps * kDigits, &correction, 4);
-      std::memcpy(to + 4 * (steps * kDigits + 1), &fixed.scale, 4);
-      isFar |= fixed.isFar;
-    }
-    return isFar;
+  PackedOperand packed =
+      emptied(std::move(old), Side::Left,
+              plan.digitRows ? PackedOperand::Storage::Records : PackedOperand::Storage::Digits);
+  packed.rows = rows;
+  const std::int64_t recordsOfRow = plan.digitRows ? kDigits : 1;
+  const std::int64_t record = std::int64_t{4} * (plan.digitRows ? steps + 2 : steps * kDigits + 2);
+  packed.elements =
+      PackedBytes(static_cast<std::size_t>(rows * recordsOfRow * plan.pieces * record),
+                  std::move(packed.elements), PackedBytes::Fill::None);
+  const Tiling tiling{rows * recordsOfRow, productKernels(plan.isa).tallest};
+  forFarRows(packed, plan.depth, execution, [&](std::int64_t row) {
+    const float* values = activations.data() + row * plan.depth;
+    std::byte* const elements = packed.elements.data();
+    return plan.digitRows ? packDigitRows(values, plan, tiling, row * kDigits, elements)
+                          : packDigitRecords(values, plan, elements + row * plan.pieces * record);
   });
   return packed;
 }
