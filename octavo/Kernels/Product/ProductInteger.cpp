@@ -143,25 +143,29 @@ void IntegerProduct::direct(const SumsBlock& block) const {
   }
 }
 
-/// f32 activations, row by row; a panel is read from memory by the first row.
+/// f32 activations, some rows at a time; a panel is read from memory by the first ones.
 void IntegerProduct::directDigits(const SumsBlock& block) const {
   const std::int64_t groups = plan.pieces * plan.piece / 32;
   const std::int64_t leftRow = plan.pieces * 4 * (plan.steps() * kDigits + 2);
-  Direct* direct = kernels.directDigits[static_cast<int>(nibbleKind())];
+  const auto& direct = kernels.directDigits[static_cast<int>(nibbleKind())];
   for (std::int64_t column = block.columnBegin; column < block.columnEnd; column += kPanelColumns) {
     const std::int64_t panel = column / kPanelColumns;
-    for (std::int64_t row = 0; row < left.rows; ++row) {
-      float sums[kPanelColumns] = {};
-      direct({.left = left.elements.data() + row * leftRow,
-              .elements = reinterpret_cast<const std::uint8_t*>(right.elements.data()) +
-                          panel * groups * 4 * kStepBytes,
-              .scales = reinterpret_cast<const std::uint8_t*>(right.scales.data()) +
-                        panel * plan.pieces * kPanelColumns,
-              .groups = groups,
-              .c = sums,
-              .stride = kPanelColumns,
-              .quantum = plan.quantum});
-      copyColumns(sums, columnsOf(panel), block.at(row, column));
+    for (std::int64_t row = 0; row < left.rows;) {
+      const bool isSome = direct[1] != nullptr && left.rows - row >= kDigitRows;
+      const int height = isSome ? kDigitRows : 1;
+      float sums[kDigitRows * kPanelColumns] = {};
+      direct[isSome]({.left = left.elements.data() + row * leftRow,
+                      .elements = reinterpret_cast<const std::uint8_t*>(right.elements.data()) +
+                                  panel * groups * 4 * kStepBytes,
+                      .scales = reinterpret_cast<const std::uint8_t*>(right.scales.data()) +
+                                panel * plan.pieces * kPanelColumns,
+                      .groups = groups,
+                      .c = sums,
+                      .stride = kPanelColumns,
+                      .quantum = plan.quantum});
+      for (int i = 0; i < height; ++i)
+        copyColumns(sums + i * kPanelColumns, columnsOf(panel), block.at(row + i, column));
+      row += height;
     }
   }
 }

@@ -88,6 +88,8 @@ inline constexpr int kMaxPanels = 2;
 inline constexpr int kTileRows = 32;
 /// Digits of an activation in fixed point; docs at Activation.
 inline constexpr int kDigits = 3;
+/// Rows of digits for which a panel is decoded once.
+inline constexpr int kDigitRows = 4;
 
 /// Some records of a panel: their integers less `offset`, times `quantum`, are elements.
 struct RecordsOfPanel {
@@ -137,8 +139,9 @@ struct ProductKernels {
   Direct* direct[2][kNibbleKinds][kHeights];
   /// The same, the panel unpacked for tiles of further rows; null for tiles that are the only one.
   Direct* directAndExpand[2][kNibbleKinds][kHeights];
-  /// One row of activations of kDigits digits.
-  Direct* directDigits[kNibbleKinds];
+  /// One row of activations of kDigits digits, and kDigitRows, whose records follow one another:
+  /// null where a set's registers do not hold the sums of more than one.
+  Direct* directDigits[kNibbleKinds][2];
 
   /// Codes below 64 of `pieces` pieces of `piece` codes to integers by `table`, and their sums.
   /// Reads and writes whole pieces.

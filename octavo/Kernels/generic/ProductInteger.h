@@ -405,30 +405,36 @@ void integerDirect(const DirectArguments& panel) {
         store(cAt(i, v), sums[i][v]);
 }
 
-/// The exact sums of one panel and a row of digits over a group; `sums` has a panel for each piece.
-/// Half a group (a nibble of each byte) at a time, for the whole panel: a digit is broadcast once,
-/// and the sums of its columns and digits fit AVX2's registers.
-template <int kPieces>
+/// The exact sums of one panel and kRows rows of digits over a group; `sums` has a panel for each
+/// piece, a row's `apart` after the one before, as `left` has its records. Half a group (a nibble
+/// of each byte) at a time, for the whole panel: a digit is broadcast once, and the sums of a row's
+/// columns and digits fit AVX2's registers.
+template <int kPieces, int kRows>
 OCTAVO_INLINE void sumDigits(const NibbleTable& table, const std::byte* left,
-                             const std::uint8_t* elements, std::int32_t* sums) {
+                             std::ptrdiff_t leftStride, const std::uint8_t* elements,
+                             std::int32_t* sums, std::ptrdiff_t apart) {
   static_assert(kDigits == 3);
   constexpr int kSteps = 8 / kPieces;
   constexpr int kLeftRecord = (kSteps * kDigits + 2) * 4;
   // Of the greatest digit, at most 64, both halves fit the 16-bit sums.
-  BytesDot::Sum greatest[kVectorsOfPanel];
-  U32 lesser[kVectorsOfPanel];
+  BytesDot::Sum greatest[kRows][kVectorsOfPanel];
+  U32 lesser[kRows][kVectorsOfPanel];
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const bool begins = kPieces == 2 || half == 0, ends = kPieces == 2 || half == 1;
     const std::byte* digits = left + (kPieces == 2 ? half * kLeftRecord : half * 16 * kDigits);
     const std::byte* tail = left + (kPieces == 2 ? half : 0) * kLeftRecord + kSteps * kDigits * 4;
-    const std::uint32_t correction = begins ? loadWord(tail) : 0;
-    BytesDot::Sum dot[kDigits][kVectorsOfPanel];
+    std::uint32_t correction[kRows];
+    BytesDot::Sum dot[kRows][kDigits][kVectorsOfPanel];
 #pragma unroll
-    for (int v = 0; v < kVectorsOfPanel; ++v) {
-      dot[0][v] = begins ? BytesDot::begin(0) : greatest[v];
-      dot[1][v] = BytesDot::begin(0);
-      dot[2][v] = BytesDot::begin(correction);
+    for (int i = 0; i < kRows; ++i) {
+      correction[i] = begins ? loadWord(tail + i * leftStride) : 0;
+#pragma unroll
+      for (int v = 0; v < kVectorsOfPanel; ++v) {
+        dot[i][0][v] = begins ? BytesDot::begin(0) : greatest[i][v];
+        dot[i][1][v] = BytesDot::begin(0);
+        dot[i][2][v] = BytesDot::begin(correction[i]);
+      }
     }
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
@@ -439,67 +445,79 @@ OCTAVO_INLINE void sumDigits(const NibbleTable& table, const std::byte* left,
         weights[v][0] = half == 0 ? table.low(codes) : table.high(codes);
       }
 #pragma unroll
-      for (int d = 0; d < kDigits; ++d) {
-        const U8 digit[1] = {broadcast(digits + (j * kDigits + d) * 4)};
+      for (int i = 0; i < kRows; ++i)
 #pragma unroll
-        for (int v = 0; v < kVectorsOfPanel; ++v) {
-          BytesDot::step(dot[d][v], weights[v], digit);
-          pin(dot[d][v]);
+        for (int d = 0; d < kDigits; ++d) {
+          const U8 digit[1] = {broadcast(digits + i * leftStride + (j * kDigits + d) * 4)};
+#pragma unroll
+          for (int v = 0; v < kVectorsOfPanel; ++v) {
+            BytesDot::step(dot[i][d][v], weights[v], digit);
+            pin(dot[i][d][v]);
+          }
         }
-      }
     }
 #pragma unroll
-    for (int v = 0; v < kVectorsOfPanel; ++v) {
-      // Wraparound is harmless, and the correction goes to the last digit.
-      const U32 two =
-          BytesDot::end256(dot[1][v]) + (U32)BytesDot::end(dot[2][v], splat(correction));
-      lesser[v] = begins ? two : lesser[v] + two;
-      greatest[v] = dot[0][v];
-      if (ends)
-        store(sums + (kPieces == 2 ? half * kPanelColumns : 0) + v * kLanes,
-              ((U32)BytesDot::end(greatest[v], U32{}) << 16) + lesser[v]);
-    }
+    for (int i = 0; i < kRows; ++i)
+#pragma unroll
+      for (int v = 0; v < kVectorsOfPanel; ++v) {
+        // Wraparound is harmless, and the correction goes to the last digit.
+        const U32 two =
+            BytesDot::end256(dot[i][1][v]) + (U32)BytesDot::end(dot[i][2][v], splat(correction[i]));
+        lesser[i][v] = begins ? two : lesser[i][v] + two;
+        greatest[i][v] = dot[i][0][v];
+        if (ends)
+          store(sums + i * apart + (kPieces == 2 ? half * kPanelColumns : 0) + v * kLanes,
+                ((U32)BytesDot::end(greatest[i][v], U32{}) << 16) + lesser[i][v]);
+      }
   }
 }
 
-/// One panel and one row of f32 activations as digits, greatest first. The exact sums of some
+/// One panel and kRows rows of f32 activations as digits, greatest first. The exact sums of some
 /// groups at a time, then their terms: a sum and its term one after the other would be a chain so
 /// long that the processor does not see the next group's beginning (AVX2: a fifth slower).
-template <int kPieces, ScaleCodes kCodes, typename FinishBy>
+template <int kPieces, ScaleCodes kCodes, typename FinishBy, int kRows>
 void integerDigits(const DirectArguments& panel) {
   constexpr std::int64_t kGroups = 16;
   constexpr int kSteps = 8 / kPieces;
   constexpr int kLeftRecord = (kSteps * kDigits + 2) * 4;
+  constexpr std::ptrdiff_t kSumsOfRow = kGroups * kPieces * kPanelColumns;
   const FinishBy finish(panel.quantum + scaleShift<kCodes>());
   const NibbleTable table;
+  const std::ptrdiff_t leftStride = panel.groups * kPieces * kLeftRecord;
   const std::byte* left = panel.left;
   const std::uint8_t* elements = panel.elements;
-  F32 terms[kVectorsOfPanel];
-  for (int v = 0; v < kVectorsOfPanel; ++v)
-    terms[v] = load<F32>(panel.c + v * kLanes);
-  alignas(64) std::int32_t sums[kGroups * kPieces * kPanelColumns];
+  F32 terms[kRows][kVectorsOfPanel];
+  for (int i = 0; i < kRows; ++i)
+    for (int v = 0; v < kVectorsOfPanel; ++v)
+      terms[i][v] = load<F32>(panel.c + i * panel.stride + v * kLanes);
+  alignas(64) std::int32_t sums[kRows * kSumsOfRow];
   for (std::int64_t first = 0; first < panel.groups; first += kGroups) {
     const std::int64_t rest = panel.groups - first, groups = rest < kGroups ? rest : kGroups;
     const std::byte* tail = left + kSteps * kDigits * 4;
     for (std::int64_t g = 0; g < groups; ++g) {
       for (int line = 0; line < 4 * kStepBytes; line += 64)
         __builtin_prefetch(elements + kPrefetchBytes + line);
-      sumDigits<kPieces>(table, left, elements, sums + g * kPieces * kPanelColumns);
+      sumDigits<kPieces, kRows>(table, left, leftStride, elements,
+                                sums + g * kPieces * kPanelColumns, kSumsOfRow);
       left += kPieces * kLeftRecord;
       elements += 4 * kStepBytes;
     }
     const PieceScales<kCodes, kGroups * kPieces> scales(
         panel.scales + first * kPieces * kPanelColumns, groups * kPieces);
-    for (std::int64_t p = 0; p < groups * kPieces; ++p, tail += kLeftRecord) {
-      const U32 row = finish.withQuantum(words(tail + 4));
+    for (std::int64_t p = 0; p < groups * kPieces; ++p, tail += kLeftRecord)
 #pragma unroll
-      for (int v = 0; v < kVectorsOfPanel; ++v)
-        terms[v] = finish.add(terms[v], load<I32>(sums + p * kPanelColumns + v * kLanes),
-                              finish.product(row, scales.at(p, v)));
-    }
+      for (int i = 0; i < kRows; ++i) {
+        const U32 row = finish.withQuantum(words(tail + i * leftStride + 4));
+        const std::int32_t* sumsOfPiece = sums + i * kSumsOfRow + p * kPanelColumns;
+#pragma unroll
+        for (int v = 0; v < kVectorsOfPanel; ++v)
+          terms[i][v] = finish.add(terms[i][v], load<I32>(sumsOfPiece + v * kLanes),
+                                   finish.product(row, scales.at(p, v)));
+      }
   }
-  for (int v = 0; v < kVectorsOfPanel; ++v)
-    store(panel.c + v * kLanes, terms[v]);
+  for (int i = 0; i < kRows; ++i)
+    for (int v = 0; v < kVectorsOfPanel; ++v)
+      store(panel.c + i * panel.stride + v * kLanes, terms[i][v]);
 }
 
 /// As ProductKernels::expand says.

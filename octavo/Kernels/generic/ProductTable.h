@@ -57,6 +57,13 @@ constexpr void addDirect(Direct* (&direct)[kHeights], Direct* (&andExpand)[kHeig
   direct[heightIndex(1)] = integerDirect<DotKind, kPieces, kCodes, FinishBy, 1, false>;
 }
 
+template <int kPieces, ScaleCodes kCodes, typename FinishBy>
+constexpr void addDigits(Direct* (&direct)[2]) {
+  direct[0] = integerDigits<kPieces, kCodes, FinishBy, 1>;
+  if constexpr (kSumsInRegisters && kVectorsOfPanel == 1)
+    direct[1] = integerDigits<kPieces, kCodes, FinishBy, kDigitRows>;
+}
+
 template <NibbleKind kKind, int kPieces, ScaleCodes kCodes, typename FinishBy>
 constexpr void addNibbles(ProductKernels& table) {
   constexpr int kind = static_cast<int>(kKind);
@@ -67,9 +74,9 @@ constexpr void addNibbles(ProductKernels& table) {
                                                           table.directAndExpand[1][kind]);
   // Digits' sums have 24 bits, and an E4M3 scale has 4.
   if constexpr (kCodes == ScaleCodes::E4M3)
-    table.directDigits[kind] = integerDigits<kPieces, kCodes, FinishByRounding>;
+    addDigits<kPieces, kCodes, FinishByRounding>(table.directDigits[kind]);
   else
-    table.directDigits[kind] = integerDigits<kPieces, kCodes, FinishBy>;
+    addDigits<kPieces, kCodes, FinishBy>(table.directDigits[kind]);
   table.expand[kPieces - 1][static_cast<int>(kCodes)] = expandNibbles<kPieces, kCodes>;
   table.nibblesToFloats[kPieces - 1][static_cast<int>(kCodes)] = nibblesToFloats<kPieces, kCodes>;
 }
