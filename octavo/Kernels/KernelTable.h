@@ -28,11 +28,13 @@ struct QuantizeRunArguments {
 
 inline constexpr std::size_t kStripColumns = 1024;
 
-/// What one call leaves to the next of the same thread: the bits of the amaxes of a strip's
-/// columns.
-struct StripAmaxes {
-  const float* of = nullptr; ///< the strip's first value; null: of none
-  alignas(64) std::uint32_t columns[kStripColumns];
+/// Values that are looked at while those before them are quantized: `rows` (a multiple of 4) times
+/// `columns`, of strips beside one another.
+struct StripsAhead {
+  const float* values;
+  std::size_t rows, columns;
+  std::uint32_t* amaxes; ///< bits of those of the columns: of what has been looked at, zeros first
+  std::size_t row = 0, column = 0; ///< what is to be looked at now
 };
 
 /// Blocks of `width` columns, the last perhaps narrower: `rows` times `columns` values, a row
@@ -43,8 +45,10 @@ struct QuantizeStripArguments {
   std::size_t rows;
   std::size_t columns; ///< at most kStripColumns
   std::size_t width;
-  StripAmaxes* amaxes; ///< of this strip, where it says so; left with those of `next`, if found
-  const float* next;   ///< the strip of the next call, of as many rows and columns; or null
+  std::uint32_t* amaxes; ///< bits of those of the columns, and zeros to a multiple of 64 columns
+  bool areAmaxesKnown;   ///< or they are to be found
+  StripsAhead* ahead;    ///< or null
+  bool finishesAhead;    ///< no other strip will look at what is left of them
   std::uint8_t* codes;
   std::size_t codeStride;
   void* scales;

@@ -18,6 +18,9 @@ namespace octavo::kernels {
 
 /// Elements of a task: its values fit the second-level cache. A multiple of every block of a run.
 static constexpr std::size_t kTask = std::size_t{1} << 16;
+/// Elements of a panel, if it has more than one strip: the second look finds it in the last-level
+/// cache, the first one reads whole rows of most tensors.
+static constexpr std::size_t kPanel = std::size_t{1} << 18;
 /// Elements of a tensor whose blocks' amaxes are kept from the look for the tensor's own: it bounds
 /// the memory that takes.
 static constexpr std::size_t kMostKept = std::size_t{1} << 20;
@@ -196,7 +199,8 @@ private:
               });
   }
 
-  /// Strips of blocks along the last axis, as wide as a strip may be.
+  /// Panels of blocks side by side along the last axis, strip by strip. Those of a task lie one
+  /// below the other. Where there are few rows of blocks, threads share them: panels are strips.
   void quantizeStrips() {
     const std::size_t columns = layout.extent(0);
     const std::size_t rows = layout.extent(1);
@@ -205,41 +209,66 @@ private:
     const std::size_t stripColumns = kStripColumns / width * width;
     const std::size_t blocksInRow = (columns + width - 1) / width;
     const std::size_t blocksInColumn = (rows + height - 1) / height;
-    const std::size_t strips = (columns + stripColumns - 1) / stripColumns;
-    const std::size_t tasks = layout.size() / (rows * columns) * blocksInColumn * strips;
-    const std::size_t work = height * std::min(columns, stripColumns);
+    const std::size_t gridRows = layout.size() / (rows * columns) * blocksInColumn;
+    const bool isWide = gridRows >= 4 * static_cast<std::size_t>(threadsOf(execution));
+    const std::size_t panelColumns =
+        std::max<std::size_t>(1, isWide ? kPanel / height / stripColumns : 1) * stripColumns;
+    const std::size_t panels = (columns + panelColumns - 1) / panelColumns;
+    const std::size_t tasks = gridRows * panels;
+    const std::size_t work = height * std::min(columns, panelColumns);
     const std::size_t grain = std::max<std::size_t>(1, kTask / work);
-    // Of strip i: its block's place in the grid of rows of all tensors of two axes, its first row
-    // there, its first column.
-    auto gridRowOf = [&](std::size_t i) { return i / strips; };
-    auto rowOf = [&](std::size_t i) { return gridRowOf(i) % blocksInColumn * height; };
-    auto columnOf = [&](std::size_t i) { return i % strips * stripColumns; };
-    auto placeOf = [&](std::size_t i) {
-      return (gridRowOf(i) / blocksInColumn * rows + rowOf(i)) * columns + columnOf(i);
+    struct Panel {
+      std::size_t gridRow; ///< in the grid of rows of blocks of all tensors of two axes
+      std::size_t at, column, rows, columns;
     };
-    auto rowsOf = [&](std::size_t i) { return std::min(height, rows - rowOf(i)); };
-    auto columnsOf = [&](std::size_t i) { return std::min(stripColumns, columns - columnOf(i)); };
+    auto panelOf = [&](std::size_t i) {
+      const std::size_t matrix = i / blocksInColumn / panels;
+      const std::size_t row = i % blocksInColumn * height;
+      const std::size_t column = i / blocksInColumn % panels * panelColumns;
+      return Panel{.gridRow = matrix * blocksInColumn + i % blocksInColumn,
+                   .at = (matrix * rows + row) * columns + column,
+                   .column = column,
+                   .rows = std::min(height, rows - row),
+                   .columns = std::min(panelColumns, columns - column)};
+    };
     forRanges(tasks, grain, execution, [&](std::size_t begin, std::size_t end) {
-      StripAmaxes amaxes;
+      const std::size_t room = (std::min(columns, panelColumns) + 63) / 64 * 64;
+      ThreadVector<std::uint32_t> amaxes(room, 0), amaxesAhead(room);
+      bool areKnown = false;
       for (std::size_t i = begin; i < end && !isRefused; ++i) {
-        const std::size_t at = placeOf(i);
-        const bool leads =
-            i + 1 < end && rowsOf(i + 1) == rowsOf(i) && columnsOf(i + 1) == columnsOf(i);
-        add(table.quantizeStrip(
-            plan, {.values = values + at,
-                   .stride = columns,
-                   .rows = rowsOf(i),
-                   .columns = columnsOf(i),
-                   .width = width,
-                   .amaxes = &amaxes,
-                   .next = leads ? values + placeOf(i + 1) : nullptr,
-                   .codes = codes + at,
-                   .codeStride = columns,
-                   .scales = scaleAt(gridRowOf(i) * blocksInRow + columnOf(i) / width),
-                   .random = randomAt(at),
-                   .stream = stream,
-                   .first = at,
-                   .stores = stores}));
+        const Panel panel = panelOf(i);
+        std::optional<StripsAhead> ahead;
+        if (i + 1 < end && panel.rows % 4 == 0)
+          if (const Panel next = panelOf(i + 1);
+              next.rows == panel.rows && next.columns == panel.columns) {
+            std::ranges::fill(amaxesAhead, 0);
+            ahead = StripsAhead{.values = values + next.at,
+                                .rows = next.rows,
+                                .columns = next.columns,
+                                .amaxes = amaxesAhead.data()};
+          }
+        for (std::size_t c = 0; c < panel.columns; c += stripColumns) {
+          const std::size_t at = panel.at + c;
+          add(table.quantizeStrip(
+              plan, {.values = values + at,
+                     .stride = columns,
+                     .rows = panel.rows,
+                     .columns = std::min(stripColumns, panel.columns - c),
+                     .width = width,
+                     .amaxes = amaxes.data() + c,
+                     .areAmaxesKnown = areKnown,
+                     .ahead = ahead ? &*ahead : nullptr,
+                     .finishesAhead = c + stripColumns >= panel.columns,
+                     .codes = codes + at,
+                     .codeStride = columns,
+                     .scales = scaleAt(panel.gridRow * blocksInRow + (panel.column + c) / width),
+                     .random = randomAt(at),
+                     .stream = stream,
+                     .first = at,
+                     .stores = stores}));
+        }
+        areKnown = ahead.has_value();
+        std::swap(amaxes, amaxesAhead);
       }
     });
   }

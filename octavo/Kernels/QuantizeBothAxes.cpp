@@ -4,6 +4,7 @@
 #include "octavo/Kernels/KernelTable.h"
 #include "octavo/Kernels/ThreadMemory.h"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cassert>
@@ -100,7 +101,8 @@ private:
         : codes(tileRows * kScratchStride), scales(tileRows ? scaleBytes * kStripColumns : 0) {}
     ThreadVector<std::uint8_t> codes;
     ThreadVector<std::byte> scales;
-    StripAmaxes amaxes;
+    /// Of a strip's columns and of those of the strip below.
+    alignas(64) std::uint32_t amaxes[2][kStripColumns];
   };
 
   bool fitTiles() const {
@@ -166,6 +168,7 @@ private:
     const bool isTransposed = layout == Layout::Transposed;
     const std::size_t scaleBytes = columnPlan.scaleBytes;
     auto* scales = static_cast<std::byte*>(columnwise.scales);
+    bool areAmaxesKnown = false;
     for (std::size_t b = 0; b < blocks; ++b) {
       const std::size_t at = placeOf(part) + b * columnBlock * columns;
       void* const to =
@@ -173,6 +176,15 @@ private:
               ? scratch.scales.data() + b * kStripColumns * scaleBytes
               : scales + ((part.matrix * blocksInColumn + firstBlock + b) * columns + part.column) *
                              scaleBytes;
+      std::optional<StripsAhead> ahead;
+      if (columnBlock % 4 == 0 && (b + 2) * columnBlock <= part.rows) {
+        std::uint32_t (&below)[kStripColumns] = scratch.amaxes[(b + 1) % 2];
+        std::ranges::fill(below, 0);
+        ahead = StripsAhead{.values = values + at + columnBlock * columns,
+                            .rows = columnBlock,
+                            .columns = part.columns,
+                            .amaxes = below};
+      }
       count(table.quantizeStrip(
                 columnPlan,
                 {.values = values + at,
@@ -180,10 +192,10 @@ private:
                  .rows = std::min(columnBlock, part.rows - b * columnBlock),
                  .columns = part.columns,
                  .width = 1,
-                 .amaxes = &scratch.amaxes,
-                 .next = b + 1 < blocks && (b + 2) * columnBlock <= part.rows
-                             ? values + at + columnBlock * columns
-                             : nullptr,
+                 .amaxes = scratch.amaxes[b % 2],
+                 .areAmaxesKnown = areAmaxesKnown,
+                 .ahead = ahead ? &*ahead : nullptr,
+                 .finishesAhead = true,
                  .codes = isTransposed ? scratch.codes.data() + b * columnBlock * kScratchStride
                                        : columnwise.codes + at,
                  .codeStride = isTransposed ? kScratchStride : columns,
@@ -194,6 +206,7 @@ private:
                  .first = 0,
                  .stores = isTransposed ? Stores::Cached : stores}),
             !rowwise);
+      areAmaxesKnown = ahead.has_value();
     }
     if (!isTransposed)
       return;

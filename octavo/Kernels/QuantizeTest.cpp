@@ -290,6 +290,30 @@ TEST_P(QuantizeKernels, UnusualBlocksAndScales) {
       }
 }
 
+/// Rows longer than a strip's, and than a panel's where blocks have 128 rows; one strip may be
+/// unlike the others, and looks at nothing ahead.
+TEST_P(QuantizeKernels, PanelsOfSeveralStrips) {
+  std::mt19937 random(22);
+  std::normal_distribution<float> normal;
+  for (const Shape& block : {Shape{16, 1}, Shape{128, 1}, Shape{16, 100}, Shape{10, 1}})
+    for (bool hasNan : {false, true}) {
+      const Shape shape{block[0] * 9 / 2, 2200};
+      std::vector<float> values(sizeOf(shape));
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = std::ldexp(normal(random), static_cast<int>(i / 7 % 14));
+      if (hasNan)
+        values[static_cast<std::size_t>(block[0]) * 2200 + 1500] = std::nanf("");
+      for (const char* scale : {"e8m0fnu", "e4m3fn"})
+        expectAsNumerics(
+            values, shape,
+            {format::findElementFormat("e2m1fn"), format::findElementFormat(scale), block, false},
+            {.rule = format::ScaleRule::Even, .nonFinite = NonFinite::Propagate},
+            std::string(scale) + " block " + std::to_string(block[0]) + " " +
+                std::to_string(block[1]) + (hasNan ? " NaN" : ""),
+            {1, 2});
+    }
+}
+
 TEST_P(QuantizeKernels, NonFiniteValues) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();

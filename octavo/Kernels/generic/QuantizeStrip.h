@@ -12,19 +12,19 @@ namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
 /// A strip goes row by row, so that memory is read in long pieces; what is known of its columns is
 /// kept between rows, and its values stay in a cache for the second look. The first look at the
-/// strip that comes next is part of this one's second: memory is read at one rate all the time, not
-/// waited for in between. Columns beyond the strip's are zeros. Arrays hold what is known of the
-/// blocks, one after the other, then of every column.
+/// strips that come next is part of this one's second: memory is read at one rate all the time, not
+/// waited for in between; and four whole rows at a time, because the processor's own prefetching
+/// needs long rows, which 4 KiB are not. Columns beyond the strip's are zeros. Arrays hold what is
+/// known of the blocks, one after the other, then of every column.
 template <ScaleKind kScale, typename Encoder> class StripQuantizer {
 public:
   StripQuantizer(const BlockPlan& plan, const Encoder& encoder, const QuantizeStripArguments& strip)
       : plan(plan), finder(plan, kMultiple<Encoder>), encoder(encoder), strip(strip),
-        amax(strip.amaxes->columns) {}
+        amax(strip.amaxes) {}
 
   std::int64_t quantize() {
-    if (strip.amaxes->of != strip.values)
+    if (!strip.areAmaxesKnown)
       findAmaxes();
-    strip.amaxes->of = nullptr;
     if (strip.width > 1)
       joinAmaxes();
     U32 greatest = {};
@@ -46,6 +46,8 @@ public:
       withStep<kScale>(plan, NoEncoder{}, false, [&](const auto& step) { encodeRows(step); });
     else
       withStep<kScale>(plan, encoder, areAllModerate, [&](const auto& step) { encodeRows(step); });
+    if (strip.ahead && strip.finishesAhead)
+      finishAhead(*strip.ahead);
     return nonFinite;
   }
 
@@ -60,17 +62,13 @@ private:
     return end < strip.columns ? end : strip.columns;
   }
 
-  void forgetAmaxes() {
-    __builtin_memset(amax, 0, (strip.columns + kStep - 1) / kStep * kStep * sizeof(*amax));
-  }
-
   void findAmaxes() {
-    forgetAmaxes();
+    __builtin_memset(amax, 0, (strip.columns + kStep - 1) / kStep * kStep * sizeof(*amax));
     std::size_t r = 0;
     for (; r + 4 <= strip.rows; r += 4)
-      raiseAmaxes<4>(strip.values + r * strip.stride);
+      raiseAmaxes<4>(amax, strip.values + r * strip.stride, 0, strip.columns);
     for (; r < strip.rows; ++r)
-      raiseAmaxes<1>(strip.values + r * strip.stride);
+      raiseAmaxes<1>(amax, strip.values + r * strip.stride, 0, strip.columns);
   }
 
   /// Amaxes of columns to those of blocks, and zeros to the end of a vector of them.
@@ -86,19 +84,30 @@ private:
       amax[b] = 0;
   }
 
-  /// Of the columns from `c` on.
+  /// Of the columns from `c` to `end`.
   template <std::size_t kRows>
-  OCTAVO_INLINE void raiseAmaxes(const float* rows, std::size_t c = 0) {
-    const std::size_t stride = strip.stride, columns = strip.columns;
-    for (; c + kLanes <= columns; c += kLanes)
+  OCTAVO_INLINE void raiseAmaxes(std::uint32_t* amax, const float* rows, std::size_t c,
+                                 std::size_t end) const {
+    const std::size_t stride = strip.stride;
+    for (; c + kLanes <= end; c += kLanes)
       raiseLanes<kRows>(amax + c, rows + c, stride);
     for (std::size_t r = 0; r < kRows; ++r)
-      for (std::size_t rest = c; rest < strip.columns; ++rest) {
+      for (std::size_t rest = c; rest < end; ++rest) {
         std::uint32_t a;
-        __builtin_memcpy(&a, rows + r * strip.stride + rest, sizeof(a));
+        __builtin_memcpy(&a, rows + r * stride + rest, sizeof(a));
         a &= kAbs;
         amax[rest] = a > amax[rest] ? a : amax[rest];
       }
+  }
+
+  /// What is left where strips made fewer steps: columns that fill none, steps of rare kinds.
+  __attribute__((noinline)) void finishAhead(StripsAhead& ahead) const {
+    for (; ahead.row < ahead.rows; ahead.row += 4, ahead.column = 0)
+      raiseAmaxes<4>(ahead.amaxes, ahead.values + ahead.row * strip.stride, ahead.column,
+                     ahead.columns);
+    for (std::size_t r = 0; r < ahead.rows; ++r)
+      raiseAmaxes<1>(ahead.amaxes, ahead.values + r * strip.stride, ahead.columns / kLanes * kLanes,
+                     ahead.columns);
   }
 
   template <std::size_t kRows>
@@ -200,13 +209,11 @@ private:
                            strip.codeStride % kVectorBytes == 0;
     if constexpr (Step::kIsExact) {
       encodeExactly(step); // takes longer than memory does
-    } else if (strip.next) {
-      forgetAmaxes();
+    } else if (strip.ahead) {
       if (streaming)
         encodeSteps<true, true>(step);
       else
         encodeSteps<false, true>(step);
-      strip.amaxes->of = strip.next;
     } else if (streaming) {
       encodeSteps<true, false>(step);
     } else {
@@ -231,54 +238,42 @@ private:
     }
   }
 
-  /// kAhead: and looks at the strip that comes next, a row of it with each row.
+  /// kAhead: and looks at as many values of the strips that come next.
   template <bool kStreaming, bool kAhead, typename Step>
   __attribute__((noinline)) void encodeSteps(Step step) {
     // Copies: as far as the compiler knows, the stores would change the strip's.
     const QuantizeStripArguments strip = this->strip;
-    std::uint32_t* const amax = this->amax;
+    StripsAhead ahead = kAhead ? *strip.ahead : StripsAhead{};
     const std::size_t whole = wholeSteps();
-    const std::size_t rowsAhead = kAhead ? kColumnsAhead / strip.columns : 0;
-    const std::size_t columnsAhead = kAhead ? kColumnsAhead % strip.columns : 0;
-    const std::size_t stepsInRow = strip.columns - columnsAhead;
     for (std::size_t r = 0; r < strip.rows; ++r) {
       const float* row = strip.values + r * strip.stride;
-      const float* nextRow = kAhead ? strip.next + r * strip.stride : nullptr;
-      const std::uintptr_t soon = laterRow(r + rowsAhead, columnsAhead);
-      const std::uintptr_t later = laterRow(r + rowsAhead + 1, columnsAhead - strip.columns);
       std::uint8_t* to = strip.codes + r * strip.codeStride;
       for (std::size_t c = 0; c < whole; c += kStep) {
-        if constexpr (kAhead)
-          prefetchStepAt<float>((c < stepsInRow ? soon : later) + c * sizeof(float));
         storeVector<kStreaming>(to + c, encode(step, row + c, c, nullptr));
-        if constexpr (kAhead)
-          for (std::size_t lane = c; lane < c + kStep; lane += kLanes)
-            raiseLanes<1>(amax + lane, nextRow + lane, 0);
+        if constexpr (kAhead) {
+          raiseLanes<4>(ahead.amaxes + ahead.column,
+                        ahead.values + ahead.row * strip.stride + ahead.column, strip.stride);
+          ahead.column += kLanes;
+          if (ahead.column + kLanes > ahead.columns) {
+            ahead.column = 0;
+            ahead.row += 4;
+          }
+        }
       }
     }
+    if constexpr (kAhead)
+      *strip.ahead = ahead;
     if constexpr (kStreaming && !kAhead) // or the next call does it
       finishStreaming();
     if (rest() != 0)
-      encodeRests<kAhead>(step);
+      encodeRests(step);
   }
 
   /// What encodeSteps leaves of each row.
-  template <bool kAhead, typename Step>
-  __attribute__((noinline)) void encodeRests(const Step& step) {
-    for (std::size_t r = 0; r < strip.rows; ++r) {
+  template <typename Step> __attribute__((noinline)) void encodeRests(const Step& step) {
+    for (std::size_t r = 0; r < strip.rows; ++r)
       encodeRest(step, strip.values + r * strip.stride + wholeSteps(),
                  strip.codes + r * strip.codeStride + wholeSteps(), nullptr);
-      if constexpr (kAhead)
-        raiseAmaxes<1>(strip.next + r * strip.stride, wholeSteps());
-    }
-  }
-
-  /// Of a row of the strip that comes next, or of the one to the right of it.
-  std::uintptr_t laterRow(std::size_t row, std::size_t column) const {
-    const std::size_t place = row < strip.rows
-                                  ? row * strip.stride + column
-                                  : (row - strip.rows) * strip.stride + strip.columns + column;
-    return reinterpret_cast<std::uintptr_t>(strip.next) + place * sizeof(float);
   }
 
   template <typename Step>
@@ -314,10 +309,6 @@ private:
   }
 
   static constexpr std::size_t kWidth = kStripColumns; // a multiple of kStep
-  // Of the strip that comes next, as far as memory is asked for before it is looked at. Three
-  // quarters of a row of kStripColumns: at a multiple of 4 KiB from what is looked at the two would
-  // meet in the same places of the first-level cache, and the rate is a tenth less.
-  static constexpr std::size_t kColumnsAhead = kStripColumns * 3 / 4;
 
   const BlockPlan& plan;
   ScaleFinder<kScale> finder;
