@@ -161,7 +161,8 @@ public:
         encodeOffTies(step, values, n, out.place());
         out.advance(n);
       } else {
-        encode<false>(step, values, n, known ? 0 : next, out, random);
+        // Codes that stay in the caches are of values that are there: nothing is to be gained.
+        encode<false>(step, values, n, known || Out::kStays ? 0 : next, out, random);
       }
     });
     return 0;
