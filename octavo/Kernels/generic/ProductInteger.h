@@ -464,6 +464,7 @@ OCTAVO_INLINE void sumDigits(const NibbleTable& table, const std::byte* left,
         const U32 two =
             BytesDot::end256(dot[i][1][v]) + (U32)BytesDot::end(dot[i][2][v], splat(correction[i]));
         lesser[i][v] = begins ? two : lesser[i][v] + two;
+        pin(lesser[i][v]); // or AVX2's dot products of both halves are added at the end, and spill
         greatest[i][v] = dot[i][0][v];
         if (ends)
           store(sums + i * apart + (kPieces == 2 ? half * kPanelColumns : 0) + v * kLanes,
