@@ -232,7 +232,8 @@ private:
                    .columns = std::min(panelColumns, columns - column)};
     };
     forRanges(tasks, grain, execution, [&](std::size_t begin, std::size_t end) {
-      const std::size_t room = (std::min(columns, panelColumns) + 63) / 64 * 64;
+      // The last strip begins anywhere, and has zeros to a multiple of 64 columns of its own.
+      const std::size_t room = std::min(columns, panelColumns) + 63;
       ThreadVector<std::uint32_t> amaxes(room, 0), amaxesAhead(room);
       bool areKnown = false;
       for (std::size_t i = begin; i < end && !isRefused; ++i) {
