@@ -112,8 +112,8 @@ void writeDigitRow(const ProductPlan& plan, const FixedPoint& fixed, int d, int 
   std::int16_t words[kMostOfPiece];
   std::int32_t sum = 0;
   for (int k = 0; k < kMostOfPiece; ++k) { // those beyond the piece are 0
-    const int at = k % 16;
-    bytes[k] = fixed.digits[k / 16][(at / 4 * kDigits + d) * 4 + at % 4];
+    const int half = k / (kMostOfPiece / 2), at = k % (kMostOfPiece / 2);
+    bytes[k] = fixed.digits[half][(at / 4 * kDigits + d) * 4 + at % 4];
     words[k] = bytes[k];
     sum += bytes[k];
   }
