@@ -455,6 +455,22 @@ void rowsTimes(const T* left, std::ptrdiff_t leftStride, std::int64_t rows,
             });
 }
 
+/// Has a matrix come nearer while another one is multiplied: its rows lie apart, each of few lines,
+/// so that the hardware does not see where the next one is. Larger ones would drive out what is
+/// multiplied.
+template <typename T> void prefetch(const MatrixView<T>& matrix) {
+  constexpr std::int64_t kLine = 64 / sizeof(T), kMostBytes = 32768;
+  const bool isAlongDepth = matrix.depthStride == 1;
+  const std::int64_t length = isAlongDepth ? matrix.depth : matrix.columns;
+  const std::int64_t rows = isAlongDepth ? matrix.columns : matrix.depth;
+  const std::ptrdiff_t apart = isAlongDepth ? matrix.columnStride : matrix.depthStride;
+  if (rows == 0 || length > kMostBytes / static_cast<std::int64_t>(sizeof(T)) / rows)
+    return;
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t i = 0; i < length; i += kLine)
+      __builtin_prefetch(matrix.values + row * apart + i, 0, 2);
+}
+
 template <typename T>
 void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
              std::span<const BatchOffsets> products, Execution execution, RowFinisher finisher,
@@ -512,6 +528,16 @@ void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
             else
               packPanels(view, 0, view.panels(), panels.data(), view.panelBytes());
             packedProduct = product;
+            if (!maker.make && task + ranges < static_cast<std::int64_t>(end)) {
+              const BatchOffsets& next = products[static_cast<std::size_t>(product + 1)];
+              view.values = right + next.right;
+              prefetch(view);
+              prefetch(MatrixView<T>{.values = left + next.left,
+                                     .depth = shape.depth,
+                                     .columns = shape.rows,
+                                     .depthStride = 1,
+                                     .columnStride = shape.leftStride});
+            }
           }
           const Part part{.rows = rows,
                           .columns = shape.columns,
