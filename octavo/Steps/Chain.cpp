@@ -63,23 +63,22 @@ ChainStep::ChainStep(OperationTextPtr op, std::vector<std::unique_ptr<RowStep>> 
   }
 }
 
-/// The memory of a range stays in the second cache; each thread has as many ranges as the others.
+/// The memory of a range stays in the second cache; each thread has as many rows as the others.
 /// Products want whole tiles of rows, and all ranges in the order of sums that the whole has.
 ChainStep::Ranges ChainStep::rangesOf(std::int64_t all, std::int64_t items) const {
-  constexpr std::int64_t kBytesOfRange = std::int64_t{1024} * 1024;
-  constexpr std::int64_t kTile = 24, kFewest = 48;
-  const std::int64_t tile = isBatch ? 1 : kTile;
-  const std::int64_t least = isBatch ? 0 : kFewRows;
-  const std::int64_t fitting = kBytesOfRange / std::max<std::int64_t>(1, bytesOfRow.of(items));
+  constexpr std::int64_t kBytesOfRange = std::int64_t{1024} * 1024, kFewest = 48;
+  // Floats' tiles are 8 rows high on AVX-512, else 6 or 4.
+  const std::int64_t tile = isBatch ? 1 : kernels::Execution{}.isa == kernels::Isa::Avx512 ? 8 : 12;
+  // More than few rows, though the last tile may be of one.
+  constexpr std::int64_t kTiles = 3;
+  static_assert((kTiles - 1) * 8 + 1 > kFewRows);
   const auto cut = [](std::int64_t n, std::int64_t by) { return (n + by - 1) / by; };
+  const std::int64_t fitting = kBytesOfRange / std::max<std::int64_t>(1, bytesOfRow.of(items));
   const std::int64_t threads = kernels::threadsOf({});
   const std::int64_t wanted =
       cut(cut(all, std::max(fitting, isBatch ? 1 : kFewest)), threads) * threads;
-  const std::int64_t rowsOfRange =
-      std::max(tile, cut(cut(all, std::max<std::int64_t>(1, wanted)), tile) * tile);
-  return {.count = std::max<std::int64_t>(1, (all - least + rowsOfRange - 1) / rowsOfRange),
-          .rows = rowsOfRange,
-          .most = std::min(all, rowsOfRange + least)};
+  const std::int64_t most = std::max<std::int64_t>(1, cut(all, tile) / (isBatch ? 1 : kTiles));
+  return {.count = std::clamp<std::int64_t>(wanted, 1, most), .all = all, .tile = tile};
 }
 
 StepFacts ChainStep::facts() const {
@@ -89,7 +88,7 @@ StepFacts ChainStep::facts() const {
   if (rows.isOpen())
     detail += " of each item";
   else if (const Ranges ranges = rangesOf(rows.fixed, 1); ranges.count > 1)
-    detail += fmt::format(", {} at a time", ranges.rows);
+    detail += fmt::format(", {} at a time", ranges.most());
   return {.kind = StepFacts::Kind::Chain, .detail = std::move(detail), .operations = 0};
 }
 
@@ -151,6 +150,7 @@ Outcome ChainStep::run(Frame& frame) const {
     return guarded(frame, frame.whole, whole);
   }
   const execution::Host& host = *frame.host;
+  const std::int64_t room = ranges.most();
   FirstError failed;
   parallel::forRanges(ranges.count, 1, [&](std::int64_t begin, std::int64_t end) {
     const BorrowedWorker worker(frame);
@@ -161,9 +161,8 @@ Outcome ChainStep::run(Frame& frame) const {
         failed.add(number, interruption(*this));
         break;
       }
-      const RowRange range{number * ranges.rows,
-                           number + 1 == ranges.count ? whole : (number + 1) * ranges.rows, whole};
-      place(frame, *worker, range, ranges.most);
+      const RowRange range{ranges.begin(number), ranges.begin(number + 1), whole};
+      place(frame, *worker, range, room);
       for (const RowStep* link : links) {
         const Timed time(host.profile, timed(link), Profile::Extent::Piece);
         if (Outcome outcome = link->compute(frame, *worker, range, {.threads = 1}); !outcome) {
@@ -171,7 +170,7 @@ Outcome ChainStep::run(Frame& frame) const {
           break;
         }
       }
-      if (Outcome outcome = guarded(frame, *worker, ranges.most); !outcome)
+      if (Outcome outcome = guarded(frame, *worker, room); !outcome)
         failed.add(number, std::move(outcome));
     }
   });

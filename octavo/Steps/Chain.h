@@ -5,6 +5,9 @@
 #include "octavo/Kernels/Execution.h"
 #include "octavo/Steps/Step.h"
 
+#include <algorithm>
+#include <cstdint>
+
 namespace octavo::steps {
 
 /// Rows `begin` to `end` of `count`, of whatever a step calls its rows: where it has more, each row
@@ -54,9 +57,18 @@ public:
   void fields(ProgramFields& fields) override;
 
 private:
-  /// Ranges have `rows` rows, the last one up to `most`.
+  /// All rows cut into `count` ranges, each of as many tiles as the others or one more.
   struct Ranges {
-    std::int64_t count, rows, most;
+    std::int64_t count, all, tile;
+
+    std::int64_t begin(std::int64_t range) const {
+      return std::min(all, tiles() * range / count * tile);
+    }
+    /// Of the largest one.
+    std::int64_t most() const { return std::min(all, (tiles() + count - 1) / count * tile); }
+
+  private:
+    std::int64_t tiles() const { return (all + tile - 1) / tile; }
   };
   /// Of so many rows of a run of so many items.
   Ranges rangesOf(std::int64_t all, std::int64_t items) const;

@@ -1,4 +1,5 @@
 """`octavo run --backend compiled` beside the interpreter and beside XLA: rules C1 to C4."""
+import itertools
 import json
 import os
 import pathlib
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.special
 from random_programs import Program
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 from test_jax_programs import FOLDER, TOLERANCES, arrays, assert_fits
 
 pytestmark = pytest.mark.mlir
@@ -356,6 +357,33 @@ func.func @main(%x: {kinds[0]}) -> {kinds[1]} {{
     found = mean(x)
     assert found.tobytes() == b"".join(mean(x[i:i + 1]).tobytes() for i in range(7))
     assert (np.abs(found - x.astype(np.float64).mean(1)) <= 38 * 2.0**-24 * np.abs(x.astype(np.float64)).sum(1)).all()
+
+
+@pytest.mark.parametrize("options", [["mxfp4", "--activations", "none"], ["mxfp8_e4m3", "--activations", "none"],
+                                     ["mxfp8_e4m3"]], ids=" ".join)
+def test_rows_of_chained_products_do_not_depend_on_where_they_are_cut(options, tmp_path):
+    """However many rows and threads there are, none are summed as few rows alone are (rules D6 and D8)."""
+    random = np.random.default_rng(0)
+    x, first, second = (random.standard_normal(shape).astype(np.float32)
+                        for shape in ((200, 96), (96, 4096), (4096, 32)))
+
+    save_file({"v": first, "w": second}, tmp_path / "weights.safetensors")
+
+    def products(rows, threads):
+        program = tmp_path / "p.mlir"
+        program.write_text(f"""
+func.func @main(%x: tensor<{rows}x96xf32>, %v: tensor<96x4096xf32> {{octavo.name = "v", octavo.parameter}}, %w: tensor<4096x32xf32> {{octavo.name = "w", octavo.parameter}}) -> tensor<{rows}x32xf32> {{
+  %0 = stablehlo.dot_general %x, %v, contracting_dims = [1] x [0] : (tensor<{rows}x96xf32>, tensor<96x4096xf32>) -> tensor<{rows}x4096xf32>
+  %1 = stablehlo.tanh %0 : tensor<{rows}x4096xf32>
+  %2 = stablehlo.dot_general %1, %w, contracting_dims = [1] x [0] : (tensor<{rows}x4096xf32>, tensor<4096x32xf32>) -> tensor<{rows}x32xf32>
+  return %2 : tensor<{rows}x32xf32>
+}}
+""")
+        return outputs(program, [x[:rows]], tmp_path, "compiled", "--weights", tmp_path / "weights.safetensors",
+                       "--threads", str(threads), "--quantize", *options)[0]
+    all_rows = products(200, 1)
+    for rows, threads in itertools.product((17, 25, 33, 49, 65, 131), (1, 2, 3)):
+        assert products(rows, threads).tobytes() == all_rows[:rows].tobytes()
 
 
 def test_sums_of_columns_do_not_depend_on_threads(tmp_path):
