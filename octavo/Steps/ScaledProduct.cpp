@@ -92,8 +92,8 @@ Outcome PackStoredStep::run(Frame& frame) const {
 Outcome PackStep::packRows(const float* values, std::int64_t count, kernels::PackedOperand& target,
                            const kernels::Execution& execution) const {
   const std::span matrix(values, static_cast<std::size_t>(count * plan.depth));
-  if (!options) {
-    target = kernels::pack(matrix, plan, execution, std::move(target));
+  if (!options) { // for the product that is the next step
+    target = kernels::packWhereTheyLie(matrix, plan, execution, std::move(target));
     return {};
   }
   auto quantized = kernels::quantizeAndPack(matrix, plan, *options, execution, std::move(target));

@@ -103,6 +103,10 @@ quantizeAndPack(std::span<const float> activations, const ProductPlan& plan,
 PackedOperand pack(std::span<const float> activations, const ProductPlan& plan,
                    const Execution& execution = {}, PackedOperand&& old = {});
 
+/// The same, without a copy of the rows: `activations` are there as long as the operand.
+PackedOperand packWhereTheyLie(std::span<const float> activations, const ProductPlan& plan,
+                               const Execution& execution = {}, PackedOperand&& old = {});
+
 /// A right operand decoded ahead of its products, where these are dot products of bf16: twice the
 /// memory, and what a product of some hundred rows takes to decode it, a tenth of its time, only
 /// once. Any other operand as it is. Products of few rows are then summed as those of more are.

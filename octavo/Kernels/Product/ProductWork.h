@@ -79,9 +79,6 @@ std::unique_ptr<ProductWork> floatWork(const ProductPlan& plan, const PackedOper
 /// Whether so many f32 rows are multiplied as they lie (Storage::Rows), the right operand expanded
 /// to f32 for all of them. Fewer take less time where it is multiplied as it is stored.
 bool takesRows(const ProductPlan& plan, std::int64_t rows);
-/// pack, without a copy of the rows: `activations` are there as long as the operand.
-PackedOperand packWhereTheyLie(std::span<const float> activations, const ProductPlan& plan,
-                               const Execution& execution, PackedOperand&& old);
 /// The work of any two operands.
 std::unique_ptr<ProductWork> productWork(const ProductPlan& plan, const PackedOperand& left,
                                          const PackedOperand& right,
