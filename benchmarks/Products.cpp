@@ -262,6 +262,7 @@ constexpr Case kCases[] = {
     {"nvfp4",      "nvfp4",         8, 1023,  1025, Timed::Nothing,     Peak::IntegerDots,     0,    0,   0},
     {"mxint8",     "mxint8",        4, 1023,  1025, Timed::Nothing,     Peak::IntegerDots,     0,    0,   0},
     {"mxfp8_e4m3", "mxfp8_e4m3",    2, 1023,  1025, Timed::Nothing,     Peak::Bf16Dots,        0,    0,   0},
+    {"mxfp8_e4m3", "mxfp8_e4m3",    4, 1023,  1025, Timed::Nothing,     Peak::Bf16Dots,        0,    0,   0},
     {"mxfp6_e2m3", "mxfp6_e2m3", 1024, 1024,  1024, Timed::Nothing,     Peak::IntegerDots,     1.5,  0,   0.8},
     {"mxint8",     "mxint8",     1024, 1024,  1024, Timed::Nothing,     Peak::IntegerDots,     1.2,  0,   0.8},
     {"mxfp6_e3m2", "mxfp6_e3m2", 1024, 1024,  1024, Timed::Nothing,     Peak::IntegerWordDots, 1.2,  0,   0.8},

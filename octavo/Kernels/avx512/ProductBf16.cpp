@@ -65,7 +65,13 @@ struct PairsOfBf16 {
   /// the second apart, multiplied by the scale and added. Two groups at once are a twentieth faster
   /// in the caches, and an eighth slower from memory.
   template <int kRows> static void directRows(const FloatDirectArguments& panel) {
+    constexpr int kSteps = 8;
+    // Of few rows a step is decoded so many steps before it is multiplied, as the registers allow:
+    // a look-up that comes when its multiplications are next waits behind others for a port that
+    // both need.
+    constexpr int kAhead = kRows < 4 ? 5 : kRows == 4 ? 3 : 0;
     const PairsOfBf16 pairs(*panel.format);
+    const std::ptrdiff_t leftStride = panel.leftStride;
     const std::uint8_t* codes = panel.codes;
     const float* scales = panel.scales;
     const std::byte* left = panel.left;
@@ -74,24 +80,41 @@ struct PairsOfBf16 {
     F32 total[kHeld] = {};
     if (kRows > kHeld)
       store(panel.sums + kHeld * kPanelColumns, F32{});
+    __m512i first[kSteps + kAhead], second[kSteps + kAhead];
+    auto decodeStep = [&](const std::uint8_t* group, int s) __attribute__((always_inline)) {
+      __m512i four = _mm512_loadu_si512(group + s % kSteps * kStepBytes);
+      // One step after the other, or the compiler decodes ahead until it has to spill.
+      asm volatile("" : "+v"(four));
+      pairs.decode(four, first[s], second[s]);
+      if (kAhead > 0) {
+        asm volatile("" : "+v"(first[s]));
+        asm volatile("" : "+v"(second[s]));
+      }
+    };
+#pragma unroll
+    for (int s = 0; s < kAhead; ++s)
+      decodeStep(codes, s);
     for (std::int64_t n = panel.groups; n > 0; --n) {
+      // After the last group steps of the same are decoded once more, for nobody.
+      const std::uint8_t* const next = n > 1 ? codes + kGroupBytes : codes;
       F32 sums[kRows][2] = {};
 #pragma unroll
-      for (int s = 0; s < 8; ++s) {
+      for (int s = 0; s < kSteps; ++s) {
         __builtin_prefetch(codes + kPrefetchBytes + s * kStepBytes);
-        __m512i four = _mm512_loadu_si512(codes + s * kStepBytes);
-        // One step after the other, or the compiler decodes ahead until it has to spill.
-        asm volatile("" : "+v"(four));
-        __m512i first, second;
-        pairs.decode(four, first, second);
+        decodeStep(s + kAhead < kSteps ? codes : next, s + kAhead);
 #pragma unroll
         for (int i = 0; i < kRows; ++i) {
-          const std::byte* row = left + i * panel.leftStride;
-          sums[i][0] = step(sums[i][0], (F32)first, (F32)broadcast(row + 4 * s));
-          sums[i][1] = step(sums[i][1], (F32)second, (F32)broadcast(row + 4 * (8 + s)));
+          const std::byte* row = left + i * leftStride;
+          sums[i][0] = step(sums[i][0], (F32)first[s], (F32)broadcast(row + 4 * s));
+          sums[i][1] = step(sums[i][1], (F32)second[s], (F32)broadcast(row + 4 * (kSteps + s)));
           asm volatile("" : "+v"(sums[i][0]));
           asm volatile("" : "+v"(sums[i][1]));
         }
+      }
+#pragma unroll
+      for (int s = 0; s < kAhead; ++s) {
+        first[s] = first[kSteps + s];
+        second[s] = second[kSteps + s];
       }
       const F32 scale = load<F32>(scales);
 #pragma unroll
