@@ -98,9 +98,14 @@ struct PairsOfBf16 {
       // After the last group steps of the same are decoded once more, for nobody.
       const std::uint8_t* const next = n > 1 ? codes + kGroupBytes : codes;
       F32 sums[kRows][2] = {};
+      if constexpr (kRows > 1)
+        prefetchLevel2(scales);
 #pragma unroll
       for (int s = 0; s < kSteps; ++s) {
-        __builtin_prefetch(codes + kPrefetchBytes + s * kStepBytes);
+        if constexpr (kRows > 1)
+          prefetchLevel2(codes + s * kStepBytes);
+        else
+          __builtin_prefetch(codes + kPrefetchBytes + s * kStepBytes);
         decodeStep(s + kAhead < kSteps ? codes : next, s + kAhead);
 #pragma unroll
         for (int i = 0; i < kRows; ++i) {

@@ -285,7 +285,7 @@ template <typename Decode> struct MultiplyAdd {
           Decode::kStores ? stored : reinterpret_cast<const std::byte*>(codes);
       for (std::int64_t g = 0; g < groups; ++g, codes += kCodes * kCodeBytes) {
         for (int line = 0; line < kCodes * kCodeBytes; line += 64)
-          __builtin_prefetch(codes + kPrefetchBytes + line);
+          prefetchLevel2(codes + line);
         if constexpr (Decode::kStores)
           decode.put(codes, kCodes, stored + g * kGroupBytes);
       }

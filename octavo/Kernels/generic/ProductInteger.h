@@ -329,7 +329,7 @@ void integerDirect(const DirectArguments& panel) {
         panel.scales + first * kPieces * kPanelColumns, groups * kPieces);
     for (std::int64_t g = 0; g < groups; ++g) {
       for (int line = 0; line < 4 * kStepBytes; line += 64)
-        __builtin_prefetch(elements + kPrefetchBytes + line);
+        prefetchLevel2(elements + line);
       typename Dot::Sum dot[kRows][kVectorsOfPanel];
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
@@ -497,7 +497,7 @@ void integerDigits(const DirectArguments& panel) {
     const std::byte* tail = left + kSteps * kDigits * 4;
     for (std::int64_t g = 0; g < groups; ++g) {
       for (int line = 0; line < 4 * kStepBytes; line += 64)
-        __builtin_prefetch(elements + kPrefetchBytes + line);
+        prefetchLevel2(elements + line);
       sumDigits<kPieces, kRows>(table, left, leftStride, elements,
                                 sums + g * kPieces * kPanelColumns, kSumsOfRow);
       left += kPieces * kLeftRecord;
@@ -555,7 +555,7 @@ void nibblesToFloats(const std::uint8_t* elements, const std::uint8_t* scales, s
   const NibbleFloats table(kValues);
   for (std::int64_t g = 0; g < groups; ++g) {
     for (int line = 0; line < 4 * kStepBytes; line += 64)
-      __builtin_prefetch(elements + kPrefetchBytes + line);
+      prefetchLevel2(elements + line);
 #pragma unroll
     for (int v = 0; v < kVectorsOfPanel; ++v) {
       F32 scale[kPieces];

@@ -336,7 +336,7 @@ private:
     constexpr bool kTabled = kIsTabled<decltype(Step::encoder)>;
     std::uint8_t* const to = out.place();
     for (std::size_t i = begin; i < end; i += kStep) {
-      prefetchStep(values + i); // of the batch after the next
+      prefetchStepLevel2(values + i);
       U32 x[4], code[4], mask[4];
       Factor factor[4];
       for (std::size_t j = 0; j < 4; ++j) {
@@ -360,8 +360,8 @@ private:
     }
   }
 
-  // This batch and the next one are what is asked for ahead.
-  static constexpr std::size_t kBatch = kPrefetchBytes / 2 / sizeof(float);
+  // This batch and the next three are what is asked for ahead.
+  static constexpr std::size_t kBatch = kFarPrefetchBytes / 4 / sizeof(float);
   // Groups of codes, then of amaxes: of 2 KiB of values, most often. One for AVX2 costs a tenth.
   static constexpr std::size_t kTurn = kLanes < 16 ? 2 : 1;
   static constexpr std::size_t kBlocks = kBatch / kLanes; // a block has a vector at least

@@ -251,8 +251,10 @@ private:
       for (std::size_t c = 0; c < whole; c += kStep) {
         storeVector<kStreaming>(to + c, encode(step, row + c, c, nullptr));
         if constexpr (kAhead) {
-          raiseLanes<4>(ahead.amaxes + ahead.column,
-                        ahead.values + ahead.row * strip.stride + ahead.column, strip.stride);
+          const float* const rows = ahead.values + ahead.row * strip.stride + ahead.column;
+          for (std::size_t i = 0; i < 4; ++i)
+            prefetchLevel2<kNearPrefetchBytes>(rows + i * strip.stride);
+          raiseLanes<4>(ahead.amaxes + ahead.column, rows, strip.stride);
           ahead.column += kLanes;
           if (ahead.column + kLanes > ahead.columns) {
             ahead.column = 0;

@@ -48,6 +48,10 @@ template <bool kStreaming, typename V> OCTAVO_INLINE void storeVector(void* to, 
 /// How far ahead of the values at hand a kernel that reads memory asks for more: the processor's
 /// own prefetching leaves a third of the memory's rate unused where there is much to compute.
 inline constexpr std::size_t kPrefetchBytes = 8192;
+/// The same where more is computed than memory takes time for: to the second-level cache, from
+/// which the processor's own prefetching brings it to the first. There few lines may be on their
+/// way at once, and loads wait behind them. Where memory is waited for this is slower.
+inline constexpr std::size_t kFarPrefetchBytes = 16384;
 /// The same where the values are most often in the second-level cache: all that is asked for has to
 /// fit the first one beside what is at hand.
 inline constexpr std::size_t kNearPrefetchBytes = 2048;
@@ -61,6 +65,17 @@ template <typename T> OCTAVO_INLINE void prefetchStepAt(std::uintptr_t address) 
 template <std::size_t kAhead = kPrefetchBytes, typename T>
 OCTAVO_INLINE void prefetchStep(const T* values) {
   prefetchStepAt<T>(reinterpret_cast<std::uintptr_t>(values) + kAhead);
+}
+
+/// Asks for what lies so many bytes after `values`, in the second-level cache.
+template <std::size_t kAhead = kFarPrefetchBytes>
+OCTAVO_INLINE void prefetchLevel2(const void* values) {
+  const auto address = reinterpret_cast<std::uintptr_t>(values) + kAhead;
+  __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 2);
+}
+template <typename T> OCTAVO_INLINE void prefetchStepLevel2(const T* values) {
+  for (std::size_t i = 0; i < kStep; i += 64 / sizeof(T))
+    prefetchLevel2(values + i);
 }
 
 OCTAVO_INLINE U32 splat(std::uint32_t x) { return U32{} + x; }
