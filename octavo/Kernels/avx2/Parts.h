@@ -8,7 +8,7 @@
 #define OCTAVO_KERNELS_ISA avx2
 #define OCTAVO_KERNELS_VECTOR_BYTES 32
 #include "octavo/Kernels/Isa.h"
-#include "octavo/Kernels/generic/Rounding.h"
+#include "octavo/Kernels/generic/FastFloat.h"
 
 #include <immintrin.h>
 
@@ -90,7 +90,7 @@ struct FastFloat {
 
   explicit OCTAVO_INLINE FastFloat(const ConvertPlan& plan) {
     const std::uint32_t m = plan.trailing;
-    const std::uint32_t(&limits)[2] = plan.finiteLimit;
+    const std::uint32_t (&limits)[2] = plan.finiteLimit;
     limit = U8{} + static_cast<std::uint8_t>(limits[0] > limits[1] ? limits[0] : limits[1]);
     emin = floats(splat(plan.emin << 23));
     spread = floats(splat((127 + 23 - m) << 23));
@@ -128,10 +128,7 @@ struct FastFloat {
 struct E2M1ByTable {
   static constexpr bool kExists = true;
   static constexpr int kMultipleExponent = 12;
-  static OCTAVO_INLINE bool fits(const ConvertPlan& plan) {
-    return plan.kind == ConvertPlan::Kind::Float && plan.trailing == 1 && plan.emin == 127 &&
-           plan.finiteLimit[0] == 7 && plan.finiteLimit[1] == 7 && plan.signBit == 8;
-  }
+  static OCTAVO_INLINE bool fits(const ConvertPlan& plan) { return isE2M1(plan); }
   /// Whether the values are off all ties; then also their codes, with the signs of `signsOf`.
   OCTAVO_INLINE bool operator()(const F32 (&x)[4], const U32 (&signsOf)[4], U8& codes) const {
     const __m128i codeOf = // negative ones

@@ -126,7 +126,56 @@ struct FastFloat {
   }
 };
 
-using E2M1ByTable = NoE2M1ByTable;
+/// By the multiples of 2^10 that are in 2^12 times a value.
+struct E2M1Entries {
+  alignas(64) std::uint8_t code[64]; ///< off a tie
+  alignas(64) std::uint8_t tie[64];  ///< 0, or what no rest is
+  constexpr E2M1Entries() : code{}, tie{} {
+    constexpr int kTies[] = {1, 3, 5, 7, 10, 14, 20};
+    for (int i = 0; i < 64; ++i) {
+      tie[i] = 0xFF;
+      for (int each : kTies) {
+        code[i] = static_cast<std::uint8_t>(code[i] + (i >= each));
+        if (i == each)
+          tie[i] = 0;
+      }
+    }
+  }
+};
+inline constexpr E2M1Entries kE2M1Entries;
+
+/// As that of AVX2: ties are multiples of 2^10, all of which fit a look-up here.
+struct E2M1ByTable {
+  static constexpr bool kExists = true;
+  static constexpr int kMultipleExponent = 12;
+  static OCTAVO_INLINE bool fits(const ConvertPlan& plan) { return isE2M1(plan); }
+
+  /// Whether the values are off all ties; then also their codes, with the signs of `signsOf`.
+  OCTAVO_INLINE bool operator()(const F32 (&x)[4], const U32 (&signsOf)[4], U8& codes) const {
+    __m512i fixed[4];
+    for (int i = 0; i < 4; ++i)
+      fixed[i] = _mm512_cvtps_epi32((__m512)x[i]); // those beyond int32 become its least
+    const __m512i lower = _mm512_abs_epi16(_mm512_packs_epi32(fixed[0], fixed[1]));
+    const __m512i upper = _mm512_abs_epi16(_mm512_packs_epi32(fixed[2], fixed[3]));
+    const __m512i below = _mm512_set1_epi16((1 << 10) - 1);
+    const __m512i rest =
+        _mm512_packs_epi16(_mm512_and_si512(lower, below), _mm512_and_si512(upper, below));
+    const __m512i whole =
+        _mm512_packus_epi16(_mm512_srli_epi16(lower, 10), _mm512_srli_epi16(upper, 10));
+    const __m512i magnitudes = _mm512_permutexvar_epi8(whole, _mm512_load_si512(kE2M1Entries.code));
+    const __m512i ties = _mm512_permutexvar_epi8(whole, _mm512_load_si512(kE2M1Entries.tie));
+    const __m512i signs = _mm512_packs_epi16( // saturation keeps them
+        _mm512_packs_epi32((__m512i)signsOf[0], (__m512i)signsOf[1]),
+        _mm512_packs_epi32((__m512i)signsOf[2], (__m512i)signsOf[3]));
+    // 0xF8: a | (b & c)
+    const __m512i packed = _mm512_ternarylogic_epi32(magnitudes, _mm512_srli_epi16(signs, 4),
+                                                     _mm512_set1_epi8(8), 0xF8);
+    const __m512i transposed =
+        _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    codes = (U8)_mm512_permutexvar_epi32(transposed, packed);
+    return _mm512_cmpeq_epi8_mask(rest, ties) == 0;
+  }
+};
 
 } // namespace octavo::kernels::avx512
 

@@ -53,6 +53,12 @@ struct FastFloatGeneric {
   }
 };
 
+/// Whether codes are E2M1.
+OCTAVO_INLINE bool isE2M1(const ConvertPlan& plan) {
+  return plan.kind == ConvertPlan::Kind::Float && plan.trailing == 1 && plan.emin == 127 &&
+         plan.finiteLimit[0] == 7 && plan.finiteLimit[1] == 7 && plan.signBit == 8;
+}
+
 /// The E2M1ByTable of a set that has none.
 struct NoE2M1ByTable {
   static constexpr bool kExists = false;
