@@ -416,8 +416,9 @@ OCTAVO_INLINE void sumDigits(const NibbleTable& table, const std::byte* left,
   static_assert(kDigits == 3);
   constexpr int kSteps = 8 / kPieces;
   constexpr int kLeftRecord = (kSteps * kDigits + 2) * 4;
-  // Of the greatest digit, at most 64, both halves fit the 16-bit sums.
-  BytesDot::Sum greatest[kRows][kVectorsOfPanel];
+  // Digits whose sums of both halves fit: in 16 bits those of the greatest, which is at most 64.
+  constexpr int kHeld = kSumsBytesIn16 ? 1 : kDigits;
+  BytesDot::Sum held[kRows][kHeld][kVectorsOfPanel];
   U32 lesser[kRows][kVectorsOfPanel];
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -430,11 +431,12 @@ OCTAVO_INLINE void sumDigits(const NibbleTable& table, const std::byte* left,
     for (int i = 0; i < kRows; ++i) {
       correction[i] = begins ? loadWord(tail + i * leftStride) : 0;
 #pragma unroll
-      for (int v = 0; v < kVectorsOfPanel; ++v) {
-        dot[i][0][v] = begins ? BytesDot::begin(0) : greatest[i][v];
-        dot[i][1][v] = BytesDot::begin(0);
-        dot[i][2][v] = BytesDot::begin(correction[i]);
-      }
+      for (int d = 0; d < kDigits; ++d)
+#pragma unroll
+        for (int v = 0; v < kVectorsOfPanel; ++v)
+          dot[i][d][v] = d < kHeld && !begins
+                             ? held[i][d][v]
+                             : BytesDot::begin(d == kDigits - 1 ? correction[i] : 0);
     }
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
@@ -460,15 +462,18 @@ OCTAVO_INLINE void sumDigits(const NibbleTable& table, const std::byte* left,
     for (int i = 0; i < kRows; ++i)
 #pragma unroll
       for (int v = 0; v < kVectorsOfPanel; ++v) {
+        for (int d = 0; d < kHeld; ++d)
+          held[i][d][v] = dot[i][d][v];
+        if (kHeld == kDigits && !ends)
+          continue;
         // Wraparound is harmless, and the correction goes to the last digit.
         const U32 two =
             BytesDot::end256(dot[i][1][v]) + (U32)BytesDot::end(dot[i][2][v], splat(correction[i]));
-        lesser[i][v] = begins ? two : lesser[i][v] + two;
+        lesser[i][v] = begins || kHeld == kDigits ? two : lesser[i][v] + two;
         pin(lesser[i][v]); // or AVX2's dot products of both halves are added at the end, and spill
-        greatest[i][v] = dot[i][0][v];
         if (ends)
           store(sums + i * apart + (kPieces == 2 ? half * kPanelColumns : 0) + v * kLanes,
-                ((U32)BytesDot::end(greatest[i][v], U32{}) << 16) + lesser[i][v]);
+                ((U32)BytesDot::end(dot[i][0][v], U32{}) << 16) + lesser[i][v]);
       }
   }
 }
