@@ -309,6 +309,8 @@ void integerDirect(const DirectArguments& panel) {
   constexpr int kLeftRecord = (kSteps + 2) * kRows * 4;
   constexpr int kRightRecord = (kSteps + 1) * kStepBytes;
   constexpr bool kKeepSums = kSumsInRegisters || kRows == 1;
+  // One row of AVX-512 takes less time than memory does.
+  constexpr bool kWaitsForMemory = kRows == 1 && kVectorsOfPanel == 1;
   const FinishBy finish(panel.quantum + scaleShift<kCodes>());
   const NibbleTable table;
   const std::byte* left = panel.left;
@@ -329,7 +331,10 @@ void integerDirect(const DirectArguments& panel) {
         panel.scales + first * kPieces * kPanelColumns, groups * kPieces);
     for (std::int64_t g = 0; g < groups; ++g) {
       for (int line = 0; line < 4 * kStepBytes; line += 64)
-        prefetchLevel2(elements + line);
+        if constexpr (kWaitsForMemory)
+          __builtin_prefetch(elements + kPrefetchBytes + line);
+        else
+          prefetchLevel2(elements + line);
       typename Dot::Sum dot[kRows][kVectorsOfPanel];
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
