@@ -4,6 +4,8 @@
 // Avx512Test.cpp holds them against hand-worked cases and AVX2's narrower twins.
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace {
 
@@ -30,6 +32,11 @@ U16 vpermi2w(U16 first, U16 index, U16 second) asm("emulated.avx512.vpermi2var.h
 U32 vpermi2d(U32 first, U32 index, U32 second) asm("emulated.avx512.vpermi2var.d.512");
 U16 vpsrlw(U16 a, Eight16 count) asm("emulated.avx512.psrl.w.512");
 U32 vpternlogd(U32 a, U32 b, U32 c, int table) asm("emulated.avx512.pternlog.d.512");
+I16 vpackssdw(I32 a, I32 b) asm("emulated.avx512.packssdw.512");
+I8 vpacksswb(I16 a, I16 b) asm("emulated.avx512.packsswb.512");
+U8 vpackuswb(I16 a, I16 b) asm("emulated.avx512.packuswb.512");
+I32 vcvtps2dq(F32 a, I32 unselected, std::uint16_t mask,
+              int) asm("emulated.avx512.mask.cvtps2dq.512");
 F32 vmaxps(F32 a, F32 b, int) asm("emulated.avx512.max.ps.512");
 F32 vrangeps(F32 a, F32 b, int control, F32 unselected, std::uint16_t mask,
              int) asm("emulated.avx512.mask.range.ps.512");
@@ -71,6 +78,21 @@ template <typename V> V permute(V first, V index, V second) {
   for (int i = 0; i < kLanes<V>; ++i) {
     const int at = index[i] & (kLanes<V> - 1);
     to[i] = index[i] & kLanes<V> ? second[at] : first[at];
+  }
+  return to;
+}
+
+/// Of each 16 bytes of both operands, one after the other, what `To` has of it, saturated.
+template <typename To, typename From> To pack(From a, From b) {
+  constexpr int kOfQuarter = kLanes<From> / 4;
+  using Narrow = std::remove_reference_t<decltype(To{}[0])>;
+  constexpr std::int32_t kLeast = std::numeric_limits<Narrow>::min(),
+                         kMost = std::numeric_limits<Narrow>::max();
+  To to;
+  for (int i = 0; i < kLanes<To>; ++i) {
+    const int at = i / (2 * kOfQuarter) * kOfQuarter + i % kOfQuarter;
+    const std::int32_t x = i / kOfQuarter % 2 ? b[at] : a[at];
+    to[i] = static_cast<Narrow>(x < kLeast ? kLeast : x > kMost ? kMost : x);
   }
   return to;
 }
@@ -151,6 +173,20 @@ U32 vpternlogd(U32 a, U32 b, U32 c, int table) {
       to[i] |= static_cast<std::uint32_t>(table >> at & 1) << bit;
     }
   return to;
+}
+
+I16 vpackssdw(I32 a, I32 b) { return pack<I16>(a, b); }
+I8 vpacksswb(I16 a, I16 b) { return pack<I8>(a, b); }
+U8 vpackuswb(I16 a, I16 b) { return pack<U8>(a, b); }
+
+/// NaN and what an integer does not hold become the least integer.
+I32 vcvtps2dq(F32 a, I32 unselected, std::uint16_t mask, int) {
+  for (int i = 0; i < kLanes<I32>; ++i)
+    if (mask >> i & 1)
+      unselected[i] = a[i] >= -0x1p31f && a[i] < 0x1p31f
+                          ? static_cast<std::int32_t>(__builtin_roundevenf(a[i]))
+                          : std::numeric_limits<std::int32_t>::min();
+  return unselected;
 }
 
 /// The second operand unless the first is greater: where either is NaN, and of two zeros.

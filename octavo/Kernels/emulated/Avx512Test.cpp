@@ -155,6 +155,35 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 float quiet(std::uint32_t payload) { return std::bit_cast<float>(0x7FC00000u | payload); }
 float signalling(std::uint32_t payload) { return std::bit_cast<float>(0x7F800000u | payload); }
 
+TEST_F(EmulatedAvx512, PacksWithSaturation) {
+  for (int i = 0; i < 100; ++i) {
+    auto a = draw<Dwords>(), b = draw<Dwords>();
+    for (int j = 0; j < 16; j += 2) { // some fit
+      a[j] = static_cast<std::uint32_t>(static_cast<std::int32_t>(a[j]) >> 16);
+      b[j] = static_cast<std::uint32_t>(static_cast<std::int32_t>(b[j]) >> (i % 2 ? 24 : 16));
+    }
+    const auto x = vector<__m512i>(a), y = vector<__m512i>(b);
+    ASSERT_EQ(lanes<Words>(_mm512_packs_epi32(x, y)),
+              halves<Words>(_mm256_packs_epi32(half(a, 0), half(b, 0)),
+                            _mm256_packs_epi32(half(a, 1), half(b, 1))));
+    ASSERT_EQ(lanes<Bytes>(_mm512_packs_epi16(x, y)),
+              halves<Bytes>(_mm256_packs_epi16(half(a, 0), half(b, 0)),
+                            _mm256_packs_epi16(half(a, 1), half(b, 1))));
+    ASSERT_EQ(lanes<Bytes>(_mm512_packus_epi16(x, y)),
+              halves<Bytes>(_mm256_packus_epi16(half(a, 0), half(b, 0)),
+                            _mm256_packus_epi16(half(a, 1), half(b, 1))));
+  }
+}
+
+TEST_F(EmulatedAvx512, RoundsToIntegers) {
+  const Floats values = {0.5f,     1.5f,     -0.5f,     -2.5f,   0.49999997f, 8388607.5f,
+                         0x1p31f,  -0x1p31f, 0x1.8p31f, kInf,    -kInf,       quiet(1),
+                         -1.0e-9f, 16777215, -7.5f,     1000.25f};
+  ASSERT_EQ(lanes<Dwords>(_mm512_cvtps_epi32(vector<__m512>(values))),
+            halves<Dwords>(_mm256_cvtps_epi32((__m256)half(values, 0)),
+                           _mm256_cvtps_epi32((__m256)half(values, 1))));
+}
+
 TEST_F(EmulatedAvx512, TakesTheGreater) {
   const Floats special = {0.0f, -0.0f, 1.0f, -1.0f,    kInf,     -kInf,    0x1p-149f, -0x1p-149f,
                           2.0f, 3.0f,  0.5f, 0x1p127f, quiet(5), quiet(7), 1e-30f,    -1e30f};
