@@ -1,6 +1,5 @@
 #include "octavo/Steps/Convolution.h"
 
-#include "octavo/Kernels/ThreadMemory.h"
 #include "octavo/Parallel/Loops.h"
 #include "octavo/Steps/WindowLines.h"
 
@@ -17,9 +16,9 @@ constexpr std::int64_t kPatchBytes = 192 * 1024;
 /// Rows that products take at once.
 constexpr std::int64_t kTile = 24;
 
-std::int64_t product(const std::vector<PatchAxis>& axes, std::int64_t PatchAxis::* extent) {
+std::int64_t product(const PatchShape& shape, std::int64_t PatchAxis::* extent) {
   std::int64_t all = 1;
-  for (const PatchAxis& axis : axes)
+  for (const PatchAxis& axis : shape.axes)
     all *= axis.*extent;
   return all;
 }
@@ -42,16 +41,10 @@ template <typename T> void clearRun(T* to, std::int64_t count) {
   std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(T));
 }
 
-} // namespace
-
-ItemNumber PatchShape::rows() const {
-  const std::int64_t places = product(axes, &PatchAxis::places);
-  return {batch.fixed * places, batch.factor * places};
-}
-std::int64_t PatchShape::depth() const { return features * product(axes, &PatchAxis::window); }
-
-/// In the memory of what was packed before.
-template <typename T> void ConvolutionStep::packAs(const T* values, Weights& packed) const {
+/// Of each group, in the memory of what was packed before.
+template <typename T>
+void packWeightsAs(const PatchShape& shape, const T* values,
+                   std::vector<kernels::PackedMatrix>& packed) {
   const std::int64_t depth = shape.depth(), columns = shape.outputs / shape.groups();
   const std::size_t rank = shape.axes.size();
   kernels::ThreadVector<T> ordered(static_cast<std::size_t>(depth * columns));
@@ -78,65 +71,19 @@ template <typename T> void ConvolutionStep::packAs(const T* values, Weights& pac
   }
 }
 
-void ConvolutionStep::pack(const std::byte* memory, Weights& packed) const {
+void packWeights(const PatchShape& shape, const std::byte* memory,
+                 std::vector<kernels::PackedMatrix>& packed) {
   if (shape.type == kernels::PlainType::F32)
-    packAs(reinterpret_cast<const float*>(memory), packed);
+    packWeightsAs(shape, reinterpret_cast<const float*>(memory), packed);
   else
-    packAs(reinterpret_cast<const std::uint16_t*>(memory), packed);
-}
-
-tl::expected<std::shared_ptr<const ConvolutionStep::Weights>, std::string>
-ConvolutionStep::formOf(const Value& value) const {
-  execution::Forms::Key key{static_cast<std::int64_t>(shape.type),
-                            shape.features,
-                            shape.outputs,
-                            shape.groups(),
-                            shape.weightOffset,
-                            shape.weightInputStride,
-                            shape.weightOutputStride};
-  for (const PatchAxis& axis : shape.axes)
-    key.insert(key.end(), {axis.window, axis.weightStride});
-  return value.forms().of<Weights>(key, [&]() -> tl::expected<Weights, std::string> {
-    Weights packed;
-    if (!value.isUnread()) {
-      pack(value.tensor().bytes.data(), packed);
-      return packed;
-    }
-    std::vector<std::byte> bytes(value.unread().bytes());
-    return value.unread().read(0, bytes).map([&] {
-      pack(bytes.data(), packed);
-      return std::move(packed);
-    });
-  });
-}
-
-Outcome ConvolutionStep::bind(const Binding& binding) const {
-  if (binding.slot != weight.number)
-    return {};
-  return formOf(binding.value).map([](const auto&) {});
-}
-
-Outcome ConvolutionStep::prepare(Frame& frame) const {
-  RightOperand& operand = frame.right(number);
-  if (ahead) {
-    operand.form = ahead;
-    return {};
-  }
-  if (const Value* owner = frame.owners[static_cast<std::size_t>(weight.number)]) {
-    if (auto shared = operand.share(*owner, [&] { return formOf(*owner); }); !shared)
-      return failure(*this, shared.error());
-    return {};
-  }
-  operand.letGo();
-  pack(frame.at(weight), operand.own);
-  return {};
+    packWeightsAs(shape, reinterpret_cast<const std::uint16_t*>(memory), packed);
 }
 
 /// The elements that rows of the result see in one group, a patch of `depth` elements for each:
 /// place by place of the window, all rows of one line of the result at a time.
 template <typename T>
-void ConvolutionStep::layOut(const T* values, std::int64_t group, std::int64_t row,
-                             std::int64_t count, T* patches) const {
+void layOut(const PatchShape& shape, const T* values, std::int64_t group, std::int64_t row,
+            std::int64_t count, T* patches) {
   const std::size_t rank = shape.axes.size();
   const std::int64_t features = shape.features, depth = shape.depth();
   const PatchAxis& inner = shape.axes.back();
@@ -152,7 +99,7 @@ void ConvolutionStep::layOut(const T* values, std::int64_t group, std::int64_t r
       places[axis] = rest % shape.axes[axis].places;
       rest /= shape.axes[axis].places;
     }
-    const std::int64_t image = rest + (shape.batchGroups > 1 ? group * shape.batch.fixed : 0);
+    const std::int64_t image = rest + (shape.batchGroups > 1 ? group * shape.batch : 0);
     const T* first = values + shape.inputOffset + image * shape.imageStride +
                      (shape.inputGroups > 1 ? group * features : 0);
     for (std::int64_t line = 0; line < lines; ++line) {
@@ -194,27 +141,125 @@ void ConvolutionStep::layOut(const T* values, std::int64_t group, std::int64_t r
   }
 }
 
-void ConvolutionStep::multiplyLines(const Worker& worker, const Weights& weights,
-                                    std::int64_t begin, std::int64_t end, kernels::Isa isa,
-                                    const Finishing& finishing) const {
-  const std::int64_t columns = shape.outputs / shape.groups();
-  const std::int64_t block = WindowLines::rowsAtATime(shape);
+} // namespace
+
+std::int64_t PatchShape::rows() const { return batch * product(*this, &PatchAxis::places); }
+std::int64_t PatchShape::depth() const { return features * product(*this, &PatchAxis::window); }
+
+PatchShape OpenPatchShape::of(std::int64_t items) const {
+  PatchShape now{{.type = type,
+                  .batch = batch.of(items),
+                  .features = features.of(items),
+                  .outputs = outputs.of(items),
+                  .inputGroups = inputGroups,
+                  .batchGroups = batchGroups,
+                  .inputOffset = inputOffset.of(items),
+                  .imageStride = imageStride.of(items),
+                  .weightOffset = weightOffset.of(items),
+                  .weightInputStride = weightInputStride.of(items),
+                  .weightOutputStride = weightOutputStride.of(items)},
+                 {}};
+  now.axes.reserve(axes.size());
+  for (const PatchAxisOf<ItemNumber>& axis : axes)
+    now.axes.push_back({.extent = axis.extent.of(items),
+                        .window = axis.window.of(items),
+                        .places = axis.places.of(items),
+                        .step = axis.step,
+                        .low = axis.low.of(items),
+                        .inputDilation = axis.inputDilation,
+                        .windowDilation = axis.windowDilation,
+                        .inputStride = axis.inputStride.of(items),
+                        .weightStride = axis.weightStride.of(items)});
+  return now;
+}
+
+std::optional<ItemNumber> OpenPatchShape::rows() const {
+  std::optional<ItemNumber> all = batch;
+  for (std::size_t axis = 0; axis < axes.size() && all; ++axis)
+    all = steps::product(*all, axes[axis].places);
+  return all;
+}
+
+bool OpenPatchShape::isWeightFixed() const {
+  const auto isOpen = [](const ItemNumber& number) { return number.isOpen(); };
+  return std::ranges::none_of(
+             std::array{features, outputs, weightOffset, weightInputStride, weightOutputStride},
+             isOpen) &&
+         std::ranges::none_of(axes, [&](const PatchAxisOf<ItemNumber>& axis) {
+           return isOpen(axis.window) || isOpen(axis.weightStride);
+         });
+}
+
+tl::expected<std::shared_ptr<const ConvolutionStep::Weights>, std::string>
+ConvolutionStep::formOf(const PatchShape& now, const Value& value) {
+  execution::Forms::Key key{static_cast<std::int64_t>(now.type),
+                            now.features,
+                            now.outputs,
+                            now.groups(),
+                            now.weightOffset,
+                            now.weightInputStride,
+                            now.weightOutputStride};
+  for (const PatchAxis& axis : now.axes)
+    key.insert(key.end(), {axis.window, axis.weightStride});
+  return value.forms().of<Weights>(key, [&]() -> tl::expected<Weights, std::string> {
+    Weights packed;
+    if (!value.isUnread()) {
+      packWeights(now, value.tensor().bytes.data(), packed);
+      return packed;
+    }
+    std::vector<std::byte> bytes(value.unread().bytes());
+    return value.unread().read(0, bytes).map([&] {
+      packWeights(now, bytes.data(), packed);
+      return std::move(packed);
+    });
+  });
+}
+
+Outcome ConvolutionStep::bind(const Binding& binding) const {
+  if (binding.slot != weight.number || !shape.isWeightFixed())
+    return {};
+  return formOf(shape.of(1), binding.value).map([](const auto&) {});
+}
+
+Outcome ConvolutionStep::prepare(Frame& frame) const {
+  RightOperand& operand = frame.right(number);
+  if (ahead) {
+    operand.form = ahead;
+    return {};
+  }
+  const PatchShape now = shape.of(frame.items);
+  const Value* const owner = frame.owners[static_cast<std::size_t>(weight.number)];
+  if (owner != nullptr && shape.isWeightFixed()) {
+    if (auto shared = operand.share(*owner, [&] { return formOf(now, *owner); }); !shared)
+      return failure(*this, shared.error());
+    return {};
+  }
+  operand.letGo();
+  packWeights(now, frame.at(weight), operand.own);
+  return {};
+}
+
+void ConvolutionStep::multiplyLines(const PatchShape& now, const Worker& worker,
+                                    const Weights& weights, std::int64_t begin, std::int64_t end,
+                                    kernels::Isa isa, const Finishing& finishing) const {
+  const std::int64_t columns = now.outputs / now.groups();
+  const std::int64_t block = WindowLines::rowsAtATime(now);
   auto* c = worker.at<float>(result);
   for (std::int64_t from = begin; from < end; from += block) {
     const std::int64_t to = std::min(end, from + block);
-    for (std::int64_t group = 0; group < shape.groups(); ++group)
-      kernels::multiplyPieces(WindowLines(shape, worker.at<const float>(input), group).of(from, to),
+    for (std::int64_t group = 0; group < now.groups(); ++group)
+      kernels::multiplyPieces(WindowLines(now, worker.at<const float>(input), group).of(from, to),
                               to - from, weights[static_cast<std::size_t>(group)],
-                              c + from * shape.outputs + group * columns, shape.outputs, isa);
+                              c + from * now.outputs + group * columns, now.outputs, isa);
     finishing.finish(from, to);
   }
 }
 
 template <typename T>
-void ConvolutionStep::multiplyPatches(const Worker& worker, const Weights& weights,
-                                      std::int64_t begin, std::int64_t end, kernels::Isa isa,
-                                      const Finishing& finishing) const {
-  const std::int64_t depth = shape.depth(), columns = shape.outputs / shape.groups();
+void ConvolutionStep::multiplyPatches(const PatchShape& now, const Worker& worker,
+                                      const Weights& weights, std::int64_t begin, std::int64_t end,
+                                      kernels::Isa isa, const Finishing& finishing) const {
+  const std::int64_t depth = now.depth(), columns = now.outputs / now.groups();
   const std::int64_t fitting =
       kPatchBytes / static_cast<std::int64_t>(sizeof(T)) / std::max<std::int64_t>(1, depth);
   const std::int64_t block = std::max(fitting / kTile, std::int64_t{1}) * kTile;
@@ -223,10 +268,10 @@ void ConvolutionStep::multiplyPatches(const Worker& worker, const Weights& weigh
   patches.resize(static_cast<std::size_t>(block * depth));
   for (std::int64_t from = begin; from < end; from += block) {
     const std::int64_t count = std::min(block, end - from);
-    for (std::int64_t group = 0; group < shape.groups(); ++group) {
-      layOut(worker.at<const T>(input), group, from, count, patches.data());
+    for (std::int64_t group = 0; group < now.groups(); ++group) {
+      layOut(now, worker.at<const T>(input), group, from, count, patches.data());
       kernels::multiplyRows(patches.data(), depth, count, weights[static_cast<std::size_t>(group)],
-                            c + from * shape.outputs + group * columns, shape.outputs,
+                            c + from * now.outputs + group * columns, now.outputs,
                             {.isa = isa, .threads = 1});
     }
     finishing.finish(from, from + count);
@@ -237,17 +282,18 @@ Outcome ConvolutionStep::multiply(const Frame& frame, Worker& worker, RowRange r
                                   const kernels::Execution& execution, Finishing finishing) const {
   // Enough rows for a thread to be worth it.
   constexpr std::int64_t kGrain = 24;
-  const RowRange own = range.of(shape.rows().of(frame));
+  const PatchShape now = shape.of(frame.items);
+  const RowRange own = range.of(now.rows());
   const RightOperand& operand = frame.right(number);
   const Weights& weights =
       operand.form ? *static_cast<const Weights*>(operand.form.get()) : operand.own;
   const auto rows = [&](std::int64_t begin, std::int64_t end) {
-    if (WindowLines::isWorthIt(shape))
-      multiplyLines(worker, weights, begin, end, execution.isa, finishing);
-    else if (shape.type == kernels::PlainType::F32)
-      multiplyPatches<float>(worker, weights, begin, end, execution.isa, finishing);
+    if (WindowLines::isWorthIt(now))
+      multiplyLines(now, worker, weights, begin, end, execution.isa, finishing);
+    else if (now.type == kernels::PlainType::F32)
+      multiplyPatches<float>(now, worker, weights, begin, end, execution.isa, finishing);
     else
-      multiplyPatches<std::uint16_t>(worker, weights, begin, end, execution.isa, finishing);
+      multiplyPatches<std::uint16_t>(now, worker, weights, begin, end, execution.isa, finishing);
   };
   if (execution.threads == 1)
     rows(own.begin, own.end);
@@ -259,21 +305,21 @@ Outcome ConvolutionStep::multiply(const Frame& frame, Worker& worker, RowRange r
 }
 
 StepFacts ConvolutionStep::productFacts() const {
-  const auto rows = static_cast<double>(shape.rows().of(1)),
-             depth = static_cast<double>(shape.depth()),
-             outputs = static_cast<double>(shape.outputs);
-  const bool isF32 = shape.type == kernels::PlainType::F32;
+  const PatchShape one = shape.of(1);
+  const auto rows = static_cast<double>(one.rows()), depth = static_cast<double>(one.depth()),
+             outputs = static_cast<double>(one.outputs);
+  const bool isF32 = one.type == kernels::PlainType::F32;
   const double width = isF32 ? sizeof(float) : sizeof(std::uint16_t);
   const double weightBytes = width * depth * outputs;
-  double read = width * static_cast<double>(shape.batch.of(1) * shape.batchGroups) *
-                static_cast<double>(shape.features * shape.inputGroups);
-  for (const PatchAxis& axis : shape.axes)
+  double read = width * static_cast<double>(one.batch * one.batchGroups) *
+                static_cast<double>(one.features * one.inputGroups);
+  for (const PatchAxis& axis : one.axes)
     read *= static_cast<double>(axis.extent);
   return {.kind = StepFacts::Kind::Product,
           .detail = isF32 ? "f32 x f32, of patches" : "bf16 x bf16, of patches",
           .bytes = read + weightBytes + sizeof(float) * rows * outputs,
           .arithmetic = 2 * rows * depth * outputs,
-          .multiplied = multipliedOf(shape.type),
+          .multiplied = multipliedOf(one.type),
           .weight = StepFacts::Weight{.slot = weight.number, .bytes = weightBytes}};
 }
 

@@ -3,17 +3,21 @@
 // once.
 #pragma once
 
+#include "octavo/Kernels/ThreadMemory.h"
 #include "octavo/Steps/Product.h"
 
+#include <optional>
 #include <vector>
 
 namespace octavo::steps {
 
 /// How the window slides along one spatial axis. Strides are in elements, and may be negative.
-struct PatchAxis {
-  std::int64_t extent, window, places; ///< of the input, the kernel and the result
-  std::int64_t step, low, inputDilation, windowDilation;
-  std::int64_t inputStride = 0, weightStride = 0;
+template <typename Number> struct PatchAxisOf {
+  Number extent, window, places; ///< of the input, the kernel and the result
+  std::int64_t step;
+  Number low;
+  std::int64_t inputDilation, windowDilation;
+  Number inputStride = 0, weightStride = 0;
 
   /// Where a place lies in the input that is counted from its first element on, with the zeros that
   /// dilation puts in; -1 where it is one of them, or padded.
@@ -31,24 +35,42 @@ struct PatchAxis {
   }
 };
 
+using PatchAxis = PatchAxisOf<std::int64_t>;
+
 /// There are at least one and at most so many.
 inline constexpr std::size_t kMostPatchAxes = 8;
 
-struct PatchShape {
-  kernels::PlainType type;        ///< of input and weight; the result is f32
-  ItemNumber batch;               ///< of the result's rows
-  std::int64_t features, outputs; ///< of one group; of all groups
-  std::int64_t inputGroups = 1;   ///< groups of input features
+template <typename Number> struct PatchShapeOf {
+  kernels::PlainType type;      ///< of input and weight; the result is f32
+  Number batch;                 ///< of the result's rows
+  Number features, outputs;     ///< of one group; of all groups
+  std::int64_t inputGroups = 1; ///< groups of input features
   std::int64_t batchGroups = 1;
-  std::vector<PatchAxis> axes;
   /// Elements from the beginning of the input to its first, and from one image to the next; the
   /// features of one place are neighbours.
-  std::int64_t inputOffset = 0, imageStride = 0;
-  std::int64_t weightOffset = 0, weightInputStride = 0, weightOutputStride = 0;
+  Number inputOffset = 0, imageStride = 0;
+  Number weightOffset = 0, weightInputStride = 0, weightOutputStride = 0;
 
-  ItemNumber rows() const;    ///< places of the result
-  std::int64_t depth() const; ///< elements of a patch
   std::int64_t groups() const { return inputGroups * batchGroups; }
+};
+
+/// Of so many items.
+struct PatchShape : PatchShapeOf<std::int64_t> {
+  kernels::ThreadVector<PatchAxis> axes;
+
+  std::int64_t rows() const;  ///< places of the result
+  std::int64_t depth() const; ///< elements of a patch
+};
+
+/// Of any number of them, which may be any of its extents.
+struct OpenPatchShape : PatchShapeOf<ItemNumber> {
+  std::vector<PatchAxisOf<ItemNumber>> axes;
+
+  PatchShape of(std::int64_t items) const;
+  /// Places of the result.
+  std::optional<ItemNumber> rows() const;
+  /// Whether the weight is packed in the same way for any number of items.
+  bool isWeightFixed() const;
 };
 
 /// The result is [batch, places, features], row-major. Rule P10 in the order of the window's places
@@ -57,7 +79,7 @@ class ConvolutionStep : public ProductStep {
 public:
   explicit ConvolutionStep(OperationTextPtr op) : ProductStep(std::move(op)) {}
   /// `number` is of Frame::rights.
-  ConvolutionStep(OperationTextPtr op, PatchShape shape, Slot input, Slot weight, Slot result,
+  ConvolutionStep(OperationTextPtr op, OpenPatchShape shape, Slot input, Slot weight, Slot result,
                   int number)
       : ProductStep(std::move(op)), shape(std::move(shape)), input(input), weight(weight),
         result(result), number(number) {}
@@ -68,23 +90,21 @@ public:
 private:
   Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
                    const kernels::Execution& execution, Finishing finishing) const override;
-  std::int64_t finishedRows(const Frame& frame) const override { return shape.rows().of(frame); }
+  std::int64_t finishedRows(const Frame& frame) const override { return shape.rows()->of(frame); }
   StepFacts productFacts() const override;
   void productFields(ProgramFields& fields) override;
   using Weights = std::vector<kernels::PackedMatrix>; ///< of each group
-  template <typename T> void packAs(const T* values, Weights& packed) const;
-  void pack(const std::byte* memory, Weights& packed) const;
-  tl::expected<std::shared_ptr<const Weights>, std::string> formOf(const Value& value) const;
+  static tl::expected<std::shared_ptr<const Weights>, std::string> formOf(const PatchShape& now,
+                                                                          const Value& value);
+  void multiplyLines(const PatchShape& now, const Worker& worker, const Weights& weights,
+                     std::int64_t begin, std::int64_t end, kernels::Isa isa,
+                     const Finishing& finishing) const;
   template <typename T>
-  void layOut(const T* values, std::int64_t group, std::int64_t row, std::int64_t count,
-              T* patches) const;
-  void multiplyLines(const Worker& worker, const Weights& weights, std::int64_t begin,
-                     std::int64_t end, kernels::Isa isa, const Finishing& finishing) const;
-  template <typename T>
-  void multiplyPatches(const Worker& worker, const Weights& weights, std::int64_t begin,
-                       std::int64_t end, kernels::Isa isa, const Finishing& finishing) const;
+  void multiplyPatches(const PatchShape& now, const Worker& worker, const Weights& weights,
+                       std::int64_t begin, std::int64_t end, kernels::Isa isa,
+                       const Finishing& finishing) const;
 
-  PatchShape shape = {};
+  OpenPatchShape shape = {};
   Slot input, weight, result;
   int number = 0;
   std::shared_ptr<const Weights> ahead; ///< of a program that was loaded, packed

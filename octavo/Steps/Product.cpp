@@ -221,7 +221,8 @@ Outcome MatrixProductStep::prepare(Frame& frame) const {
     return {};
   }
   const Sizes now = sizesOf(frame.items);
-  if (const Value* owner = frame.owners[static_cast<std::size_t>(right.slot.number)]) {
+  const Value* const owner = frame.owners[static_cast<std::size_t>(right.slot.number)];
+  if (owner != nullptr && isRightFixed()) {
     if (auto shared = operand.share(*owner, [&] { return formOf(*owner, now); }); !shared)
       return failure(*this, shared.error());
     return {};

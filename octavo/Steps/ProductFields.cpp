@@ -110,7 +110,7 @@ void requireReached(ProgramFields& fields, Slot slot, const Reached& side, const
 /// A slot that has so many bytes for each row of the matrices; that of a range, in each row of the
 /// chain.
 void requireRows(ProgramFields& fields, Slot slot, const Matrices& matrices, const ItemNumber& rows,
-                 std::int64_t bytesOfRow, Access access) {
+                 const ItemNumber& bytesOfRow, Access access) {
   if (!fields.isRange(slot))
     return fields.require(slot, fields.bytes({matrices.count, rows, bytesOfRow}), access);
   if (matrices.isOne())
@@ -269,9 +269,7 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
     return;
   }
   const Reached rightSide{right.offset, ofRight, &kernels::BatchOffsets::right, false};
-  if (isPacked() && fields.isConstant(right.slot)) {
-    if (!isRightFixed())
-      return fields.fail("a weight that is another one for another number of items");
+  if (isPacked() && fields.isConstant(right.slot) && isRightFixed()) {
     if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
       ahead = std::static_pointer_cast<const Packed>(frame->right(number).form);
     packedAll(fields, ahead, matrices, "a product with other packed slices",
@@ -514,66 +512,62 @@ void ScaledProductStep::packedAhead(ProgramFields& fields) {
 void ConvolutionStep::productFields(ProgramFields& fields) {
   fields.choice(shape.type, kernels::PlainType::Bf16);
   const std::int64_t width = shape.type == kernels::PlainType::F32 ? kF32 : 2;
-  fields.number(shape.batch);
-  fields.number(shape.features);
-  fields.number(shape.outputs);
+  for (ItemNumber* count : {&shape.batch, &shape.features, &shape.outputs})
+    fields.number(*count);
   fields.number(shape.inputGroups, 1);
   fields.number(shape.batchGroups, 1);
-  fields.list(shape.axes, kMostPatchAxes, [&](PatchAxis& axis) {
-    for (std::int64_t* extent : {&axis.extent, &axis.window, &axis.places})
+  using Axis = PatchAxisOf<ItemNumber>;
+  fields.list(shape.axes, kMostPatchAxes, [&](Axis& axis) {
+    for (ItemNumber* extent : {&axis.extent, &axis.window, &axis.places})
       fields.number(*extent);
     fields.number(axis.step, 1);
-    stride(fields, axis.low);
+    fields.stride(axis.low);
     fields.number(axis.inputDilation, 1);
     fields.number(axis.windowDilation, 1);
-    stride(fields, axis.inputStride);
-    stride(fields, axis.weightStride);
+    fields.stride(axis.inputStride);
+    fields.stride(axis.weightStride);
   });
-  for (std::int64_t* value : {&shape.inputOffset, &shape.imageStride, &shape.weightOffset,
-                              &shape.weightInputStride, &shape.weightOutputStride})
-    stride(fields, *value);
+  for (ItemNumber* value : {&shape.inputOffset, &shape.imageStride, &shape.weightOffset,
+                            &shape.weightInputStride, &shape.weightOutputStride})
+    fields.stride(*value);
   fields.right(number);
   if (shape.axes.empty() || (shape.inputGroups > 1 && shape.batchGroups > 1) ||
-      shape.outputs % (shape.inputGroups * shape.batchGroups) != 0)
+      shape.outputs.fixed % (shape.inputGroups * shape.batchGroups) != 0 ||
+      shape.outputs.factor % (shape.inputGroups * shape.batchGroups) != 0)
     fields.fail("a convolution of groups that do not divide it");
-  if (shape.batch.isOpen() && (shape.batchGroups > 1 || shape.imageStride < 0))
-    fields.fail("a convolution whose images are in groups, or lie the wrong way round, of any "
-                "number of items");
   // Their products are computed, whichever of them are none.
-  ItemNumber rows = shape.batch == 0 ? 1 : shape.batch;
-  std::int64_t depth = std::max<std::int64_t>(1, shape.features);
-  std::vector<Extent> input = {
-      {fields.times(shape.batch, shape.batchGroups), shape.imageStride},
-      {static_cast<std::int64_t>(fields.bytes({shape.features, shape.inputGroups})), 1}};
+  const auto some = [](const ItemNumber& count) { return count == 0 ? ItemNumber(1) : count; };
+  ItemNumber rows = some(shape.batch), depth = some(shape.features);
+  std::vector<Extent> input = {{fields.times(shape.batch, shape.batchGroups), shape.imageStride},
+                               {fields.times(shape.features, shape.inputGroups), 1}};
   std::vector<Extent> kernel = {{shape.features, shape.weightInputStride},
                                 {shape.outputs, shape.weightOutputStride}};
-  for (const PatchAxis& axis : shape.axes) {
-    rows = fields.times(rows, std::max<std::int64_t>(1, axis.places));
-    depth =
-        static_cast<std::int64_t>(fields.bytes({depth, std::max<std::int64_t>(1, axis.window)}));
+  for (const Axis& axis : shape.axes) {
+    rows = fields.times(rows, some(axis.places));
+    depth = fields.times(depth, some(axis.window));
     input.push_back({axis.extent, axis.inputStride});
     kernel.push_back({axis.window, axis.weightStride});
     fields.bytes({axis.places, axis.step});
     fields.bytes({axis.window, axis.windowDilation});
   }
-  fields.bytesOfMatrix(kernels::PlainType::F32, depth, shape.outputs);
+  // Of panels that are not full, too, and of rows of patches.
+  fields.bytes({fields.plus(depth, 4), fields.plus(shape.outputs, 16), kF32});
   if (fields.failed())
     return;
   fields.slot(this->input, fields.reach(shape.inputOffset, input, width), Access::Read);
   fields.number(result);
-  requireRows(fields, result, {}, shape.rows(),
-              static_cast<std::int64_t>(fields.bytes({shape.outputs, kF32})), Access::Write);
+  requireRows(fields, result, {}, *shape.rows(), fields.times(shape.outputs, kF32), Access::Write);
   fields.number(weight);
-  if (!fields.isConstant(weight)) {
+  if (!fields.isConstant(weight) || !shape.isWeightFixed()) {
     fields.require(weight, fields.reach(shape.weightOffset, kernel, width), Access::Read);
     return;
   }
   if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
     ahead = std::static_pointer_cast<const Weights>(frame->right(number).form);
-  const std::int64_t columns = shape.outputs / shape.groups();
+  const std::int64_t columns = shape.outputs.fixed / shape.groups();
   packedAll(fields, ahead, shape.groups(), "a convolution with weights of other groups",
             [&](std::shared_ptr<const kernels::PackedMatrix>& group) {
-              fields.matrix(group, shape.type, shape.depth(), columns);
+              fields.matrix(group, shape.type, shape.of(1).depth(), columns);
             });
 }
 

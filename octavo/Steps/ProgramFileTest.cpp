@@ -596,18 +596,11 @@ TEST(ProgramFile, whatIsPackedIsNoLargerThanMemory) {
   Programs patches;
   const Slot input = patches.argument({1});
   patches.program.rightCount = 1;
-  const PatchShape shape{.type = kernels::PlainType::F32,
-                         .batch = 0,
-                         .features = 7,
-                         .outputs = 9,
-                         .axes = {{1, 1, 1, 1, 0, 1, 1, 0, 0}},
-                         .inputOffset = 0,
-                         .imageStride = 0,
-                         .weightOffset = 0,
-                         .weightInputStride = 0,
-                         .weightOutputStride = 0};
+  const OpenPatchShape shape{
+      {.type = kernels::PlainType::F32, .batch = 0, .features = 7, .outputs = 9},
+      {{1, 1, 1, 1, 0, 1, 1, 0, 0}}};
   patches.step<ConvolutionStep>(shape, input, input, patches.arena(64), 0);
-  EXPECT_EQ(refusal(with(patches.written(), {0, 7, 9}, {0, kHuge, kHuge})), tooLarge);
+  EXPECT_EQ(refusal(with(patches.written(), {0, 7, 0, 9}, {0, kHuge, 0, kHuge})), tooLarge);
 }
 
 /// Windows of 3 places over images of 7 of 5 features, 11 outputs: of any number of images.
@@ -616,22 +609,23 @@ TEST(ProgramFile, imagesOfItemsLieOneAfterAnother) {
   const Slot x = made.argument({{0, 1}, 7, 5}), w = made.argument({3, 5, 11}),
              y = made.result({{0, 1}, 5, 11});
   made.program.rightCount = 1;
-  const PatchShape shape{.type = kernels::PlainType::F32,
-                         .batch = {0, 1},
-                         .features = 5,
-                         .outputs = 11,
-                         .axes = {{7, 3, 5, 1, 0, 1, 1, 5, 55}},
-                         .imageStride = 35,
-                         .weightInputStride = 11,
-                         .weightOutputStride = 1};
+  const OpenPatchShape shape{{.type = kernels::PlainType::F32,
+                              .batch = {0, 1},
+                              .features = 5,
+                              .outputs = 11,
+                              .imageStride = 35,
+                              .weightInputStride = 11,
+                              .weightOutputStride = 1},
+                             {{7, 3, 5, 1, 0, 1, 1, 5, 55}}};
   made.step<ConvolutionStep>(shape, x, w, y, 0);
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
-  const std::string groups = "a convolution whose images are in groups, or lie the wrong way "
-                             "round, of any number of items";
-  EXPECT_EQ(refusal(with(file, {0, 1, 5, 11, 1, 1}, {0, 1, 5, 11, 1, 11})), groups);
-  EXPECT_EQ(refusal(with(file, {35, 0, 11}, {~std::uint64_t{34}, 0, 11})), groups);
-  EXPECT_NE(refusal(with(file, {35, 0, 11}, {36, 0, 11})), "");
+  EXPECT_EQ(refusal(with(file, {0, 1, 5, 0, 11, 0, 1, 1}, {0, 1, 5, 0, 11, 0, 1, 11})),
+            "slot 0 has 140 bytes for each item, 1540 are used");
+  EXPECT_EQ(refusal(with(file, {35, 0, 0, 0, 11}, {~std::uint64_t{34}, 0, 0, 0, 11})),
+            "an array that reaches beyond its memory");
+  EXPECT_NE(refusal(with(file, {35, 0, 0, 0, 11}, {36, 0, 0, 0, 11})), "");
+  EXPECT_NE(refusal(with(file, {35, 0, 0, 0, 11}, {35, 1, 0, 0, 11})), "");
 }
 
 } // namespace

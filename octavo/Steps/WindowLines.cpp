@@ -69,7 +69,7 @@ std::int64_t WindowLines::rowsAtATime(const PatchShape& shape) {
 WindowLines::WindowLines(const PatchShape& shape, const float* values, std::int64_t group)
     : shape(shape), inner(shape.axes.back()),
       values(values + shape.inputOffset + (shape.inputGroups > 1 ? group * shape.features : 0)),
-      firstImage(shape.batchGroups > 1 ? group * shape.batch.fixed : 0) {
+      firstImage(shape.batchGroups > 1 ? group * shape.batch : 0) {
   const std::int64_t last =
       (inner.places - 1) * inner.step + (inner.window - 1) * inner.windowDilation - inner.low;
   const bool isInside = inner.inputDilation == 1 && inner.low <= 0 && last < inner.extent;

@@ -12,7 +12,7 @@ std::vector<float> seen(const PatchShape& shape, const std::vector<float>& input
   for (std::size_t axis = place.size(); axis-- > 0; row /= shape.axes[axis].places)
     place[axis] = row % shape.axes[axis].places;
   std::vector<float> patch;
-  const std::int64_t image = row + (shape.batchGroups > 1 ? group * shape.batch.fixed : 0);
+  const std::int64_t image = row + (shape.batchGroups > 1 ? group * shape.batch : 0);
   for (std::int64_t k = 0; k < shape.depth(); ++k) {
     std::int64_t at = shape.inputOffset + image * shape.imageStride + k % shape.features +
                       (shape.inputGroups > 1 ? group * shape.features : 0);
@@ -34,12 +34,10 @@ std::vector<float> seen(const PatchShape& shape, const std::vector<float>& input
 
 /// Row-major, with `low` zeros before each axis and as many places as fit with two behind.
 PatchShape shapeOf(std::int64_t batch, std::int64_t features, std::vector<std::int64_t> extents,
-                   std::vector<PatchAxis> axes) {
-  PatchShape shape{.type = kernels::PlainType::F32,
-                   .batch = batch,
-                   .features = features,
-                   .outputs = 4,
-                   .axes = std::move(axes)};
+                   kernels::ThreadVector<PatchAxis> axes) {
+  PatchShape shape{
+      {.type = kernels::PlainType::F32, .batch = batch, .features = features, .outputs = 4},
+      std::move(axes)};
   std::int64_t stride = features;
   for (std::size_t i = extents.size(); i-- > 0; stride *= extents[i]) {
     PatchAxis& axis = shape.axes[i];
@@ -104,13 +102,13 @@ TEST(WindowLines, HaveWhatWindowsSee) {
     const PatchShape& shape = shapes[number];
     ASSERT_TRUE(WindowLines::isWorthIt(shape));
     std::vector<float> input(
-        static_cast<std::size_t>(shape.batch.fixed * shape.batchGroups * shape.imageStride));
+        static_cast<std::size_t>(shape.batch * shape.batchGroups * shape.imageStride));
     for (std::size_t i = 0; i < input.size(); ++i)
       input[i] = static_cast<float>(i + 1);
     for (std::int64_t group = 0; group < shape.groups(); ++group)
-      for (const std::int64_t block : {shape.rows().fixed, std::int64_t{24}, std::int64_t{5}})
-        for (std::int64_t begin = 0; begin < shape.rows().fixed; begin += block) {
-          const std::int64_t end = std::min(shape.rows().fixed, begin + block);
+      for (const std::int64_t block : {shape.rows(), std::int64_t{24}, std::int64_t{5}})
+        for (std::int64_t begin = 0; begin < shape.rows(); begin += block) {
+          const std::int64_t end = std::min(shape.rows(), begin + block);
           WindowLines lines(shape, input.data(), group);
           const kernels::PiecedRows pieces = lines.of(begin, end);
           for (std::int64_t row = begin; row < end; ++row) {

@@ -43,13 +43,14 @@ def test_any_number_of_items(tmp_path, runner, options):
 
 @pytest.mark.parametrize("options", [[], ["--quantize", "mxfp8_e4m3"]])
 def test_convolutions_of_any_number_of_images(tmp_path, runner, options):
-    """Padded windows that overlap and, on bf16, windows side by side, of numbers whose sums are exact."""
+    """Padded windows that overlap and, on bf16, windows side by side, and the gradient of a weight, which contracts the
+    images, of numbers whose sums are exact."""
     from safetensors.numpy import save_file
     drawn = np.random.default_rng(8)
     save_file({"w": drawn.integers(-1, 2, (3, 3, 32, 8)).astype(np.float32)}, tmp_path / "w.safetensors")
     (tmp_path / "p.mlir").write_text("""
 func.func @main(%x: tensor<?x4x6x32xf32> {octavo.name = "x"}, %w: tensor<3x3x32x8xf32> {octavo.name = "w", octavo.parameter})
-    -> (tensor<?x4x6x8xf32>, tensor<?x1x2x8xf32>) {
+    -> (tensor<?x4x6x8xf32>, tensor<?x1x2x8xf32>, tensor<3x3x32x8xf32>) {
   %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
       window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
       : (tensor<?x4x6x32xf32>, tensor<3x3x32x8xf32>) -> tensor<?x4x6x8xf32>
@@ -59,13 +60,23 @@ func.func @main(%x: tensor<?x4x6x32xf32> {octavo.name = "x"}, %w: tensor<3x3x32x
   %3 = stablehlo.convolution(%1, %2) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
       window = {stride = [3, 3]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
       : (tensor<?x4x6x32xbf16>, tensor<3x3x32x8xbf16>) -> tensor<?x1x2x8xf32>
-  return %n, %3 : tensor<?x4x6x8xf32>, tensor<?x1x2x8xf32>
+  %sizes = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4x6x32xf32>) -> tensor<i32>
+  %count = stablehlo.reshape %sizes : (tensor<i32>) -> tensor<1xi32>
+  %rest = stablehlo.constant dense<[4, 6, 8]> : tensor<3xi32>
+  %end = stablehlo.concatenate %count, %rest, dim = 0 : (tensor<1xi32>, tensor<3xi32>) -> tensor<4xi32>
+  %begin = stablehlo.constant dense<0> : tensor<4xi32>
+  %step = stablehlo.constant dense<1> : tensor<4xi32>
+  %4 = stablehlo.real_dynamic_slice %x, %begin, %end, %step : (tensor<?x4x6x32xf32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) -> tensor<?x4x6x8xf32>
+  %5 = stablehlo.convolution(%x, %4) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f],
+      window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+      : (tensor<?x4x6x32xf32>, tensor<?x4x6x8xf32>) -> tensor<3x3x32x8xf32>
+  return %n, %3, %5 : tensor<?x4x6x8xf32>, tensor<?x1x2x8xf32>, tensor<3x3x32x8xf32>
 }""")
     options = [*options, "--weights", tmp_path / "w.safetensors"]
     octavo("compile", tmp_path / "p.mlir", "-o", tmp_path / "folder", *options)
     for items in (3, 1, 1009):
         x = drawn.integers(-3, 4, (items, 4, 6, 32)).astype(np.float32)
-        found = run_in_c(runner, tmp_path / "folder", [x], 2)
+        found = run_in_c(runner, tmp_path / "folder", [x], 3)
         assert found == run_in_octavo(tmp_path / "p.mlir", [x], *options, "--backend", "reference")
 
 

@@ -63,7 +63,7 @@ std::int64_t rowsOf(const Node& node) {
   if (node.takesWhole)
     return 0;
   if (node.patches)
-    return node.patches->shape.rows().of(1);
+    return node.patches->shape.rows()->of(1);
   if (const std::int64_t products = node.productsOfBatch(); products != 1)
     return products;
   if (node.matrices)

@@ -153,7 +153,7 @@ std::optional<PatchProduct> patchProduct(stablehlo::ConvolutionOp op) {
     return std::nullopt;
   const Strides& weight = weights.front();
   PatchProduct product{input->memory, weight.memory, {}};
-  steps::PatchShape& patch = product.shape;
+  steps::OpenPatchShape& patch = product.shape;
   patch.type = elementOf(op.getLhs()).isF32() ? kernels::PlainType::F32 : kernels::PlainType::Bf16;
   patch.batch = at(result, numbers.getOutputBatchDimension());
   patch.features = at(kernel, numbers.getKernelInputFeatureDimension());
@@ -170,7 +170,7 @@ std::optional<PatchProduct> patchProduct(stablehlo::ConvolutionOp op) {
     const std::int64_t ours = numbers.getInputSpatialDimensions()[i];
     std::int64_t weightStride = at(weight.axes, numbers.getKernelSpatialDimensions()[i]);
     if (reversed && !reversed->empty() && (*reversed)[i]) {
-      patch.weightOffset += (axis.size - 1) * weightStride;
+      patch.weightOffset.fixed += (axis.size - 1) * weightStride;
       weightStride = -weightStride;
     }
     patch.axes.push_back({.extent = at(shape, ours),

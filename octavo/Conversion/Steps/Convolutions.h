@@ -13,7 +13,7 @@ namespace octavo::conversion {
 
 struct PatchProduct {
   mlir::Value input, weight; ///< the memory in which they lie
-  steps::PatchShape shape;
+  steps::OpenPatchShape shape;
 };
 
 /// Nothing for other types, and where the input's features or the result's axes lie otherwise

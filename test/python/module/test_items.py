@@ -67,6 +67,35 @@ def convolved(x):
     return jax.lax.conv_general_dilated(images, weights, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
 
 
+NHWC = ("NHWC", "HWIO", "NHWC")
+
+
+def gradients_of_weights(x):
+    """Of convolutions: padded, with steps, dilated, in groups, of each feature by itself, of bf16, features first, of
+    one place, and along the items."""
+    images, line = x.reshape(x.shape[0], 6, 6, 16), x.reshape(1, -1, 16)
+    turned = images.transpose(0, 3, 1, 2)
+
+    def gradient(x, shape, **options):
+        found, pull = jax.vjp(lambda w: jax.lax.conv_general_dilated(x, w, **options), jnp.ones(shape, x.dtype))
+        return pull(jnp.roll(x.reshape(-1), 1)[: found.size].reshape(found.shape))[0].astype(F32)
+
+    def of_images(shape, steps=(1, 1), **options):
+        return gradient(images, shape, window_strides=steps, padding="SAME", dimension_numbers=NHWC, **options)
+    return (of_images((3, 3, 16, 8)), of_images((3, 3, 16, 8), (2, 2)), of_images((2, 2, 16, 8), rhs_dilation=(2, 2)),
+            of_images((3, 3, 4, 16), feature_group_count=4), of_images((3, 3, 1, 16), feature_group_count=16),
+            gradient(images.astype(jnp.bfloat16), (3, 3, 16, 8), window_strides=(1, 1), padding="SAME", dimension_numbers=NHWC),
+            gradient(turned, (8, 16, 3, 3), window_strides=(1, 1), padding="VALID"), of_images((1, 1, 16, 8)),
+            gradient(line, (3, 16, 8), window_strides=(1,), padding="SAME", dimension_numbers=("NWC", "WIO", "NWC")))
+
+
+def along_the_items(x):
+    """Windows over the items, and as many features."""
+    line = jax.lax.conv_general_dilated(x[None, :, 0], W3, (1,), "SAME", dimension_numbers=("NWC", "WIO", "NWC"))
+    return line[0], jax.lax.conv_general_dilated(W3, x[:, :, :8].transpose(1, 2, 0), (1,), "SAME",
+                                                 dimension_numbers=("NWC", "WIO", "NWC"))
+
+
 def chosen(x):
     """What JAX gathers with extents that it computes from those that are open."""
     return jnp.take_along_axis(x, x.astype(I32)[:, :3] % 16, 1)
@@ -196,6 +225,14 @@ def softly(x):
     return jnp.einsum("bqd,bkd->bqk", jnp.tanh(jnp.einsum("bqd,bkd->bqk", keys, keys) / 8) @ keys, keys)
 
 
+def seen(weights, x):
+    """By a network of convolutions."""
+    first, second = weights[0].reshape(2, 2, 16, 16), weights[1].reshape(2, 2, 16, 24)
+    images = jax.lax.conv_general_dilated(x.reshape(x.shape[0], 6, 6, 16), first, (2, 2), "SAME", dimension_numbers=NHWC)
+    images = jax.lax.conv_general_dilated(jnp.tanh(images / 16), second, (1, 1), "SAME", dimension_numbers=NHWC)
+    return jnp.mean(jax.nn.relu(images).mean((1, 2)) ** 2)
+
+
 def recurrent(weights, x):
     def step(state, now):
         state = jnp.tanh(now @ weights[0] + state)
@@ -208,6 +245,14 @@ def contracted(x):
     """Over the items, alone and with another axis, from the left and from the right, and from a part of what there is."""
     return (jnp.einsum("bti,btj->ij", x, x * 2), jnp.einsum("bti,btj->tij", x, x), jnp.einsum("bti,bsi->ts", x, x),
             x[:, 0].T @ x[:, 1:].reshape(-1, 32), jnp.einsum("bti,b->ti", x, x[:, 0, 0]))
+
+
+def with_one_for_all(x):
+    """Of as many rows or columns as there are items, which lie in memory once."""
+    line = jnp.broadcast_to(W1[0], (x.shape[0], 64))
+    ones = jnp.ones((x.shape[0], 1, 1, 64), x.dtype)
+    return x.T @ line, jax.lax.conv_general_dilated(x.T.reshape(16, 1, 1, x.shape[0]), ones, (1, 1), "SAME",
+                                                    dimension_numbers=("NHWC", "IHWO", "NHWC"))
 
 
 def as_columns(x):
@@ -258,6 +303,8 @@ ANY = {  # function, axes behind the items, type, range
     "contracted, i8": (lambda x: jnp.einsum("bi,bj->ij", x, x, preferred_element_type=jnp.int32), "24", np.int8),
     "contracted, complex": (lambda x: jnp.real(jax.lax.complex(x, x + 1).T @ jax.lax.complex(x, x * 2)), "12", F32),
     "columns": (as_columns, "3, 16", F32), "squares": (gradients(squares), "16", F32),
+    "gradients of weights": (gradients_of_weights, "36, 16", F32), "seen": (gradients(seen), "36, 16", F32),
+    "one for all": (with_one_for_all, "16", F32), "along the items": (along_the_items, "3, 16", F32),
     "entropy": (gradients(entropy), "16", F32), "in attention": (gradients(in_attention), "6, 16", F32),
     "softly": (softly, "6, 64", F32),
     "recurrent": (gradients(recurrent), "5, 16", F32), "over the items": (over_the_items, "4", F32),
@@ -268,8 +315,8 @@ ANY = {  # function, axes behind the items, type, range
 EXACT = {"mlp", "what is fixed", "embedding", "halves", "decoded keys", "running sums", "sorted", "in order", "largest",
          "convolved", "chosen", "slices", "updated", "steps", "scan in a scan", "over all", "ends", "decides by it", "means",
          "by number", "over items", "along items", "along others", "turned", "contracted", "contracted, i8",
-         "contracted, complex", "columns", "over the items", "products over the items", "more", "fewer", "rolled"}
-SUMS_OF_ITEMS = {"entropy", "in attention", "recurrent"}
+         "contracted, complex", "gradients of weights", "one for all", "along the items", "columns", "over the items", "products over the items", "more", "fewer", "rolled"}
+SUMS_OF_ITEMS = {"entropy", "in attention", "recurrent", "seen"}
 FROM = {name: f"any number of items from {fewest} on, fewer compiled for each" for name, fewest in [
     ("rolled", 2), ("the first", 4), ("places of each", 6)]}
 NOT_ANY = {
