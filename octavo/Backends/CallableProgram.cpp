@@ -253,7 +253,7 @@ llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(cons
   ForItems made{.shapes = shapes,
                 .results = std::move(results[0]),
                 .resultShapes = {},
-                .fewest = compiled->fewest,
+                .items = compiled->items,
                 .asserted = asserted,
                 .executable = std::move(compiled->executable)};
   for (std::size_t i = 0; i < made.results.size(); ++i) {
@@ -296,7 +296,7 @@ CallableProgram::preparedForItems(const Shapes& shapes, std::string& why) {
     return std::nullopt;
   }
   const ForItems* found = *kept;
-  if (items < found->fewest)
+  if (items < found->items.least || items > found->items.most)
     return std::nullopt;
   if (assertions) {
     mlir::OwningOpRef<mlir::ModuleOp> checked = assertions->clone();
@@ -392,10 +392,11 @@ std::string CallableProgram::openExtents() {
                                   return each.executable == versions.front().prepared.executable;
                                 });
   const auto ofMany = std::ranges::find_if(forItems, [](const ForItems& each) {
-    return each.fewest > std::max<std::int64_t>(1, each.asserted);
+    return each.items.least > std::max<std::int64_t>(1, each.asserted);
   });
   if (ofMany != forItems.end())
-    return fmt::format("any number of items from {} on, fewer compiled for each", ofMany->fewest);
+    return fmt::format("any number of items from {} on, fewer compiled for each",
+                       ofMany->items.least);
   if (isForItems)
     return "any number of items";
   return "compiled for each set of extents" + (whyNotForItems.empty() ? "" : ": " + whyNotForItems);
@@ -442,7 +443,8 @@ CallableProgram::executableToSave(execution::Signature& signature) {
   auto made = compiledForItems(*shapes, 0);
   if (!made)
     return failed(llvm::toString(made.takeError()));
-  bounds->least = std::max(bounds->least, made->fewest);
+  bounds->least = std::max(bounds->least, made->items.least);
+  bounds->most = std::min(bounds->most, made->items.most);
   if (bounds->least > bounds->most)
     return failed("it asserts what holds for no number of items");
   signature.leastItems = bounds->least;

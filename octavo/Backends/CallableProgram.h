@@ -10,7 +10,7 @@
 #include "octavo/Execution/Savable.h"
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/ProgramFile.h"
-#include "octavo/Steps/ItemNumber.h"
+#include "octavo/Steps/Program.h"
 #include "octavo/Transforms/CalibrationProbes.h"
 #include "octavo/Transforms/DropScales.h"
 #include "octavo/Transforms/MissedDots.h"
@@ -142,7 +142,8 @@ private:
     Shapes shapes;               ///< of the arguments, kItems where an extent is their number
     std::vector<Result> results; ///< their shapes are below
     std::vector<std::vector<steps::ItemNumber>> resultShapes;
-    std::int64_t fewest, asserted; ///< items; those that the program asserts
+    steps::ItemRange items;
+    std::int64_t asserted; ///< items that the program asserts
     std::shared_ptr<execution::Executable> executable;
   };
   llvm::Expected<Prepared> compiled(mlir::OwningOpRef<mlir::ModuleOp> module) const;

@@ -1,5 +1,6 @@
 #include "octavo/Backends/OpenExtents.h"
 
+#include "octavo/Dialect/ArgumentOfItems.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
@@ -65,6 +66,7 @@ llvm::Error closeExtents(mlir::func::FuncOp function, const Shapes& shapes) {
     return llvm::make_error<RefusedShapes>(
         fmt::format("@{} does not take {}:\n  {}", function.getName().str(),
                     closedArguments(function, shapes, open), diagnostics.found()));
+  markOfItems(function, std::vector<std::int64_t>(open.begin(), open.end()));
   return llvm::Error::success();
 }
 

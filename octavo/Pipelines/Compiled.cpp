@@ -206,11 +206,11 @@ llvm::Expected<CompiledForItems> compileForItems(ProgramOfItems one, ProgramOfIt
   const KeptProgram kept({one.program, other.program}, name, fewest);
   const auto made = [&](mlir::OwningOpRef<mlir::ModuleOp> module, bool isSimplified,
                         conversion::Lowered lowered) -> llvm::Expected<CompiledForItems> {
-    const std::int64_t least = lowered.program.items.least;
+    const steps::ItemRange items = lowered.program.items;
     auto executable = executableOf(std::move(module), name, isSimplified, std::move(lowered));
     if (!executable)
       return executable.takeError();
-    return CompiledForItems{std::move(*executable), least};
+    return CompiledForItems{std::move(*executable), items};
   };
   if (auto found = kept.find())
     return made(one.program.clone(), false, std::move(*found));

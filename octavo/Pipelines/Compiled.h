@@ -3,6 +3,7 @@
 
 #include "octavo/Conversion/Steps/Lowering.h"
 #include "octavo/Execution/Executable.h"
+#include "octavo/Steps/Program.h"
 
 namespace octavo::pipelines {
 
@@ -20,10 +21,10 @@ struct ProgramOfItems {
   std::int64_t items;
 };
 
-/// An executable for any number of items, from the fewest on.
+/// An executable for any number of items in this range.
 struct CompiledForItems {
   std::unique_ptr<execution::Executable> executable;
-  std::int64_t fewest;
+  steps::ItemRange items;
 };
 
 /// Compiles a function for any number of items, at least `fewest` (Conversion/Steps/Items.h).

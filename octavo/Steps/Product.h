@@ -203,9 +203,9 @@ public:
   explicit PackStep(OperationTextPtr op) : RowStep(std::move(op)) {}
   /// `packed` is of Worker::packed. With groups, the matrices are theirs, and have the rows
   /// together.
-  PackStep(OperationTextPtr op, kernels::ProductPlan plan,
-           std::optional<numerics::QuantizeOptions> options, Slot from, Matrices matrices,
-           ItemNumber rows, std::optional<RowGroups> groups, int packed)
+  PackStep(OperationTextPtr op, OpenPlan plan, std::optional<numerics::QuantizeOptions> options,
+           Slot from, Matrices matrices, ItemNumber rows, std::optional<RowGroups> groups,
+           int packed)
       : RowStep(std::move(op)), plan(std::move(plan)), options(std::move(options)), from(from),
         matrices(matrices), rows(rows), groups(groups), packed(packed) {}
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
@@ -215,10 +215,10 @@ public:
   void fields(ProgramFields& fields) override;
 
 private:
-  Outcome packRows(const float* values, std::int64_t count, kernels::PackedOperand& target,
-                   const kernels::Execution& execution) const;
+  Outcome packRows(const kernels::ProductPlan& now, const float* values, std::int64_t count,
+                   kernels::PackedOperand& target, const kernels::Execution& execution) const;
 
-  kernels::ProductPlan plan = {};
+  OpenPlan plan;
   std::optional<numerics::QuantizeOptions> options;
   Slot from;
   Matrices matrices;
@@ -232,8 +232,8 @@ class PackStoredStep : public Step {
 public:
   explicit PackStoredStep(OperationTextPtr op) : Step(std::move(op)) {}
   /// `packed` is of Worker::packed.
-  PackStoredStep(OperationTextPtr op, kernels::ProductPlan plan, int from, Matrices matrices,
-                 std::int64_t rows, int packed)
+  PackStoredStep(OperationTextPtr op, OpenPlan plan, int from, Matrices matrices, ItemNumber rows,
+                 int packed)
       : Step(std::move(op)), plan(std::move(plan)), from(from), matrices(matrices), rows(rows),
         packed(packed) {}
   Outcome run(Frame& frame) const override;
@@ -242,10 +242,10 @@ public:
   void fields(ProgramFields& fields) override;
 
 private:
-  kernels::ProductPlan plan = {};
+  OpenPlan plan;
   int from = 0;
   Matrices matrices;
-  std::int64_t rows = 0;
+  ItemNumber rows;
   int packed = 0;
 };
 
@@ -265,10 +265,10 @@ public:
   using Weight = std::variant<int, PartSlots>;
   /// `packed` is of Worker::packed, each matrix of the weight, once it is moved, [columns, depth]
   /// or transposed, `number` of Frame::rights. With groups, the products are theirs.
-  ScaledProductStep(OperationTextPtr op, kernels::ProductPlan plan, int packed, Weight weight,
+  ScaledProductStep(OperationTextPtr op, OpenPlan plan, int packed, Weight weight,
                     std::optional<MovedWeight> moved, Matrices matrices, bool isTransposed,
                     Slot result, ItemNumber rows, std::optional<RowGroups> groups,
-                    std::int64_t columns, int number)
+                    ItemNumber columns, int number)
       : ProductStep(std::move(op)), plan(std::move(plan)), packed(packed), weight(weight),
         moved(std::move(moved)), matrices(matrices), isTransposed(isTransposed), result(result),
         rows(rows), groups(groups), columns(columns), number(number) {}
@@ -287,14 +287,21 @@ private:
   /// Each matrix of a weight; of one with slices, those of the first come first. What is packed for
   /// one run may have none of those that it does not choose.
   using Packed = std::vector<kernels::PackedOperand>;
+  /// What a run of so many items multiplies.
+  struct Sizes {
+    kernels::ProductPlan plan;
+    std::int64_t products, rows, columns;
+  };
+  tl::expected<Sizes, std::string> sizesOf(std::int64_t items) const;
+  /// Whether the weight is packed in the same way for any number of items.
+  bool isWeightFixed() const;
   /// The first matrix as it lies.
-  kernels::ScaledView first(const numerics::ScaledTensor& tensor) const;
-  kernels::ScaledView first(const Frame& frame) const;
-  /// One matrix for products of so many rows.
-  kernels::PackedOperand pack(const kernels::ScaledView& matrix, std::int64_t count,
+  kernels::ScaledView first(const Sizes& now, const numerics::ScaledTensor& tensor) const;
+  kernels::ScaledView first(const Sizes& now, const Frame& frame) const;
+  kernels::PackedOperand pack(const Sizes& now, const kernels::ScaledView& matrix,
                               const kernels::Execution& execution, kernels::PackedOperand&& old,
                               kernels::PackedBytes* spare) const;
-  void packOwn(const kernels::ScaledView& matrix, std::int64_t count,
+  void packOwn(const Sizes& now, const kernels::ScaledView& matrix,
                const kernels::Execution& execution, OwnOperand& own) const;
   std::int64_t slices() const { return moved ? moved->slices.count() : 1; }
   /// Matrices of each slice, where the weight is for so many products.
@@ -306,23 +313,23 @@ private:
     const std::int64_t each = ofSlice(products);
     return (moved ? moved->slices.of(frame, product) * each : 0) + product % each;
   }
-  void packSlice(const kernels::ScaledView& first, std::int64_t slice, std::int64_t products,
-                 std::int64_t count, Packed& all) const;
-  Packed packAll(const kernels::ScaledView& first, std::int64_t products, std::int64_t count) const;
-  Packed packChosen(const Frame& frame, std::int64_t products, std::int64_t count) const;
+  void packSlice(const Sizes& now, const kernels::ScaledView& first, std::int64_t slice,
+                 Packed& all) const;
+  Packed packAll(const Sizes& now, const kernels::ScaledView& first) const;
+  Packed packChosen(const Sizes& now, const Frame& frame) const;
   /// The right side of a product, in `made` where it is packed for it alone.
-  const kernels::PackedOperand& rightOf(const Frame& frame, std::int64_t product,
+  const kernels::PackedOperand& rightOf(const Sizes& now, const Frame& frame, std::int64_t product,
                                         const kernels::Execution& execution,
                                         OwnOperand& made) const;
-  Outcome multiplyGroups(const Frame& frame, Worker& worker, RowRange range,
+  Outcome multiplyGroups(const Sizes& now, const Frame& frame, Worker& worker, RowRange range,
                          const kernels::Execution& execution) const;
   /// The matrix of a product where it lies, if it lies as it is multiplied.
-  std::optional<kernels::ScaledView> inPlace(const Frame& frame, std::int64_t product,
-                                             std::int64_t products) const;
-  tl::expected<std::shared_ptr<const Packed>, std::string>
-  formOf(const Value& value, std::int64_t products, std::int64_t count) const;
+  std::optional<kernels::ScaledView> inPlace(const Sizes& now, const Frame& frame,
+                                             std::int64_t product) const;
+  tl::expected<std::shared_ptr<const Packed>, std::string> formOf(const Sizes& now,
+                                                                  const Value& value) const;
 
-  kernels::ProductPlan plan = {};
+  OpenPlan plan;
   int packed = 0;
   Weight weight;
   std::optional<MovedWeight> moved;
@@ -331,7 +338,7 @@ private:
   Slot result;
   ItemNumber rows;
   std::optional<RowGroups> groups;
-  std::int64_t columns = 0;
+  ItemNumber columns;
   int number = 0;
   std::shared_ptr<const Packed> ahead; ///< of a program that was loaded, packed
   /// For few rows, for many; of a program that was loaded, for many.

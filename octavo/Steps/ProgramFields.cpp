@@ -81,7 +81,18 @@ std::unique_ptr<Step> emptyStep(StepType type, OperationTextPtr op) {
 }
 
 bool isSame(const kernels::OperandFormat& a, const kernels::OperandFormat& b) {
-  return a.element == b.element && a.scale == b.scale && a.across == b.across && a.along == b.along;
+  return a.element == b.element && a.scale == b.scale && a.across == b.across;
+}
+
+/// The most items, up to so many, of which there is a plan: longer sums are exact no longer.
+std::int64_t mostOf(const OpenPlan& plan, std::int64_t most) {
+  std::int64_t least = 0;
+  while (least < most)
+    if (const std::int64_t middle = least + (most - least + 1) / 2; plan.of(middle))
+      least = middle;
+    else
+      most = middle - 1;
+  return least;
 }
 
 } // namespace
@@ -242,9 +253,13 @@ void ProgramFields::scaledType(numerics::ScaledType& type) {
   format(type.scale);
   list(type.block, kMostRank, [&](std::int64_t& extent) { number(extent, 1); });
   truth(type.hasOuterScale);
-  if (type.element == nullptr || type.scale == nullptr || !type.element->isNarrow() ||
-      !type.element->hasZero() || !type.scale->hasNan() || type.scale->width() > 32 ||
-      (type.hasOuterScale && !type.scale->isNarrow()))
+  checkScaled(type.element, type.scale, type.hasOuterScale);
+}
+
+void ProgramFields::checkScaled(const format::ElementFormat* element,
+                                const format::ElementFormat* scale, bool hasOuterScale) {
+  if (element == nullptr || scale == nullptr || !element->isNarrow() || !element->hasZero() ||
+      !scale->hasNan() || scale->width() > 32 || (hasOuterScale && !scale->isNarrow()))
     fail("a scaled type of formats that do not scale one another");
 }
 
@@ -283,22 +298,34 @@ void ProgramFields::options(numerics::QuantizeOptions& options) {
   }
 }
 
-void ProgramFields::plan(kernels::ProductPlan& plan) {
-  for (kernels::OperandFormat* operand : {&plan.left, &plan.right}) {
+void ProgramFields::plan(OpenPlan& plan) {
+  for (auto [operand, along] :
+       {std::pair(&plan.one.left, &plan.leftAlong), std::pair(&plan.one.right, &plan.rightAlong)}) {
     format(operand->element);
     format(operand->scale);
     number(operand->across, format::kWholeAxis);
-    number(operand->along, format::kWholeAxis);
+    number(*along);
   }
-  number(plan.depth, 1);
-  if (!isReading() || problem)
+  number(plan.depth);
+  if (problem)
     return;
-  if (plan.left.element == nullptr || plan.right.element == nullptr || plan.right.scale == nullptr)
+  if (!isAtMost(1, plan.depth))
+    return fail("a product that contracts nothing");
+  for (const ItemNumber& along : {plan.leftAlong, plan.rightAlong})
+    if (along.isOpen() && along != plan.depth)
+      return fail("blocks of items that are less than an axis");
+  if (plan.isOpen() && !problem)
+    ofPlans = mostOf(plan, mostItemsOfRun());
+  if (!isReading())
+    return;
+  if (plan.one.left.element == nullptr || plan.one.right.element == nullptr ||
+      plan.one.right.scale == nullptr)
     return fail("a product of formats that are none");
-  auto made = kernels::productPlan(plan.left, plan.right, plan.depth);
+  const std::int64_t items = std::max<std::int64_t>(1, of.items.least);
+  auto made = kernels::productPlan(plan.left(items), plan.right(items), plan.depth.of(items));
   if (!made)
     return fail(made.error());
-  plan = *made;
+  plan.one = *made;
 }
 
 void ProgramFields::number(Slot& slot) {
@@ -434,10 +461,8 @@ void ProgramFields::packed(int& number) {
     fail("a packed operand of a program that has none");
 }
 
-void ProgramFields::packs(int number, const kernels::ProductPlan& plan, ItemNumber count,
-                          ItemNumber rows) {
-  const auto [found, isNew] =
-      lefts.try_emplace(number, Packed{plan.left, plan.right, plan.depth, count, rows, kNotPacked});
+void ProgramFields::packs(int number, const OpenPlan& plan, ItemNumber count, ItemNumber rows) {
+  const auto [found, isNew] = lefts.try_emplace(number, Packed{plan, count, rows, kNotPacked});
   Packed& packed = found->second;
   if (!isNew && !isFor(packed, plan, count, rows))
     fail("a left side that is packed for products of two forms");
@@ -445,13 +470,15 @@ void ProgramFields::packs(int number, const kernels::ProductPlan& plan, ItemNumb
   packed.chain = chain;
 }
 
-bool ProgramFields::isFor(const Packed& packed, const kernels::ProductPlan& plan, ItemNumber count,
+bool ProgramFields::isFor(const Packed& packed, const OpenPlan& plan, ItemNumber count,
                           ItemNumber rows) {
-  return isSame(packed.left, plan.left) && isSame(packed.right, plan.right) &&
-         packed.depth == plan.depth && packed.count == count && packed.rows == rows;
+  return isSame(packed.plan.one.left, plan.one.left) &&
+         isSame(packed.plan.one.right, plan.one.right) && packed.plan.leftAlong == plan.leftAlong &&
+         packed.plan.rightAlong == plan.rightAlong && packed.plan.depth == plan.depth &&
+         packed.count == count && packed.rows == rows;
 }
 
-void ProgramFields::needsPacked(int number, const kernels::ProductPlan& plan, ItemNumber count,
+void ProgramFields::needsPacked(int number, const OpenPlan& plan, ItemNumber count,
                                 ItemNumber rows) {
   const auto found = lefts.find(number);
   if (found == lefts.end() || found->second.chain == kNotPacked)
@@ -462,31 +489,30 @@ void ProgramFields::needsPacked(int number, const kernels::ProductPlan& plan, It
     fail("a product whose left side is packed for another");
 }
 
-void ProgramFields::scaled(std::vector<std::int64_t>& extents, bool& isOpen,
-                           numerics::ScaledType& type) {
-  shape(extents);
-  scaledType(type);
-  truth(isOpen);
-  if (type.block.size() != extents.size())
+void ProgramFields::scaled(ScaledShape& shape) {
+  this->shape(shape.extents);
+  format(shape.element);
+  format(shape.scale);
+  list(shape.blocks, kMostRank, [&](ItemNumber& extent) { number(extent); });
+  truth(shape.hasOuterScale);
+  checkScaled(shape.element, shape.scale, shape.hasOuterScale);
+  if (shape.blocks.size() != shape.extents.size())
     return fail("a scaled type of other axes than its tensor's");
-  if (!isOpen)
-    return;
-  if (extents.empty() || type.block.front() != 1)
-    return fail("a scaled tensor of items that share scales");
-  ofItem(numerics::elementCount(extents));
+  for (std::size_t axis = 0; axis < shape.blocks.size(); ++axis)
+    if (const ItemNumber& block = shape.blocks[axis];
+        block.isOpen() ? block != shape.extents[axis] : block.fixed < 1)
+      return fail("blocks of no elements, or of items that are less than an axis");
 }
 
-void ProgramFields::makes(int value, const numerics::ScaledType& type,
-                          const std::vector<std::int64_t>& shape, bool isOpen) {
-  const auto [found, isNew] = scaledValues.try_emplace(value, Scaled{type, shape, isOpen});
+void ProgramFields::makes(int value, const ScaledShape& shape) {
+  const auto [found, isNew] = scaledValues.try_emplace(value, shape);
   if (unscaled.contains(value))
     fail(fmt::format("value {} is a scaled tensor, and takes the place of none", value));
-  if (!isNew && (found->second.type != type || found->second.shape != shape ||
-                 found->second.isOpen != isOpen))
+  if (!isNew && found->second != shape)
     fail(fmt::format("value {} is of two types", value));
 }
 
-const ProgramFields::Scaled* ProgramFields::made(int value) {
+const ScaledShape* ProgramFields::made(int value) {
   const auto found = scaledValues.find(value);
   if (found == scaledValues.end())
     return nullptr;
@@ -494,19 +520,17 @@ const ProgramFields::Scaled* ProgramFields::made(int value) {
   return &found->second;
 }
 
-const ProgramFields::Scaled* ProgramFields::made(int value, const numerics::ScaledType& type,
-                                                 const std::vector<std::int64_t>& shape,
-                                                 bool isOpen) {
-  const Scaled* found = made(value);
-  if (found != nullptr && found->type == type && found->shape == shape && found->isOpen == isOpen)
+const ScaledShape* ProgramFields::made(int value, const ScaledShape& shape) {
+  const ScaledShape* found = made(value);
+  if (found != nullptr && *found == shape)
     return found;
   fail(fmt::format("value {} is not the scaled tensor that is read", value));
   return nullptr;
 }
 
 void ProgramFields::becomes(int value, int from) {
-  if (const Scaled* given = made(from))
-    return makes(value, given->type, given->shape, given->isOpen);
+  if (const ScaledShape* given = made(from))
+    return makes(value, ScaledShape(*given));
   if (scaledValues.contains(value))
     fail(fmt::format("value {} is a scaled tensor, and takes the place of none", value));
   unscaled.insert({value, from});

@@ -5,11 +5,12 @@
 // there fits it.
 #pragma once
 
-#include "octavo/Kernels/Product/ProductPlan.h"
 #include "octavo/Numerics/QuantizeOptions.h"
 #include "octavo/Steps/Chain.h"
 #include "octavo/Steps/MatrixBatch.h"
+#include "octavo/Steps/OpenPlan.h"
 #include "octavo/Steps/Program.h"
+#include "octavo/Steps/ScaledShape.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -108,15 +109,14 @@ public:
 
   void shape(std::vector<std::int64_t>& extents);
   void shape(std::vector<ItemNumber>& extents);
-  /// Of a scaled tensor among the values; `isOpen`: the first extent is that of one item.
-  virtual void scaled(std::vector<std::int64_t>& extents, bool& isOpen, numerics::ScaledType& type);
+  void scaled(ScaledShape& shape);
   /// A float format of the table; null is no format.
   void format(const format::ElementFormat*& format);
   void elementType(std::optional<numerics::ElementType>& type);
   void scaledType(numerics::ScaledType& type);
   void options(numerics::QuantizeOptions& options);
   /// Of this machine: the formats and the depth decide all else.
-  void plan(kernels::ProductPlan& plan);
+  void plan(OpenPlan& plan);
 
   /// A slot that has memory for so many bytes.
   void slot(Slot& slot, Bytes bytes, Access access) {
@@ -148,21 +148,14 @@ public:
   /// Notes, or requires, what left operands are packed for: so many, of so many rows each. A number
   /// is always packed for the same, and what needs it comes after it in its sequence, or in one
   /// within, and in the same chain.
-  void packs(int number, const kernels::ProductPlan& plan, ItemNumber count, ItemNumber rows);
-  void needsPacked(int number, const kernels::ProductPlan& plan, ItemNumber count, ItemNumber rows);
+  void packs(int number, const OpenPlan& plan, ItemNumber count, ItemNumber rows);
+  void needsPacked(int number, const OpenPlan& plan, ItemNumber count, ItemNumber rows);
   /// Notes the scaled tensor that a step makes among the values: in one place, always of one type.
-  void makes(int value, const numerics::ScaledType& type, const std::vector<std::int64_t>& shape,
-             bool isOpen = false);
-  struct Scaled {
-    numerics::ScaledType type;
-    std::vector<std::int64_t> shape;
-    bool isOpen;
-  };
+  void makes(int value, const ScaledShape& shape);
   /// What is noted of a value that is read: null for others than scaled tensors.
-  const Scaled* made(int value);
+  const ScaledShape* made(int value);
   /// Requires it.
-  const Scaled* made(int value, const numerics::ScaledType& type,
-                     const std::vector<std::int64_t>& shape, bool isOpen = false);
+  const ScaledShape* made(int value, const ScaledShape& shape);
   /// What lies at `from` among the values takes the place of another.
   void becomes(int value, int from);
   void kernel(const KernelFunction*& function, std::int64_t* number = nullptr);
@@ -225,11 +218,14 @@ protected:
   /// The same of a value.
   virtual void useValue(int number) = 0;
   /// Of whatever is open, as long as all of it can be counted.
-  std::int64_t mostItemsOfRun() const { return std::min(kMostItems, kMost / largestOfItem); }
+  std::int64_t mostItemsOfRun() const { return std::min(ofPlans, kMost / largestOfItem); }
 
 private:
   ItemNumber within(const std::optional<ItemNumber>& number);
 
+  /// Holds the formats of a scaled tensor to one another.
+  void checkScaled(const format::ElementFormat* element, const format::ElementFormat* scale,
+                   bool hasOuterScale);
   static constexpr int kNoChain = -1, kNotPacked = -2;
   /// Null where something is wrong.
   const SlotUse* useOf(Slot slot) const;
@@ -238,23 +234,22 @@ private:
   std::optional<std::string> problem;
   int depth = 0; ///< of sequences within sequences
   std::int64_t largestOfItem = 1;
+  std::int64_t ofPlans = kMostItems; ///< of which there are plans of all products
   std::set<int> chainSlots;
   ItemNumber chainRows;
   int chain = kNoChain, chains = 0; ///< the number of the one that is read, and of all
   int rowsSlot = -1;                ///< of the prologue that is read
   struct Packed {
-    kernels::OperandFormat left, right;
-    std::int64_t depth;
+    OpenPlan plan;
     ItemNumber count, rows;
     int chain; ///< in which it is packed now
   };
-  static bool isFor(const Packed& packed, const kernels::ProductPlan& plan, ItemNumber count,
-                    ItemNumber rows);
+  static bool isFor(const Packed& packed, const OpenPlan& plan, ItemNumber count, ItemNumber rows);
   std::map<int, Packed> lefts;
   /// What the sequences that are read have packed, and the chain in which it was before.
   std::vector<std::pair<Packed*, int>> packedNow;
   std::set<int> rights;
-  std::map<int, Scaled> scaledValues;
+  std::map<int, ScaledShape> scaledValues;
   std::set<int> unscaled; ///< values that are no scaled tensors
 };
 

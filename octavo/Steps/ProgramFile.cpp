@@ -129,7 +129,7 @@ private:
     if (type.block.size() != extents.size())
       fail("a scaled type of other axes than its tensor's");
     if (!failed())
-      makes(number, type, extents);
+      makes(number, {extents, type});
   }
 
   void constants() {

@@ -252,7 +252,7 @@ public:
                                                ItemNumber{rows}, std::nullopt, number));
     links.push_back(std::make_unique<ScaledProductStep>(
         op(), plan, number, weight, std::move(moved), Matrices(), false, y, ItemNumber{rows},
-        std::nullopt, kColumns, number));
+        std::nullopt, ItemNumber{kColumns}, number));
     program.packedCount = program.rightCount = number + 1;
     return links;
   }
@@ -270,8 +270,8 @@ public:
   void alone(int number, std::int64_t rows = kRows) { alone(links(number, rows)); }
   /// The file whose product has other numbers of its left and its right side.
   static Bytes product(const Bytes& file, Words from, Words to) {
-    from.insert(from.begin(), {kColumns, 0});
-    to.insert(to.begin(), {kColumns, 0});
+    from.insert(from.begin(), {kColumns, 0, 0});
+    to.insert(to.begin(), {kColumns, 0, 0});
     return with(file, from, to);
   }
 
@@ -403,16 +403,16 @@ TEST(ProgramFile, quantizedSlicesLieInTheirStack) {
     const Slot index = made.argument({1}, "f32"), stack = made.argument({kRows, kSlices, kDepth});
     const Gathered values{0, {{kSlices, kDepth}, {kRows, kSlices * kDepth}, {kDepth, 1}}};
     made.program.valueCount = 1;
-    made.step<QuantizeStep>(
-        stack,
-        QuantizeStep::Slices{
-            values, format::findElementFormat(format), {{{kSlices, {index, 4, false}}}}},
-        std::nullopt, kernels::Layout::RowMajor, std::vector<std::int64_t>{kRows, kDepth},
-        numerics::ScaledType{format::findElementFormat("e2m1fn"),
-                             format::findElementFormat("e4m3fn"),
-                             {1, 16},
-                             true},
-        numerics::QuantizeOptions{.rule = format::ScaleRule::Nearest}, 0);
+    made.step<QuantizeStep>(stack,
+                            QuantizeStep::Slices{values,
+                                                 format::findElementFormat(format),
+                                                 {{{kSlices, {index, 4, false}}}}},
+                            std::nullopt, kernels::Layout::RowMajor,
+                            ScaledShape({kRows, kDepth}, {format::findElementFormat("e2m1fn"),
+                                                          format::findElementFormat("e4m3fn"),
+                                                          {1, 16},
+                                                          true}),
+                            numerics::QuantizeOptions{.rule = format::ScaleRule::Nearest}, 0);
     return made.written();
   };
   for (const char* format : {"f32", "bf16", "f16", "e4m3fn"})
@@ -522,6 +522,90 @@ TEST(ProgramFile, productsOfItemsReachWhatTheyHave) {
             "2 and -1 for each item, which is less than none");
 }
 
+/// [5, n] by [3, n], of which the right side is quantized.
+TEST(ProgramFile, scaledProductsContractItems) {
+  constexpr std::int64_t kRows = 5, kColumns = 3;
+  const ItemNumber items{0, 1};
+  const format::ScaledFormat& format = *format::findScaledFormat("mxfp8_e4m3");
+  OpenPlan plan(
+      *kernels::productPlan(kernels::floatOperand(), kernels::operandFormat(format), 1000));
+  plan.depth = items;
+  ScaledShape shape({kColumns, 1000}, {format.element, format.scale, {1, 32}});
+  shape.extents.back() = items;
+  Programs made;
+  const Slot x = made.argument({kRows, items}), w = made.argument({kColumns, items}),
+             y = made.result({kRows, kColumns});
+  made.program.valueCount = made.program.packedCount = made.program.rightCount = 1;
+  made.step<QuantizeStep>(w, std::nullopt, std::nullopt, kernels::Layout::RowMajor, shape,
+                          numerics::QuantizeOptions{}, 0);
+  made.step<PackStep>(plan, std::nullopt, x, Matrices(), ItemNumber{kRows}, std::nullopt, 0);
+  made.step<ScaledProductStep>(plan, 0, 0, std::nullopt, Matrices(), false, y, ItemNumber{kRows},
+                               std::nullopt, ItemNumber{kColumns}, 0);
+  EXPECT_EQ(refusal(made.written()), "");
+
+  const auto refusalOf = [&](auto change) {
+    Programs other;
+    ScaledShape tensor = shape;
+    OpenPlan products = plan;
+    change(tensor, products);
+    const Slot left = other.argument({kRows, items}), right = other.argument({kColumns, items}),
+               result = other.result({kRows, kColumns});
+    other.program.valueCount = other.program.packedCount = other.program.rightCount = 1;
+    other.step<QuantizeStep>(right, std::nullopt, std::nullopt, kernels::Layout::RowMajor, tensor,
+                             numerics::QuantizeOptions{}, 0);
+    other.step<PackStep>(products, std::nullopt, left, Matrices(), ItemNumber{kRows}, std::nullopt,
+                         0);
+    other.step<ScaledProductStep>(products, 0, 0, std::nullopt, Matrices(), false, result,
+                                  ItemNumber{kRows}, std::nullopt, ItemNumber{kColumns}, 0);
+    const auto written = writeProgram(other.program, [](std::span<const std::byte>) {
+      return tl::expected<void, std::string>();
+    });
+    return written ? std::string() : written.error();
+  };
+  const std::string otherForm = "a product with a weight of another form";
+  EXPECT_EQ(refusalOf([&](ScaledShape& tensor, OpenPlan&) { tensor.blocks.back() = 16; }),
+            otherForm);
+  EXPECT_EQ(refusalOf([&](ScaledShape& tensor, OpenPlan&) { tensor.blocks.back() = items; }),
+            otherForm);
+  EXPECT_EQ(refusalOf([&](ScaledShape& tensor, OpenPlan&) { tensor.blocks.back() = {1, 1}; }),
+            "blocks of no elements, or of items that are less than an axis");
+  EXPECT_EQ(refusalOf([&](ScaledShape&, OpenPlan& other) { other.rightAlong = {1, 1}; }),
+            "blocks of items that are less than an axis");
+  EXPECT_EQ(refusalOf([&](ScaledShape&, OpenPlan& other) { other.depth = {-1, 1}; }),
+            "a product that contracts nothing");
+  EXPECT_NE(refusalOf([&](ScaledShape& tensor, OpenPlan&) { tensor.extents.back() = {0, 2}; }), "");
+}
+
+/// Sums of one scale are exact up to so many elements.
+TEST(ProgramFile, productsHaveAsManyItemsAsTheirSumsAreExactOf) {
+  const ItemNumber items{0, 1};
+  const kernels::OperandFormat perRow{format::findElementFormat("int8"),
+                                      format::findElementFormat("f32"), 1, format::kWholeAxis};
+  OpenPlan plan(*kernels::productPlan(perRow, perRow, 1000));
+  plan.depth = plan.leftAlong = plan.rightAlong = items;
+  Programs made;
+  const ScaledShape shape = [&] {
+    ScaledShape open({3, 1000}, {perRow.element, perRow.scale, {1, 1000}});
+    open.extents.back() = open.blocks.back() = items;
+    return open;
+  }();
+  const Slot x = made.argument({3, items}), y = made.result({3, 3});
+  made.program.items = {1, kMostItems};
+  made.program.valueCount = made.program.packedCount = made.program.rightCount = 1;
+  made.step<QuantizeStep>(x, std::nullopt, std::nullopt, kernels::Layout::RowMajor, shape,
+                          numerics::QuantizeOptions{}, 0);
+  made.step<PackStoredStep>(plan, 0, Matrices(), ItemNumber{3}, 0);
+  made.step<ScaledProductStep>(plan, 0, 0, std::nullopt, Matrices(), false, y, ItemNumber{3},
+                               std::nullopt, ItemNumber{3}, 0);
+  const auto program = read(made.written());
+  ASSERT_TRUE(program) << program.error();
+  const auto isExact = [&](std::int64_t depth) {
+    return kernels::productPlan(perRow, perRow, depth).has_value();
+  };
+  EXPECT_TRUE(isExact(program->items.most));
+  EXPECT_FALSE(isExact(program->items.most + 1));
+}
+
 TEST(ProgramFile, aValueIsAScaledTensorOrNone) {
   ScaledPrograms made;
   constexpr int kFrom = 0, kMade = 77;
@@ -531,8 +615,7 @@ TEST(ProgramFile, aValueIsAScaledTensorOrNone) {
                             format::findElementFormat("e8m0fnu"),
                             {1, ScaledPrograms::kDepth}};
   made.step<FromPartsStep>(ScaledParts{{made.elements, made.scales, std::nullopt},
-                                       {ScaledPrograms::kColumns, ScaledPrograms::kDepth},
-                                       std::move(type)},
+                                       {{ScaledPrograms::kColumns, ScaledPrograms::kDepth}, type}},
                            kMade);
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
@@ -549,7 +632,8 @@ TEST(ProgramFile, argumentsMayBeScaledTensors) {
   made.program.valueCount = kWeight + 1;
   made.program.arguments.push_back({kWeight});
   made.program.scaledArguments.push_back({kWeight, type, shape});
-  made.step<DequantizeStep>(kWeight, shape, type, made.result({shape.begin(), shape.end()}));
+  made.step<DequantizeStep>(kWeight, ScaledShape(shape, type),
+                            made.result({shape.begin(), shape.end()}));
   const auto program = read(made.written());
   ASSERT_TRUE(program) << program.error();
   ASSERT_EQ(program->scaledArguments.size(), 1U);
@@ -572,9 +656,10 @@ TEST(ProgramFile, scalesFitTheirContainers) {
   const Slot elements = made.argument({3, 32}, "e4m3fn"), scales = made.argument({3}, "f64");
   made.program.valueCount = 1;
   made.step<FromPartsStep>(
-      ScaledParts{{elements, scales, std::nullopt},
-                  {3, 32},
-                  {format::findElementFormat("e4m3fn"), format::findElementFormat("f16"), {1, 32}}},
+      ScaledParts{
+          {elements, scales, std::nullopt},
+          {{3, 32},
+           {format::findElementFormat("e4m3fn"), format::findElementFormat("f16"), {1, 32}}}},
       0);
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");

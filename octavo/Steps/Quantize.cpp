@@ -19,16 +19,16 @@ Outcome refusal(const Step& step, float value) {
 }
 
 tl::expected<numerics::ScaledTensor, numerics::NonFiniteInput>
-QuantizeStep::quantized(const float* values, std::span<const std::int64_t> extents,
+QuantizeStep::quantized(const float* values, const ScaledShape::OfItems& now,
                         std::span<const std::uint32_t> bits, numerics::ScaledTensor&& old) const {
   return kernels::quantizedTensor(
-      values, extents, scaledType, options, bits,
+      values, now.shape, now.type, options, bits,
       isTransposed ? kernels::Layout::Transposed : kernels::Layout::RowMajor, {}, std::move(old));
 }
 
 tl::expected<numerics::ScaledTensor, numerics::NonFiniteInput>
 QuantizeStep::quantizedSlice(const std::byte* memory, std::int64_t slice,
-                             numerics::ScaledTensor&& old) const {
+                             const ScaledShape::OfItems& now, numerics::ScaledTensor&& old) const {
   const int bytes = slices->format->bytes();
   std::vector<std::byte> gathered;
   if (const auto begin = slices->values.runOf(slice, slices->choice.count())) {
@@ -38,10 +38,10 @@ QuantizeStep::quantizedSlice(const std::byte* memory, std::int64_t slice,
     memory = gathered.data();
   }
   if (slices->format->name == "f32")
-    return quantized(reinterpret_cast<const float*>(memory), shape, {}, std::move(old));
-  kernels::ThreadVector<float> wide(static_cast<std::size_t>(numerics::elementCount(shape)));
+    return quantized(reinterpret_cast<const float*>(memory), now, {}, std::move(old));
+  kernels::ThreadVector<float> wide(static_cast<std::size_t>(numerics::elementCount(now.shape)));
   kernels::widen(*slices->format, memory, kernels::WideType::F32, wide.data(), wide.size());
-  return quantized(wide.data(), shape, {}, std::move(old));
+  return quantized(wide.data(), now, {}, std::move(old));
 }
 
 std::shared_ptr<const std::vector<QuantizeStep::Kept>>
@@ -49,9 +49,10 @@ QuantizeStep::keptOf(const Value& owner) const {
   const Value* const one = &owner;
   return kept.of(std::span(&one, 1), [&] {
     std::vector<Kept> made;
+    const ScaledShape::OfItems now = shape.of(1);
     for (std::int64_t slice = 0; slice < slices->choice.count(); ++slice)
       made.push_back(
-          quantizedSlice(owner.tensor().bytes.data(), slice, {})
+          quantizedSlice(owner.tensor().bytes.data(), slice, now, {})
               .map([](numerics::ScaledTensor tensor) { return Value(std::move(tensor)); }));
     return made;
   });
@@ -75,15 +76,14 @@ Outcome QuantizeStep::run(Frame& frame) const {
     frame.values[static_cast<std::size_t>(result)] = *one;
     return {};
   }
-  kernels::ThreadVector<std::int64_t> extents(shape.begin(), shape.end());
-  if (isOpen)
-    extents.front() *= frame.items;
-  const auto count = static_cast<std::size_t>(numerics::elementCount(shape));
+  const kernels::ThreadKept<ScaledShape::OfItems> now;
+  shape.close(frame.items, *now);
+  const auto count = static_cast<std::size_t>(numerics::elementCount(now->shape));
   const auto bits = randomBits ? std::span(frame.at<const std::uint32_t>(*randomBits), count)
                                : std::span<const std::uint32_t>();
   numerics::ScaledTensor& target = makeScaled(frame, result);
-  auto made = slices ? quantizedSlice(frame.at(from), slice, std::move(target))
-                     : quantized(frame.at<const float>(from), extents, bits, std::move(target));
+  auto made = slices ? quantizedSlice(frame.at(from), slice, *now, std::move(target))
+                     : quantized(frame.at<const float>(from), *now, bits, std::move(target));
   if (!made)
     return refusal(*this, made.error().value);
   target = std::move(*made);
@@ -93,10 +93,10 @@ Outcome QuantizeStep::run(Frame& frame) const {
 namespace {
 
 /// Bytes of a scaled tensor, codes and scales.
-double bytesOf(const numerics::ScaledType& type, std::span<const std::int64_t> shape) {
-  const auto count = static_cast<double>(numerics::elementCount(shape));
-  const auto blocks = static_cast<double>(kernels::blocksOf(shape, type.block));
-  return (count * type.element->width() + blocks * type.scale->width()) / 8;
+double bytesOf(const ScaledShape::OfItems& now) {
+  const auto count = static_cast<double>(numerics::elementCount(now.shape));
+  const auto blocks = static_cast<double>(kernels::blocksOf(now.shape, now.type.block));
+  return (count * now.type.element->width() + blocks * now.type.scale->width()) / 8;
 }
 
 /// Scales one after the other, as wide as their format is in memory.
@@ -109,39 +109,40 @@ void writeScales(const numerics::ScaledTensor& tensor, std::byte* to) {
 } // namespace
 
 StepFacts QuantizeStep::facts() const {
-  const auto count = static_cast<double>(numerics::elementCount(shape));
-  StepFacts facts{.kind = StepFacts::Kind::Quantize,
-                  .bytes = count * sizeof(float) + bytesOf(scaledType, shape)};
+  const ScaledShape::OfItems one = shape.of(1);
+  const auto count = static_cast<double>(numerics::elementCount(one.shape));
+  StepFacts facts{.kind = StepFacts::Kind::Quantize, .bytes = count * sizeof(float) + bytesOf(one)};
   if (slices)
     facts.weight = {.slot = from.number,
-                    .bytes =
-                        static_cast<double>(slices->choice.count()) * bytesOf(scaledType, shape)};
+                    .bytes = static_cast<double>(slices->choice.count()) * bytesOf(one)};
   return facts;
 }
 
 Outcome FromPartsStep::run(Frame& frame) const {
-  copyTensor(frame.whole, from, makeScaled(frame, result));
+  copyTensor(frame.whole, from, frame.items, makeScaled(frame, result));
   return {};
 }
 
 StepFacts FromPartsStep::facts() const {
-  return {.kind = StepFacts::Kind::Copy, .bytes = 2 * bytesOf(from.type, from.shape)};
+  return {.kind = StepFacts::Kind::Copy, .bytes = 2 * bytesOf(from.shape.of(1))};
 }
 
 Outcome DequantizeStep::run(Frame& frame) const {
   const numerics::ScaledTensor& tensor = scaledAt(frame, from);
   kernels::ThreadVector<std::byte> scales(tensor.scales.size() *
-                                          static_cast<std::size_t>(scaledType.scale->bytes()));
+                                          static_cast<std::size_t>(shape.scale->bytes()));
   writeScales(tensor, scales.data());
-  kernels::dequantize(tensor.elements.data(), scales.data(), tensor.outer, shape, scaledType,
+  const kernels::ThreadKept<ScaledShape::OfItems> now;
+  shape.close(frame.items, *now);
+  kernels::dequantize(tensor.elements.data(), scales.data(), tensor.outer, now->shape, now->type,
                       frame.at<float>(result));
   return {};
 }
 
 StepFacts DequantizeStep::facts() const {
-  const auto count = static_cast<double>(numerics::elementCount(shape));
-  return {.kind = StepFacts::Kind::Dequantize,
-          .bytes = count * sizeof(float) + bytesOf(scaledType, shape)};
+  const ScaledShape::OfItems one = shape.of(1);
+  const auto count = static_cast<double>(numerics::elementCount(one.shape));
+  return {.kind = StepFacts::Kind::Dequantize, .bytes = count * sizeof(float) + bytesOf(one)};
 }
 
 Outcome UnpackStep::run(Frame& frame) const {
@@ -154,7 +155,7 @@ Outcome UnpackStep::run(Frame& frame) const {
 }
 
 StepFacts UnpackStep::facts() const {
-  return {.kind = StepFacts::Kind::Copy, .bytes = 2 * bytesOf(to.type, to.shape)};
+  return {.kind = StepFacts::Kind::Copy, .bytes = 2 * bytesOf(to.shape.of(1))};
 }
 
 } // namespace octavo::steps

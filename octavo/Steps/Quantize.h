@@ -27,15 +27,14 @@ public:
     const format::ElementFormat* format;
     SliceChoice choice;
   };
-  /// `randomBits` is there for stochastic rounding; `result`, of Frame::values, has the shape and
-  /// the type, what is read is as `layout` says of it.
+  /// `randomBits` is there for stochastic rounding; `result`, of Frame::values, has the shape, what
+  /// is read is as `layout` says of it.
   QuantizeStep(OperationTextPtr op, Slot from, std::optional<Slices> slices,
-               std::optional<Slot> randomBits, kernels::Layout layout,
-               std::vector<std::int64_t> shape, numerics::ScaledType type,
+               std::optional<Slot> randomBits, kernels::Layout layout, ScaledShape shape,
                numerics::QuantizeOptions options, int result)
       : Step(std::move(op)), from(from), slices(std::move(slices)), randomBits(randomBits),
         isTransposed(layout == kernels::Layout::Transposed), shape(std::move(shape)),
-        scaledType(std::move(type)), options(std::move(options)), result(result) {}
+        options(std::move(options)), result(result) {}
   Outcome run(Frame& frame) const override;
   Outcome bind(const Binding& binding) const override;
   StepFacts facts() const override;
@@ -44,10 +43,11 @@ public:
 
 private:
   tl::expected<numerics::ScaledTensor, numerics::NonFiniteInput>
-  quantized(const float* values, std::span<const std::int64_t> extents,
+  quantized(const float* values, const ScaledShape::OfItems& now,
             std::span<const std::uint32_t> bits, numerics::ScaledTensor&& old) const;
   tl::expected<numerics::ScaledTensor, numerics::NonFiniteInput>
-  quantizedSlice(const std::byte* memory, std::int64_t slice, numerics::ScaledTensor&& old) const;
+  quantizedSlice(const std::byte* memory, std::int64_t slice, const ScaledShape::OfItems& now,
+                 numerics::ScaledTensor&& old) const;
   using Kept = tl::expected<Value, numerics::NonFiniteInput>;
   std::shared_ptr<const std::vector<Kept>> keptOf(const Value& owner) const;
 
@@ -56,9 +56,7 @@ private:
   MadeOnce<std::vector<Kept>> kept; ///< of all slices
   std::optional<Slot> randomBits;
   bool isTransposed = false;
-  std::vector<std::int64_t> shape;
-  bool isOpen = false; ///< the first extent is that of one item
-  numerics::ScaledType scaledType = {};
+  ScaledShape shape;
   numerics::QuantizeOptions options;
   int result = 0;
 };
@@ -84,10 +82,8 @@ class DequantizeStep : public Step {
 public:
   explicit DequantizeStep(OperationTextPtr op) : Step(std::move(op)) {}
   /// `from` is of Frame::values.
-  DequantizeStep(OperationTextPtr op, int from, std::vector<std::int64_t> shape,
-                 numerics::ScaledType type, Slot result)
-      : Step(std::move(op)), from(from), shape(std::move(shape)), scaledType(std::move(type)),
-        result(result) {}
+  DequantizeStep(OperationTextPtr op, int from, ScaledShape shape, Slot result)
+      : Step(std::move(op)), from(from), shape(std::move(shape)), result(result) {}
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
   StepType type() const override { return StepType::Dequantize; }
@@ -95,8 +91,7 @@ public:
 
 private:
   int from = 0;
-  std::vector<std::int64_t> shape;
-  numerics::ScaledType scaledType = {};
+  ScaledShape shape;
   Slot result;
 };
 

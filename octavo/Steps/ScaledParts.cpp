@@ -2,6 +2,7 @@
 
 #include "octavo/Kernels/Bf16Dots.h"
 #include "octavo/Kernels/BlockLayout.h"
+#include "octavo/Kernels/ThreadMemory.h"
 #include "octavo/Steps/Product.h"
 
 #include <algorithm>
@@ -9,16 +10,18 @@
 
 namespace octavo::steps {
 
-void copyTensor(const Worker& worker, const ScaledParts& parts, numerics::ScaledTensor& tensor) {
-  tensor.shape = parts.shape;
-  tensor.type = parts.type;
+void copyTensor(const Worker& worker, const ScaledParts& parts, std::int64_t items,
+                numerics::ScaledTensor& tensor) {
+  const kernels::ThreadKept<ScaledShape::OfItems> now;
+  parts.shape.close(items, *now);
+  tensor.shape = now->shape;
+  tensor.type = now->type;
   tensor.outer = parts.slots.outerScale(worker);
   const auto* codes = worker.at<const std::uint8_t>(parts.slots.elements);
-  tensor.elements.assign(codes, codes + numerics::elementCount(parts.shape));
-  const auto bytes = static_cast<std::size_t>(parts.type.scale->bytes());
+  tensor.elements.assign(codes, codes + numerics::elementCount(now->shape));
+  const auto bytes = static_cast<std::size_t>(now->type.scale->bytes());
   const std::byte* scales = worker.at<const std::byte>(parts.slots.scales);
-  tensor.scales.assign(static_cast<std::size_t>(kernels::blocksOf(parts.shape, parts.type.block)),
-                       0);
+  tensor.scales.assign(static_cast<std::size_t>(kernels::blocksOf(now->shape, now->type.block)), 0);
   for (std::size_t i = 0; i < tensor.scales.size(); ++i)
     std::memcpy(&tensor.scales[i], scales + i * bytes, bytes);
 }
@@ -105,15 +108,18 @@ kernels::ScaledView Matrices::at(kernels::ScaledView first, std::int64_t i) cons
 
 Outcome PackPartsStep::compute(const Frame& frame, Worker& worker, RowRange range,
                                const kernels::Execution& execution) const {
+  const auto now = plan.of(frame.items);
+  if (!now)
+    return failure(*this, now.error());
   const kernels::ScaledView first =
-      firstMatrix(worker, from, plan.left, rows.of(frame), plan.depth);
+      firstMatrix(worker, from, now->left, rows.of(frame), now->depth);
   // Rows are whole blocks: of a row, or of all of them under one scale.
   const auto pack = [&](const kernels::ScaledView& matrix, std::int64_t begin, std::int64_t count,
                         kernels::PackedOperand& target) {
-    kernels::ScaledView part = farther(matrix, begin * plan.depth, begin / first.across);
+    kernels::ScaledView part = farther(matrix, begin * now->depth, begin / first.across);
     part.rows = count;
     part.across = extent(first.across, count);
-    target = kernels::pack(part, kernels::Side::Left, plan, execution, std::move(target));
+    target = kernels::pack(part, kernels::Side::Left, *now, execution, std::move(target));
   };
   if (groups) {
     const std::span<kernels::PackedOperand> target = worker.lefts(packed, groups->count);
@@ -121,7 +127,7 @@ Outcome PackPartsStep::compute(const Frame& frame, Worker& worker, RowRange rang
     groups->forEach(frame, own, [&](std::int64_t group, std::int64_t begin, std::int64_t end) {
       if (group == groups->count)
         return;
-      const RowRange all = rowsForGroup(plan, {begin, end, own.count}, own);
+      const RowRange all = rowsForGroup(*now, {begin, end, own.count}, own);
       pack(first, all.begin, all.size(), target[static_cast<std::size_t>(group)]);
     });
     return {};
@@ -135,11 +141,12 @@ Outcome PackPartsStep::compute(const Frame& frame, Worker& worker, RowRange rang
 }
 
 StepFacts PackPartsStep::facts() const {
+  const kernels::OperandFormat left = plan.left(1);
+  const std::int64_t depth = plan.depth.of(1);
   return {.kind = StepFacts::Kind::Pack,
-          .detail = formatName(plan.left, plan.depth),
+          .detail = formatName(left, depth),
           .operations = 0,
-          .bytes =
-              2 * bytesOf(plan.left, (groups ? 1 : matrices.count.of(1)) * rows.of(1), plan.depth)};
+          .bytes = 2 * bytesOf(left, (groups ? 1 : matrices.count.of(1)) * rows.of(1), depth)};
 }
 
 } // namespace octavo::steps

@@ -4,7 +4,9 @@
 #include "octavo/Kernels/Product/Product.h"
 #include "octavo/Numerics/Scaled.h"
 #include "octavo/Steps/Chain.h"
+#include "octavo/Steps/OpenPlan.h"
 #include "octavo/Steps/RowGroups.h"
+#include "octavo/Steps/ScaledShape.h"
 
 #include <array>
 #include <optional>
@@ -23,13 +25,12 @@ struct PartSlots {
 /// A scaled tensor whose parts lie in slots.
 struct ScaledParts {
   PartSlots slots;
-  std::vector<std::int64_t> shape;
-  numerics::ScaledType type;
-  bool isOpen = false; ///< the first extent is that of one item
+  ScaledShape shape;
 };
 
-/// A copy of it, in the memory that `tensor` has.
-void copyTensor(const Worker& worker, const ScaledParts& parts, numerics::ScaledTensor& tensor);
+/// A copy of it in a run of so many items, in the memory that `tensor` has.
+void copyTensor(const Worker& worker, const ScaledParts& parts, std::int64_t items,
+                numerics::ScaledTensor& tensor);
 
 /// The grid of a matrix's blocks.
 std::array<std::int64_t, 2> gridOf(const kernels::OperandFormat& format, std::int64_t rows,
@@ -71,7 +72,7 @@ public:
   explicit PackPartsStep(OperationTextPtr op) : RowStep(std::move(op)) {}
   /// `packed` is of Worker::packed. With groups, the matrices are theirs, and have the rows
   /// together.
-  PackPartsStep(OperationTextPtr op, kernels::ProductPlan plan, PartSlots from, Matrices matrices,
+  PackPartsStep(OperationTextPtr op, OpenPlan plan, PartSlots from, Matrices matrices,
                 ItemNumber rows, std::optional<RowGroups> groups, int packed)
       : RowStep(std::move(op)), plan(std::move(plan)), from(from), matrices(matrices), rows(rows),
         groups(groups), packed(packed) {}
@@ -82,7 +83,7 @@ public:
   void fields(ProgramFields& fields) override;
 
 private:
-  kernels::ProductPlan plan = {};
+  OpenPlan plan;
   PartSlots from = {};
   Matrices matrices;
   ItemNumber rows;

@@ -53,6 +53,9 @@ template <typename F> auto withTransposed(const kernels::ScaledView& matrix, con
 
 Outcome PackStep::compute(const Frame& frame, Worker& worker, RowRange range,
                           const kernels::Execution& execution) const {
+  const auto now = plan.of(frame.items);
+  if (!now)
+    return failure(*this, now.error());
   const float* const values = worker.at<const float>(from);
   if (groups) {
     // What is in no group is quantized, too: it may be refused.
@@ -63,8 +66,8 @@ Outcome PackStep::compute(const Frame& frame, Worker& worker, RowRange range,
     groups->forEach(frame, own, [&](std::int64_t group, std::int64_t begin, std::int64_t end) {
       if (!outcome || static_cast<std::size_t>(group) >= target.size())
         return;
-      const RowRange all = rowsForGroup(plan, {begin, end, own.count}, own);
-      outcome = packRows(values + all.begin * plan.depth, all.size(),
+      const RowRange all = rowsForGroup(*now, {begin, end, own.count}, own);
+      outcome = packRows(*now, values + all.begin * now->depth, all.size(),
                          target[static_cast<std::size_t>(group)], execution);
     });
     return outcome;
@@ -72,7 +75,7 @@ Outcome PackStep::compute(const Frame& frame, Worker& worker, RowRange range,
   const Matrices::Range own = matrices.of(frame, range, rows);
   std::int64_t begin = own.first * own.rows + own.begin;
   for (kernels::PackedOperand& each : worker.lefts(packed, own.count)) {
-    if (Outcome outcome = packRows(values + begin * plan.depth, own.rows, each, execution);
+    if (Outcome outcome = packRows(*now, values + begin * now->depth, own.rows, each, execution);
         !outcome)
       return outcome;
     begin += own.rows;
@@ -81,22 +84,27 @@ Outcome PackStep::compute(const Frame& frame, Worker& worker, RowRange range,
 }
 
 Outcome PackStoredStep::run(Frame& frame) const {
-  const kernels::ScaledView first = firstMatrix(scaledAt(frame, from), plan.left, rows, plan.depth);
+  const auto now = plan.of(frame.items);
+  if (!now)
+    return failure(*this, now.error());
+  const kernels::ScaledView first =
+      firstMatrix(scaledAt(frame, from), now->left, rows.of(frame), now->depth);
   std::int64_t number = 0;
   for (kernels::PackedOperand& each : frame.whole.lefts(packed, matrices.count.of(frame)))
     each =
-        kernels::pack(matrices.at(first, number++), kernels::Side::Left, plan, {}, std::move(each));
+        kernels::pack(matrices.at(first, number++), kernels::Side::Left, *now, {}, std::move(each));
   return {};
 }
 
-Outcome PackStep::packRows(const float* values, std::int64_t count, kernels::PackedOperand& target,
+Outcome PackStep::packRows(const kernels::ProductPlan& now, const float* values, std::int64_t count,
+                           kernels::PackedOperand& target,
                            const kernels::Execution& execution) const {
-  const std::span matrix(values, static_cast<std::size_t>(count * plan.depth));
+  const std::span matrix(values, static_cast<std::size_t>(count * now.depth));
   if (!options) { // for the product that is the next step
-    target = kernels::packWhereTheyLie(matrix, plan, execution, std::move(target));
+    target = kernels::packWhereTheyLie(matrix, now, execution, std::move(target));
     return {};
   }
-  auto quantized = kernels::quantizeAndPack(matrix, plan, *options, execution, std::move(target));
+  auto quantized = kernels::quantizeAndPack(matrix, now, *options, execution, std::move(target));
   if (!quantized)
     return refusal(*this, quantized.error().value);
   target = std::move(*quantized);
@@ -124,109 +132,126 @@ static kernels::PackedOperand lentBy(const std::shared_ptr<const void>& lender,
           .hasUnusualScale = operand.hasUnusualScale};
 }
 
-kernels::ScaledView ScaledProductStep::first(const numerics::ScaledTensor& tensor) const {
-  return firstMatrix(tensor, asItLies(plan.right, isTransposed),
-                     isTransposed ? plan.depth : columns, isTransposed ? columns : plan.depth);
+tl::expected<ScaledProductStep::Sizes, std::string>
+ScaledProductStep::sizesOf(std::int64_t items) const {
+  return plan.of(items).map([&](kernels::ProductPlan made) {
+    return Sizes{std::move(made), matrices.count.of(items), rows.of(items), columns.of(items)};
+  });
 }
 
-kernels::ScaledView ScaledProductStep::first(const Frame& frame) const {
+bool ScaledProductStep::isWeightFixed() const {
+  return !plan.isOpen() && !columns.isOpen() && !matrices.count.isOpen();
+}
+
+kernels::ScaledView ScaledProductStep::first(const Sizes& now,
+                                             const numerics::ScaledTensor& tensor) const {
+  return firstMatrix(tensor, asItLies(now.plan.right, isTransposed),
+                     isTransposed ? now.plan.depth : now.columns,
+                     isTransposed ? now.columns : now.plan.depth);
+}
+
+kernels::ScaledView ScaledProductStep::first(const Sizes& now, const Frame& frame) const {
   if (const int* value = std::get_if<int>(&weight))
-    return first(scaledAt(frame, *value));
-  return firstMatrix(frame.whole, std::get<PartSlots>(weight), asItLies(plan.right, isTransposed),
-                     isTransposed ? plan.depth : columns, isTransposed ? columns : plan.depth);
+    return first(now, scaledAt(frame, *value));
+  return firstMatrix(
+      frame.whole, std::get<PartSlots>(weight), asItLies(now.plan.right, isTransposed),
+      isTransposed ? now.plan.depth : now.columns, isTransposed ? now.columns : now.plan.depth);
 }
 
-kernels::PackedOperand ScaledProductStep::pack(const kernels::ScaledView& matrix,
-                                               std::int64_t count,
+kernels::PackedOperand ScaledProductStep::pack(const Sizes& now, const kernels::ScaledView& matrix,
                                                const kernels::Execution& execution,
                                                kernels::PackedOperand&& old,
                                                kernels::PackedBytes* spare) const {
   const auto packed = [&](const kernels::ScaledView& given) {
-    return kernels::pack(given, kernels::Side::Right, plan, execution, std::move(old));
+    return kernels::pack(given, kernels::Side::Right, now.plan, execution, std::move(old));
   };
   kernels::PackedOperand right = isTransposed ? withTransposed(matrix, packed) : packed(matrix);
-  return count > kFewRows ? kernels::decodedAhead(plan, std::move(right), execution, spare)
-                          : std::move(right);
+  return now.rows > kFewRows ? kernels::decodedAhead(now.plan, std::move(right), execution, spare)
+                             : std::move(right);
 }
 
-void ScaledProductStep::packOwn(const kernels::ScaledView& matrix, std::int64_t count,
+void ScaledProductStep::packOwn(const Sizes& now, const kernels::ScaledView& matrix,
                                 const kernels::Execution& execution, OwnOperand& own) const {
   const bool isDecoded = own.packed.storage == kernels::PackedOperand::Storage::Values;
   if (isDecoded && own.spare.size() != 0) // codes have memory of their own
     std::swap(own.packed.elements, own.spare);
-  own.packed = pack(matrix, count, execution, std::move(own.packed), &own.spare);
+  own.packed = pack(now, matrix, execution, std::move(own.packed), &own.spare);
 }
 
-std::optional<kernels::ScaledView>
-ScaledProductStep::inPlace(const Frame& frame, std::int64_t product, std::int64_t products) const {
-  const kernels::ScaledView whole = first(frame);
+std::optional<kernels::ScaledView> ScaledProductStep::inPlace(const Sizes& now, const Frame& frame,
+                                                              std::int64_t product) const {
+  const kernels::ScaledView whole = first(now, frame);
   if (!moved)
     return matrices.at(whole, product);
   const auto slice = moved->inPlace(whole, moved->slices.of(frame, product));
-  return slice ? std::optional(matrices.at(*slice, product % ofSlice(products))) : std::nullopt;
+  return slice ? std::optional(matrices.at(*slice, product % ofSlice(now.products))) : std::nullopt;
 }
 
 /// The matrices of one slice, in their places among all.
-void ScaledProductStep::packSlice(const kernels::ScaledView& first, std::int64_t slice,
-                                  std::int64_t products, std::int64_t count, Packed& all) const {
+void ScaledProductStep::packSlice(const Sizes& now, const kernels::ScaledView& first,
+                                  std::int64_t slice, Packed& all) const {
   const std::optional<MovedParts> parts =
       moved ? std::optional<MovedParts>(std::in_place, *moved, first, slice) : std::nullopt;
-  const std::int64_t each = ofSlice(products);
+  const std::int64_t each = ofSlice(now.products);
   for (std::int64_t i = 0; i < each; ++i)
     all[static_cast<std::size_t>(slice * each + i)] =
-        pack(matrices.at(parts ? parts->first(first) : first, i), count, {}, {}, nullptr);
+        pack(now, matrices.at(parts ? parts->first(first) : first, i), {}, {}, nullptr);
 }
 
-ScaledProductStep::Packed ScaledProductStep::packAll(const kernels::ScaledView& first,
-                                                     std::int64_t products,
-                                                     std::int64_t count) const {
-  Packed all(static_cast<std::size_t>(slices() * ofSlice(products)));
+ScaledProductStep::Packed ScaledProductStep::packAll(const Sizes& now,
+                                                     const kernels::ScaledView& first) const {
+  Packed all(static_cast<std::size_t>(slices() * ofSlice(now.products)));
   for (std::int64_t slice = 0; slice < slices(); ++slice)
-    packSlice(first, slice, products, count, all);
+    packSlice(now, first, slice, all);
   return all;
 }
 
 /// Of slices those alone that the products of this run choose.
-ScaledProductStep::Packed ScaledProductStep::packChosen(const Frame& frame, std::int64_t products,
-                                                        std::int64_t count) const {
-  const std::int64_t each = ofSlice(products);
+ScaledProductStep::Packed ScaledProductStep::packChosen(const Sizes& now,
+                                                        const Frame& frame) const {
+  const std::int64_t each = ofSlice(now.products);
   Packed all(static_cast<std::size_t>(slices() * each));
-  for (std::int64_t product = 0; product < products; product += each) {
-    const std::int64_t matrix = matrixOf(frame, product, products);
+  for (std::int64_t product = 0; product < now.products; product += each) {
+    const std::int64_t matrix = matrixOf(frame, product, now.products);
     if (all[static_cast<std::size_t>(matrix)].rows == 0)
-      packSlice(first(frame), matrix / each, products, count, all);
+      packSlice(now, first(now, frame), matrix / each, all);
   }
   return all;
 }
 
 tl::expected<std::shared_ptr<const ScaledProductStep::Packed>, std::string>
-ScaledProductStep::formOf(const Value& value, std::int64_t products, std::int64_t count) const {
+ScaledProductStep::formOf(const Sizes& now, const Value& value) const {
   // A plan is made of its operands' formats and the depth alone.
-  execution::Forms::Key key{plan.depth, isTransposed ? 1 : 0, count > kFewRows ? 1 : 0,
-                            ofSlice(products)};
+  execution::Forms::Key key{now.plan.depth, isTransposed ? 1 : 0, now.rows > kFewRows ? 1 : 0,
+                            ofSlice(now.products)};
   if (moved)
     moved->addTo(key);
-  for (const kernels::OperandFormat* operand : {&plan.left, &plan.right})
+  for (const kernels::OperandFormat* operand : {&now.plan.left, &now.plan.right})
     key.insert(key.end(),
                {reinterpret_cast<std::intptr_t>(operand->element),
                 reinterpret_cast<std::intptr_t>(operand->scale), operand->across, operand->along});
   return value.forms().of<Packed>(key, [&]() -> tl::expected<Packed, std::string> {
-    return packAll(first(value.scaled()), products, count);
+    return packAll(now, first(now, value.scaled()));
   });
 }
 
 Outcome ScaledProductStep::bind(const Binding& binding) const {
   // Which form open rows take is known in a run.
-  if (rows.isOpen() || matrices.count.isOpen() || !std::holds_alternative<int>(weight) ||
+  if (rows.isOpen() || !isWeightFixed() || !std::holds_alternative<int>(weight) ||
       binding.place != std::get<int>(weight))
     return {};
-  return formOf(binding.value, matrices.count.fixed, rows.fixed).map([](const auto&) {});
+  return sizesOf(1)
+      .and_then([&](const Sizes& now) { return formOf(now, binding.value); })
+      .map([](const auto&) {});
 }
 
 Outcome ScaledProductStep::prepare(Frame& frame) const {
   RightOperand& right = frame.right(number);
-  const std::int64_t products = matrices.count.of(frame), count = rows.of(frame);
-  const bool isMany = count > kFewRows;
+  const auto sizes = sizesOf(frame.items);
+  if (!sizes)
+    return failure(*this, sizes.error());
+  const Sizes& now = *sizes;
+  const bool isMany = now.rows > kFewRows;
   const auto share = [&](std::span<const Value* const> owners, bool isForMany,
                          const auto& make) -> Outcome {
     if (auto shared = right.share(owners, isForMany, make); !shared)
@@ -242,7 +267,7 @@ Outcome ScaledProductStep::prepare(Frame& frame) const {
       return packedParts[1].of({}, [&] {
         Packed all;
         for (const kernels::PackedOperand& operand : *ahead)
-          all.push_back(kernels::decodedAhead(plan, lentBy(ahead, operand)));
+          all.push_back(kernels::decodedAhead(now.plan, lentBy(ahead, operand)));
         return all;
       });
     });
@@ -250,13 +275,13 @@ Outcome ScaledProductStep::prepare(Frame& frame) const {
   // What does not come again is packed where its products are, or, of one, for all threads.
   const auto makeOwn = [&] {
     right.letGo();
-    if (products == 0) // of no items
+    if (now.products == 0) // of no items
       return Outcome();
-    const auto matrix = inPlace(frame, 0, products);
+    const auto matrix = inPlace(now, frame, 0);
     if (!matrix)
-      right.form = std::make_shared<const Packed>(packChosen(frame, products, count));
+      right.form = std::make_shared<const Packed>(packChosen(now, frame));
     else if (matrices.isOne())
-      packOwn(*matrix, count, {}, right.ownScaled);
+      packOwn(now, *matrix, {}, right.ownScaled);
     return Outcome();
   };
   if (const auto* const parts = std::get_if<PartSlots>(&weight)) {
@@ -269,58 +294,59 @@ Outcome ScaledProductStep::prepare(Frame& frame) const {
       return makeOwn();
     return share(owners, isMany, [&]() -> Form {
       return packedParts[isMany ? 1 : 0].of(owners,
-                                            [&] { return packAll(first(frame), products, count); });
+                                            [&] { return packAll(now, first(now, frame)); });
     });
   }
   const Value* const value = &frame.values[static_cast<std::size_t>(std::get<int>(weight))];
   // One that a step has made, or that nobody else holds, will not come again.
   if (!value->isShared())
     return makeOwn();
-  return share(std::span(&value, 1), isMany, [&] { return formOf(*value, products, count); });
+  return share(std::span(&value, 1), isMany, [&] { return formOf(now, *value); });
 }
 
-const kernels::PackedOperand& ScaledProductStep::rightOf(const Frame& frame, std::int64_t product,
+const kernels::PackedOperand& ScaledProductStep::rightOf(const Sizes& now, const Frame& frame,
+                                                         std::int64_t product,
                                                          const kernels::Execution& execution,
                                                          OwnOperand& made) const {
   const RightOperand& right = frame.right(number);
-  const std::int64_t products = matrices.count.of(frame);
   if (const auto* const form = static_cast<const Packed*>(right.form.get()))
-    return (*form)[static_cast<std::size_t>(matrixOf(frame, product, products))];
+    return (*form)[static_cast<std::size_t>(matrixOf(frame, product, now.products))];
   if (matrices.isOne())
     return right.ownScaled.packed;
-  packOwn(*inPlace(frame, product, products), rows.of(frame), execution, made);
+  packOwn(now, *inPlace(now, frame, product), execution, made);
   return made.packed;
 }
 
 /// The rows of each group with its matrix; those of none are 0.
-Outcome ScaledProductStep::multiplyGroups(const Frame& frame, Worker& worker, RowRange range,
+Outcome ScaledProductStep::multiplyGroups(const Sizes& now, const Frame& frame, Worker& worker,
+                                          RowRange range,
                                           const kernels::Execution& execution) const {
   if (Outcome outcome = checkGroups(*this, *groups, frame); !outcome)
     return outcome;
   const std::span<const kernels::PackedOperand> left = worker.lefts(packed, groups->count);
   float* const c = worker.at<float>(result);
   const kernels::ThreadKept<OwnOperand> made;
-  const RowRange whole = range.of(rows.of(frame));
+  const RowRange whole = range.of(now.rows);
   Outcome outcome;
   groups->forEach(frame, whole, [&](std::int64_t group, std::int64_t begin, std::int64_t end) {
-    float* const to = c + begin * columns;
-    const auto size = static_cast<std::size_t>((end - begin) * columns);
+    float* const to = c + begin * now.columns;
+    const auto size = static_cast<std::size_t>((end - begin) * now.columns);
     if (group == groups->count) {
       std::fill_n(to, size, 0.0f);
       return;
     }
-    const RowRange all = rowsForGroup(plan, {begin, end, whole.count}, whole);
+    const RowRange all = rowsForGroup(now.plan, {begin, end, whole.count}, whole);
     const kernels::PackedOperand& own = left[static_cast<std::size_t>(group)];
     if (own.rows != all.size()) {
       outcome = failure(*this, "its left side is packed for other groups");
       return;
     }
-    const kernels::PackedOperand& matrix = rightOf(frame, group, execution, *made);
+    const kernels::PackedOperand& matrix = rightOf(now, frame, group, execution, *made);
     if (all.size() == end - begin)
-      return kernels::multiply(plan, own, matrix, std::span(to, size), execution);
-    kernels::ThreadVector<float> others(static_cast<std::size_t>(all.size() * columns));
-    kernels::multiply(plan, own, matrix, others, execution);
-    std::copy_n(others.data() + (begin - all.begin) * columns, size, to);
+      return kernels::multiply(now.plan, own, matrix, std::span(to, size), execution);
+    kernels::ThreadVector<float> others(static_cast<std::size_t>(all.size() * now.columns));
+    kernels::multiply(now.plan, own, matrix, others, execution);
+    std::copy_n(others.data() + (begin - all.begin) * now.columns, size, to);
   });
   return outcome;
 }
@@ -328,18 +354,23 @@ Outcome ScaledProductStep::multiplyGroups(const Frame& frame, Worker& worker, Ro
 Outcome ScaledProductStep::multiply(const Frame& frame, Worker& worker, RowRange range,
                                     const kernels::Execution& execution,
                                     Finishing /*finishing*/) const {
+  const auto sizes = sizesOf(frame.items);
+  if (!sizes)
+    return failure(*this, sizes.error());
+  const Sizes& now = *sizes;
   if (groups)
-    return multiplyGroups(frame, worker, range, execution);
+    return multiplyGroups(now, frame, worker, range, execution);
   const Matrices::Range own = matrices.of(frame, range, rows);
   const std::span<const kernels::PackedOperand> left = worker.lefts(packed, own.count);
-  const auto size = static_cast<std::size_t>(own.rows * columns);
-  float* const c = worker.at<float>(result) + (own.first * rows.of(frame) + own.begin) * columns;
+  const auto size = static_cast<std::size_t>(own.rows * now.columns);
+  float* const c = worker.at<float>(result) + (own.first * now.rows + own.begin) * now.columns;
   kernels::forRanges(left.size(), 1, execution, [&](std::size_t begin, std::size_t end) {
     const kernels::ThreadKept<OwnOperand> made;
     for (std::size_t i = begin; i != end; ++i)
-      kernels::multiply(plan, left[i],
-                        rightOf(frame, own.first + static_cast<std::int64_t>(i), execution, *made),
-                        std::span(c + i * size, size), execution);
+      kernels::multiply(
+          now.plan, left[i],
+          rightOf(now, frame, own.first + static_cast<std::int64_t>(i), execution, *made),
+          std::span(c + i * size, size), execution);
   });
   return {};
 }
@@ -382,39 +413,43 @@ static std::string_view arithmeticName(execution::Multiplied multiplied) {
 
 StepFacts PackStep::facts() const {
   const std::int64_t all = (groups ? 1 : matrices.count.of(1)) * rows.of(1);
+  const kernels::OperandFormat left = plan.left(1);
+  const std::int64_t depth = plan.depth.of(1);
   return {.kind = StepFacts::Kind::Pack,
-          .detail = formatName(plan.left, plan.depth),
+          .detail = formatName(left, depth),
           .operations = options ? 1 : 0,
           .bytes = static_cast<double>(sizeof(float)) * static_cast<double>(all) *
-                       static_cast<double>(plan.depth) +
-                   bytesOf(plan.left, all, plan.depth)};
+                       static_cast<double>(depth) +
+                   bytesOf(left, all, depth)};
 }
 
 StepFacts PackStoredStep::facts() const {
-  return {
-      .kind = StepFacts::Kind::Pack, .detail = formatName(plan.left, plan.depth), .operations = 0};
+  return {.kind = StepFacts::Kind::Pack,
+          .detail = formatName(plan.left(1), plan.depth.of(1)),
+          .operations = 0};
 }
 
 StepFacts ScaledProductStep::productFacts() const {
   const PartSlots* const parts = std::get_if<PartSlots>(&weight);
-  const std::int64_t products = matrices.count.of(1);
-  const double weightBytes = bytesOf(plan.right, products * columns, plan.depth);
+  const kernels::OperandFormat left = plan.left(1), right = plan.right(1);
+  const std::int64_t products = matrices.count.of(1), width = columns.of(1),
+                     depth = plan.depth.of(1);
+  const double weightBytes = bytesOf(right, products * width, depth);
   const double packedBytes =
-      static_cast<double>(slices()) * bytesOf(plan.right, ofSlice(products) * columns, plan.depth);
+      static_cast<double>(slices()) * bytesOf(right, ofSlice(products) * width, depth);
   const std::int64_t allRows = (groups ? 1 : products) * rows.of(1);
-  const double results = static_cast<double>(allRows) * static_cast<double>(columns);
-  const execution::Multiplied multiplied = multipliedOf(plan, rows.of(1));
+  const double results = static_cast<double>(allRows) * static_cast<double>(width);
+  const execution::Multiplied multiplied = multipliedOf(plan.one, rows.of(1));
   return {
       .kind = StepFacts::Kind::Product,
-      .detail = fmt::format("{} x {}{}, in {}", formatName(plan.left, plan.depth),
-                            formatName(plan.right, plan.depth),
+      .detail = fmt::format("{} x {}{}, in {}", formatName(left, depth), formatName(right, depth),
                             groups                                 ? ", one for each group of rows"
                             : matrices.isOne()                     ? ""
                             : moved && moved->slices.isOfProduct() ? ", each with one of several"
                                                                    : ", in batches",
                             arithmeticName(multiplied)),
-      .bytes = bytesOf(plan.left, allRows, plan.depth) + weightBytes + sizeof(float) * results,
-      .arithmetic = 2 * results * static_cast<double>(plan.depth),
+      .bytes = bytesOf(left, allRows, depth) + weightBytes + sizeof(float) * results,
+      .arithmetic = 2 * results * static_cast<double>(depth),
       .multiplied = multiplied,
       .weight = parts ? StepFacts::Weight{.slot = parts->elements.number, .bytes = packedBytes}
                       : StepFacts::Weight{.value = std::get<int>(weight), .bytes = packedBytes}};

@@ -37,11 +37,12 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?x?xf32> {
   return %0 : tensor<?x?xf32>
 }""")
     message = refused(tmp_path, """
-func.func @main(%x: tensor<?x5x4xf32>, %y: tensor<?x5x3xf32>) -> tensor<4x1x3xf32> {
-  %0 = stablehlo.convolution(%x, %y) dim_numbers = [f, 0, b]x[i, 0, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<?x5x4xf32>, tensor<?x5x3xf32>) -> tensor<4x1x3xf32>
-  return %0 : tensor<4x1x3xf32>
+func.func @main(%x: tensor<?x5xf32>) -> tensor<?x?xf32> {
+  %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [1] : (tensor<?x5xf32>, tensor<?x5xf32>) -> tensor<?x?xf32>
+  %1 = stablehlo.cholesky %0, lower = true : tensor<?x?xf32>
+  return %1 : tensor<?x?xf32>
 }""")
-    assert "p.mlir:3:" in message and "depends on the number of items otherwise than by sizes; export" in message
+    assert "p.mlir:4:" in message and "depends on the number of items otherwise than by sizes; export" in message
 
 
 @pytest.fixture

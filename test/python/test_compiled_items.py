@@ -179,6 +179,23 @@ func.func @main(%x: tensor<?x6xf32>, %w: tensor<5x6xf32>) -> (tensor<6x6xf32>, t
         assert found == [each.tobytes() for each in (x.T @ x, w @ x.T, padded, padded @ (x.T @ x))]
 
 
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxfp4", "fp8_row"])
+def test_quantized_products_along_items(tmp_path, runner, format):
+    """The gradient of a weight, in blocks of items, and columns of items: the bits of `octavo run` for each number."""
+    (tmp_path / "p.mlir").write_text("""
+func.func @main(%x: tensor<?x16xf32> {octavo.name = "x"}, %y: tensor<?x24xf32> {octavo.name = "y"}) -> (tensor<16x24xf32>, tensor<24x?xf32>) {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<?x16xf32>, tensor<?x24xf32>) -> tensor<16x24xf32>
+  %1 = stablehlo.dot_general %0, %x, contracting_dims = [0] x [1] : (tensor<16x24xf32>, tensor<?x16xf32>) -> tensor<24x?xf32>
+  return %0, %1 : tensor<16x24xf32>, tensor<24x?xf32>
+}""")
+    options = ["--quantize", format, "--both-activations"]
+    octavo("compile", tmp_path / "p.mlir", "-o", tmp_path / "folder", *options)
+    drawn = np.random.default_rng(11)
+    for items in (3, 1, 33, 1009, 32):
+        arrays = [drawn.standard_normal((items, columns), np.float32) for columns in (16, 24)]
+        assert run_in_c(runner, tmp_path / "folder", arrays, 2) == run_in_octavo(tmp_path / "p.mlir", arrays, *options)
+
+
 def test_sums_of_no_items_are_not_for_folders(tmp_path, runner):
     """A loop over the items goes round at least once; a program that asserts nothing is for one and more."""
     (tmp_path / "p.mlir").write_text("""

@@ -45,19 +45,11 @@ private:
 /// another number, and the values of the rest.
 class ItemFields final : public CompiledFields {
 public:
-  ItemFields(Program& program, std::int64_t items) : CompiledFields(program), items(items) {}
+  using CompiledFields::CompiledFields;
 
   /// CheckedFields says what is wrong.
   void fail(std::string /*why*/) override {}
   void batch(steps::MatrixBatch& batch) override { batches.push_back(&batch); }
-  void scaled(std::vector<std::int64_t>& extents, bool& isOpen,
-              numerics::ScaledType& type) override {
-    if (!extents.empty() && extents.front() != 0 && extents.front() % items == 0) {
-      extents.front() /= items;
-      isOpen = true;
-    }
-    ProgramFields::scaled(extents, isOpen, type);
-  }
   void slotsOfChain(std::vector<RangeSlot>& slots, ItemNumber& bytesOfRow) override {
     chains.push_back({&slots, &bytesOfRow});
     list(slots, kMost, [&](RangeSlot& each) { number(each.slot); });
@@ -84,14 +76,13 @@ private:
     kept.insert(kept.end(), text.begin(), text.begin() + static_cast<std::ptrdiff_t>(count));
   }
   void itemNumber(ItemNumber& value) override { numbers.push_back(&value); }
-
-  std::int64_t items;
 };
 
 /// Holds the fields of steps of any number of items to what their program has.
 class CheckedFields final : public CompiledFields {
 public:
   using CompiledFields::CompiledFields;
+  using ProgramFields::mostItemsOfRun;
 
 private:
   void word(std::uint64_t& /*bits*/) override {}
@@ -195,7 +186,7 @@ private:
     };
     if (counts(one) != counts(other))
       return kOtherSteps;
-    ItemFields fields(one, items.one), twins(other, items.other);
+    ItemFields fields(one), twins(other);
     const auto &first = one.steps.all(), &second = other.steps.all();
     for (std::size_t i = 0; i < first.size(); ++i) {
       if (first[i]->type() == steps::StepType::Interpreted)
@@ -258,13 +249,14 @@ private:
   }
 
   /// For any number of items.
-  std::optional<std::string> check() const {
+  std::optional<std::string> check() {
     CheckedFields fields(one);
     for (const std::unique_ptr<Step>& step : one.steps.all()) {
       step->fields(fields);
       if (fields.failed())
         return placeOf(*step) + " is made for one number of items";
     }
+    one.items.most = fields.mostItemsOfRun();
     return std::nullopt;
   }
 

@@ -43,7 +43,8 @@ llvm::Error FunctionLowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
   add(sequence, std::make_unique<steps::QuantizeStep>(
                     text(op), *from, std::move(slices), randomBits,
                     source.isTransposed ? kernels::Layout::Transposed : kernels::Layout::RowMajor,
-                    type.getShape().vec(), type.getKind(), optionsOf(op), result->number));
+                    steps::ScaledShape(type.getShape().vec(), type.getKind()), optionsOf(op),
+                    result->number));
   return llvm::Error::success();
 }
 
@@ -56,7 +57,7 @@ llvm::Error FunctionLowering::fromParts(ir::PackOp op, Sequence& sequence) {
     return result.takeError();
   const auto type = mlir::cast<ir::ScaledType>(op.getResult().getType());
   add(sequence, std::make_unique<steps::FromPartsStep>(
-                    text(op), steps::ScaledParts{*from, type.getShape().vec(), type.getKind()},
+                    text(op), steps::ScaledParts{*from, {type.getShape().vec(), type.getKind()}},
                     result->number));
   return llvm::Error::success();
 }
@@ -70,7 +71,8 @@ llvm::Error FunctionLowering::dequantize(ir::DequantizeOp op, Sequence& sequence
     return result.takeError();
   const auto type = mlir::cast<ir::ScaledType>(op.getOperand().getType());
   add(sequence, std::make_unique<steps::DequantizeStep>(
-                    text(op), from->number, type.getShape().vec(), type.getKind(), *result));
+                    text(op), from->number,
+                    steps::ScaledShape(type.getShape().vec(), type.getKind()), *result));
   return llvm::Error::success();
 }
 
@@ -82,9 +84,9 @@ llvm::Error FunctionLowering::toParts(ir::UnpackOp op, Sequence& sequence) {
   if (!to)
     return to.takeError();
   const auto type = mlir::cast<ir::ScaledType>(op.getOperand().getType());
-  add(sequence,
-      std::make_unique<steps::UnpackStep>(
-          text(op), from->number, steps::ScaledParts{*to, type.getShape().vec(), type.getKind()}));
+  add(sequence, std::make_unique<steps::UnpackStep>(
+                    text(op), from->number,
+                    steps::ScaledParts{*to, {type.getShape().vec(), type.getKind()}}));
   return llvm::Error::success();
 }
 
@@ -111,14 +113,14 @@ llvm::Error FunctionLowering::stored(ir::DotGeneralOp op, Sequence& sequence) {
   if (!result)
     return result.takeError();
   const int left = program.packedCount++;
-  add(sequence,
-      std::make_unique<steps::PackStoredStep>(text(op), product->plan, (*sides)[0].number,
-                                              leftOf(product->batch), product->rows, left));
+  add(sequence, std::make_unique<steps::PackStoredStep>(text(op), product->plan, (*sides)[0].number,
+                                                        leftOf(product->batch),
+                                                        steps::ItemNumber{product->rows}, left));
   add(sequence,
       std::make_unique<steps::ScaledProductStep>(
           text(op), product->plan, left, (*sides)[1].number, std::nullopt, rightOf(product->batch),
           product->isTransposed, *result, steps::ItemNumber{product->rows}, std::nullopt,
-          product->columns, program.rightCount++));
+          steps::ItemNumber{product->columns}, program.rightCount++));
   return llvm::Error::success();
 }
 
@@ -281,7 +283,8 @@ FunctionLowering::scaled(mlir::Operation* op, const ScaledProduct& product,
   return std::make_unique<steps::ScaledProductStep>(
       text(op), product.plan, left, weight, std::move(moved),
       rightOf(product.batch, product.groups), product.isTransposed, *result,
-      steps::ItemNumber{product.rows}, *groups, product.columns, program.rightCount++);
+      steps::ItemNumber{product.rows}, *groups, steps::ItemNumber{product.columns},
+      program.rightCount++);
 }
 
 /// The quantization that one of its products packs.

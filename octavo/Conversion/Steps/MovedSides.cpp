@@ -1,6 +1,7 @@
 #include "octavo/Conversion/Steps/MovedSides.h"
 
 #include "octavo/Conversion/Steps/ScaledProducts.h"
+#include "octavo/Dialect/ArgumentOfItems.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
 
@@ -132,7 +133,7 @@ std::optional<KeptSlice> keptSlice(mlir::Value values) {
   if (!type || !type.hasStaticShape())
     return std::nullopt;
   std::optional<Source> source = sourceOfPart(values, 1, Conversions::Widen);
-  if (!source || !comesAgain(source->tensor))
+  if (!source || !comesAgain(source->tensor) || isOfItems(source->tensor))
     return std::nullopt;
   const bool isRun = source->gathered.runOf(0, slicesOf(source->choices)).has_value();
   if (!isRun && source->choices.empty())

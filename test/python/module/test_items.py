@@ -388,6 +388,65 @@ def test_any_number_of_quantized_items(name, format, tmp_path):
                 assert np.abs(a - b).max() <= 0.05 * np.abs(b).max()  # codes beside each other, after other last bits
 
 
+@pytest.mark.parametrize("name, format", [
+    *((name, format) for name in ("squares", "columns") for format in ("mxfp8_e4m3", "mxfp4", "mxint8", "nvfp4", "fp8_row", "fp8_tensor")),
+    ("contracted", "mxfp8_e4m3"), ("contracted", "mxfp4")])
+def test_quantized_products_along_items(name, format):
+    """Which contract them, in blocks that they do not fill, under one scale of all, or have them for columns: the bits
+    of a program that is exported for so many, but for a sum of all items (C3)."""
+    function, axes, dtype = ANY[name]
+    options = {"quantize": format, "both_activations": True}
+    program = octavo.compile(exported(function, axes, dtype), **options)
+    for items in (3, 1, 2, 16, 17, 31, 32, 33, 64, 300, 3):
+        x = drawn(items, axes, dtype)
+        found = listed(program(x))
+        known = listed(octavo.compile(exported(function, axes, dtype, items), **options)(x))
+        assert program.explain()["open_extents"] == "any number of items" and not program.explain()["interpreted"]
+        assert_bits([each for each in found if each.shape], [each for each in known if each.shape])
+        for a, b in zip(found, known, strict=True):
+            np.testing.assert_allclose(a, b, rtol=2e-5)
+        if items < 40:
+            near = octavo.compile(exported(function, axes, dtype, items), backend="reference", **options)(x)
+            for a, b in zip(found, listed(near), strict=True):
+                assert np.abs(a - b).max() <= 1e-4 * np.abs(b).max()
+
+
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxfp4"])
+@pytest.mark.parametrize("name", ["entropy", "seen", "recurrent"])
+def test_quantized_training_of_any_number_of_items(name, format):
+    """Of layers, of a network of convolutions and of a scan. What the mean over the items scales may have other codes."""
+    function, axes, dtype = ANY[name]
+    options = {"quantize": format, "both_activations": True}
+    program = octavo.compile(exported(function, axes, dtype), **options)
+    for items in (3, 1, 33, 300):
+        x = drawn(items, axes, dtype)
+        known = octavo.compile(exported(function, axes, dtype, items), **options)(x)
+        for a, b in zip(listed(program(x)), listed(known), strict=True):
+            assert np.abs(a - b).max() <= 0.01 * np.abs(b).max()
+        assert program.explain()["open_extents"] == "any number of items" and not program.explain()["interpreted"]
+
+
+def test_scaled_tensors_along_items():
+    """Quantized, with random bits too, taken apart and dequantized: the interpreter's bits."""
+    text = """
+!blocks = !octavo.scaled<6x?xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
+func.func @main(%x: tensor<?x6xf32>, %bits: tensor<?x6xui32>) -> (tensor<6x?xf32>, tensor<6x6xf32>) {
+  %t = stablehlo.transpose %x, dims = [1, 0] : (tensor<?x6xf32>) -> tensor<6x?xf32>
+  %r = stablehlo.transpose %bits, dims = [1, 0] : (tensor<?x6xui32>) -> tensor<6x?xui32>
+  %0 = octavo.quantize %t, rule = floor : tensor<6x?xf32> -> !blocks
+  %1 = octavo.dequantize %0 : !blocks -> tensor<6x?xf32>
+  %2 = octavo.quantize %t random(%r : tensor<6x?xui32>), rule = floor, rounding = stochastic : tensor<6x?xf32> -> !blocks
+  %3 = octavo.dot_general %0, %2, contracting_dims = [1] x [1] : (!blocks, !blocks) -> tensor<6x6xf32>
+  return %1, %3 : tensor<6x?xf32>, tensor<6x6xf32>
+}
+"""
+    program, reference = octavo.compile(text), octavo.compile(text, backend="reference")
+    for items in (3, 32, 1, 33, 100):
+        x, bits = drawn(items, "6", F32), np.random.default_rng(items).integers(0, 2**32, (items, 6), np.uint32)
+        assert_bits(program(x, bits), reference(x, bits))
+        assert program.explain()["open_extents"] == "any number of items"
+
+
 def test_tensors_of_any_size_besides_the_items():
     shapes = [jax.ShapeDtypeStruct((600, 600), F32), jax.ShapeDtypeStruct(jax.export.symbolic_shape("b, 600"), F32)]
     program = octavo.compile(jax.export.export(jax.jit(lambda w, x: jnp.tanh(x @ w)))(*shapes), quantize="mxfp8_e4m3", parameters="^w$")

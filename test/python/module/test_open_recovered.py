@@ -104,6 +104,7 @@ OPEN = {
     "joined": (lambda q, s, r, w: dot(jnp.concatenate([f32(q) * s[:, None], f32(r) * s[:, None]]), f32(w)), [CODES, ROWS, CODES, W],
                "f8E4M3FN by f32, block [1, 64]", None),
     "padded rows": (lambda q, s, w: dot(jnp.pad(f32(q) * s[:, None], ((0, 2), (0, 0))), f32(w)), [CODES, ROWS, W], "f8E4M3FN by f32, block [1, 64]", None),
+    "carried": (lambda x, w: dot(in_turns(x), f32(w)), [X, W], "f8E4M3FN by f32, block [1, 64]", None),
 }
 # The same, but compiled for each number of items: the interpreter evaluates a product, or a kernel is not one for any number.
 NOT_ITEMS = {
@@ -112,7 +113,6 @@ NOT_ITEMS = {
                                       [CODES, ("b, 4", F32), W], "f8E4M3FN by f32, block [1, 16]", None),
     "heads": (lambda q, s, w: dot((f32(q) * s[:, :, None]).reshape(q.shape[0], 5, 4, 16).transpose(0, 2, 1, 3), f32(w)[:16]),
               [("b, 5, 64", F8), ("b, 5", F32), W], "f8E4M3FN by f32, block [1, 4, 1, 16]", None),
-    "carried": (lambda x, w: dot(in_turns(x), f32(w)), [X, W], "f8E4M3FN by f32, block [1, 64]", None),
     "rows of open rows": (lambda q, s, i, w: dot((f32(q) * s[:, None])[i], f32(w)), [CODES, ROWS, ("b", I32), W], "f8E4M3FN by f32, block [1, 64]", None),
     "rows in pairs": (lambda q, s, w: dot((f32(q).reshape(-1, 2, K) * f32(s)[:, None, None]).reshape(-1, K), f32(w)), [("2*b, 64", F8), ("b", E8M0), W],
                       "f8E4M3FN by f8E8M0FNU, block [1, 64]", None),
