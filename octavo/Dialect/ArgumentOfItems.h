@@ -20,8 +20,8 @@ inline bool isOfItems(mlir::Value value) {
   auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
   if (!argument)
     return false;
-  const auto marked = argument.getOwner()->getParentOp()->getAttrOfType<mlir::DenseI64ArrayAttr>(
-      kArgumentsOfItems);
+  const auto marked =
+      argument.getOwner()->getParentOp()->getAttrOfType<mlir::DenseI64ArrayAttr>(kArgumentsOfItems);
   return marked && llvm::is_contained(marked.asArrayRef(), argument.getArgNumber());
 }
 
