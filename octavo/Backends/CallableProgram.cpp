@@ -68,6 +68,27 @@ std::int64_t findItems(Shapes& shapes, std::span<const runtime::Argument> argume
   return items;
 }
 
+/// Whether a tensor of a program seems to have more than one axis of items, of which the other one
+/// has twice as many.
+bool haveAxesOfItems(mlir::ModuleOp one, mlir::ModuleOp other) {
+  const auto sizesOf = [](mlir::ModuleOp program) {
+    std::vector<double> sizes;
+    program->walk([&](mlir::Operation* op) {
+      for (const mlir::Type type : op->getResultTypes()) {
+        const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+        sizes.push_back(
+            tensor && tensor.hasStaticShape() ? static_cast<double>(tensor.getNumElements()) : 0);
+      }
+    });
+    return sizes;
+  };
+  const std::vector<double> sizes = sizesOf(one), others = sizesOf(other);
+  return sizes.size() == others.size() &&
+         llvm::any_of(llvm::zip(sizes, others), [](const auto& each) {
+           return std::get<1>(each) > 2.05 * std::get<0>(each);
+         });
+}
+
 Shapes shapesOf(std::span<const Value> values) {
   Shapes shapes;
   for (const Value& value : values)
@@ -235,19 +256,23 @@ llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(cons
       ++fewest;
     while (llvm::errorToBool(isFor(fewest)));
   }
-  // What an ItemPair asks for: their distance is twice a prime.
-  constexpr std::int64_t kNumbers[] = {1009, 2027};
-  mlir::OwningOpRef<mlir::ModuleOp> modules[2];
-  std::vector<Result> results[2];
-  for (const std::size_t i : {0, 1}) {
-    modules[i] = program->clone();
-    auto found = close(*modules[i], withItems(shapes, kNumbers[i]));
+  // What ItemCounts ask for: their distances are few times a prime.
+  constexpr std::int64_t kNumbers[] = {1009, 2027, 4093};
+  llvm::SmallVector<mlir::OwningOpRef<mlir::ModuleOp>, 3> modules;
+  llvm::SmallVector<std::vector<Result>, 3> results;
+  llvm::SmallVector<pipelines::ProgramOfItems, 3> programs;
+  for (const std::int64_t items : kNumbers) {
+    if (modules.size() == 2 && !haveAxesOfItems(*modules[0], *modules[1]))
+      break;
+    modules.push_back(program->clone());
+    programs.push_back({*modules.back(), items});
+    auto found = close(*modules.back(), withItems(shapes, items));
     if (!found)
       return found.takeError();
-    results[i] = std::move(*found);
+    results.push_back(std::move(*found));
   }
-  auto compiled = pipelines::compileForItems({*modules[0], kNumbers[0]}, {*modules[1], kNumbers[1]},
-                                             fewest, functionName, reference::evaluateOperation);
+  auto compiled =
+      pipelines::compileForItems(programs, fewest, functionName, reference::evaluateOperation);
   if (!compiled)
     return compiled.takeError();
   ForItems made{.shapes = shapes,
@@ -258,8 +283,13 @@ llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(cons
                 .executable = std::move(compiled->executable)};
   for (std::size_t i = 0; i < made.results.size(); ++i) {
     std::vector<steps::ItemNumber>& shape = made.resultShapes.emplace_back();
-    for (auto [extent, other] : llvm::zip(made.results[i].shape, results[1][i].shape))
-      shape.push_back(*conversion::itemNumber(extent, other, {kNumbers[0], kNumbers[1]}));
+    for (std::size_t axis = 0; axis < made.results[i].shape.size(); ++axis) {
+      llvm::SmallVector<std::int64_t, 3> extents{made.results[i].shape[axis]};
+      for (const std::vector<Result>& other : llvm::drop_begin(results))
+        extents.push_back(other[i].shape[axis]);
+      shape.push_back(
+          *conversion::itemNumber(extents, llvm::ArrayRef(kNumbers).take_front(extents.size())));
+    }
   }
   return made;
 }
@@ -443,6 +473,9 @@ CallableProgram::executableToSave(execution::Signature& signature) {
   auto made = compiledForItems(*shapes, 0);
   if (!made)
     return failed(llvm::toString(made.takeError()));
+  for (const std::vector<steps::ItemNumber>& shape : made->resultShapes)
+    if (llvm::count_if(shape, [](const steps::ItemNumber& extent) { return extent.isOpen(); }) > 1)
+      return failed("a result has more than one axis of them, which C is not told");
   bounds->least = std::max(bounds->least, made->items.least);
   bounds->most = std::min(bounds->most, made->items.most);
   if (bounds->least > bounds->most)

@@ -123,7 +123,7 @@ std::optional<ItemNumber> itemNumberOf(mlir::Value value, const Shapes& shapes) 
   return product(*left, *right);
 }
 
-/// Leaves the numbers of items for which the number is not negative.
+/// Leaves the numbers of items for which the number, of single ones, is not negative.
 void keepNotNegative(ItemNumber number, ItemBounds& bounds) {
   if (number.factor > 0)
     bounds.least = std::max(bounds.least, llvm::divideCeilSigned(-number.fixed, number.factor));
@@ -144,7 +144,7 @@ bool keepWhere(mlir::Value condition, const Shapes& shapes, ItemBounds& bounds) 
     return false;
   using Direction = stablehlo::ComparisonDirection;
   const auto more = difference(*left, *right), less = difference(*right, *left);
-  if (!more || !less)
+  if (!more || !less || more->square != 0)
     return false;
   const auto keepPositive = [&](const ItemNumber& number) {
     keepNotNegative({number.fixed - 1, number.factor}, bounds);

@@ -196,14 +196,16 @@ executableOf(mlir::OwningOpRef<mlir::ModuleOp> module, llvm::StringRef name, boo
 
 } // namespace
 
-llvm::Expected<CompiledForItems> compileForItems(ProgramOfItems one, ProgramOfItems other,
+llvm::Expected<CompiledForItems> compileForItems(llvm::ArrayRef<ProgramOfItems> programs,
                                                  std::int64_t fewest, llvm::StringRef name,
                                                  conversion::Evaluate evaluate) {
-  std::array sources = {one, other};
-  for (ProgramOfItems& source : sources)
-    if (const std::string reason = whyInterpreted(source.program); !reason.empty())
+  llvm::SmallVector<mlir::ModuleOp, 3> sources;
+  for (const ProgramOfItems& each : programs) {
+    if (const std::string reason = whyInterpreted(each.program); !reason.empty())
       return llvm::createStringError(reason);
-  const KeptProgram kept({one.program, other.program}, name, fewest);
+    sources.push_back(each.program);
+  }
+  const KeptProgram kept(sources, name, fewest);
   const auto made = [&](mlir::OwningOpRef<mlir::ModuleOp> module, bool isSimplified,
                         conversion::Lowered lowered) -> llvm::Expected<CompiledForItems> {
     const steps::ItemRange items = lowered.program.items;
@@ -213,23 +215,24 @@ llvm::Expected<CompiledForItems> compileForItems(ProgramOfItems one, ProgramOfIt
     return CompiledForItems{std::move(*executable), items};
   };
   if (auto found = kept.find())
-    return made(one.program.clone(), false, std::move(*found));
-  mlir::OwningOpRef<mlir::ModuleOp> modules[2];
-  conversion::LoweredItems lowered[2];
-  for (auto [source, module, ofSource] : llvm::zip(sources, modules, lowered)) {
-    module = source.program.clone();
+    return made(sources.front().clone(), false, std::move(*found));
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
+  std::vector<conversion::LoweredItems> lowered(programs.size());
+  for (const auto& [each, ofProgram] : llvm::zip(programs, lowered)) {
+    modules.push_back(mlir::ModuleOp(each.program).clone());
+    mlir::ModuleOp module = *modules.back();
     conversion::Comparisons compared;
-    if (llvm::Error error = simplify(*module))
+    if (llvm::Error error = simplify(module))
       return std::move(error);
-    auto program = conversion::lower(module->lookupSymbol<mlir::func::FuncOp>(name), evaluate);
+    auto program = conversion::lower(module.lookupSymbol<mlir::func::FuncOp>(name), evaluate);
     if (!program)
       return program.takeError();
-    ofSource = {std::move(*program), source.items, compared.take()};
+    ofProgram = {std::move(*program), each.items, compared.take()};
   }
-  if (const auto why = conversion::openItems(lowered[0], lowered[1], fewest))
+  if (const auto why = conversion::openItems(lowered, fewest))
     return llvm::createStringError(*why);
-  kept.keep(lowered[0].lowered);
-  return made(std::move(modules[0]), true, std::move(lowered[0].lowered));
+  kept.keep(lowered.front().lowered);
+  return made(std::move(modules.front()), true, std::move(lowered.front().lowered));
 }
 
 llvm::Expected<std::unique_ptr<execution::Executable>>

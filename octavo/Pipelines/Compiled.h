@@ -28,7 +28,7 @@ struct CompiledForItems {
 };
 
 /// Compiles a function for any number of items, at least `fewest` (Conversion/Steps/Items.h).
-llvm::Expected<CompiledForItems> compileForItems(ProgramOfItems one, ProgramOfItems other,
+llvm::Expected<CompiledForItems> compileForItems(llvm::ArrayRef<ProgramOfItems> programs,
                                                  std::int64_t fewest, llvm::StringRef function,
                                                  conversion::Evaluate evaluate);
 

@@ -106,6 +106,8 @@ tensorsOf(const std::vector<std::string>& names, const std::vector<steps::Place>
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!places[i].memory)
       return Error(fmt::format("its argument {} is no tensor", names[i]));
+    if (std::ranges::count_if(places[i].memory->shape, &steps::ItemNumber::isOpen) > 1)
+      return Error(fmt::format("{} has more than one axis of items", names[i]));
     list.push_back({*places[i].memory, names[i], places[i].memory->shapeOf(1)});
   }
   return list;

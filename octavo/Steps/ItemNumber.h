@@ -2,7 +2,6 @@
 // bytes.
 #pragma once
 
-#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -11,17 +10,18 @@ namespace octavo::steps {
 
 struct Frame;
 
-/// So many besides, and `factor` for each item.
+/// So many besides, `factor` for each item, and `square` for each pair of items, as a tensor has
+/// that has two axes of them.
 struct ItemNumber {
-  std::int64_t fixed = 0, factor = 0;
+  std::int64_t fixed = 0, factor = 0, square = 0;
 
   constexpr ItemNumber() = default;
-  constexpr ItemNumber(std::int64_t fixed, std::int64_t factor = 0)
-      : fixed(fixed), factor(factor) {}
+  constexpr ItemNumber(std::int64_t fixed, std::int64_t factor = 0, std::int64_t square = 0)
+      : fixed(fixed), factor(factor), square(square) {}
 
   /// Whether it is another one for another number of items.
-  bool isOpen() const { return factor != 0; }
-  std::int64_t of(std::int64_t items) const { return fixed + factor * items; }
+  bool isOpen() const { return factor != 0 || square != 0; }
+  std::int64_t of(std::int64_t items) const { return fixed + (factor + square * items) * items; }
   /// In a run.
   std::int64_t of(const Frame& frame) const;
   friend auto operator<=>(const ItemNumber&, const ItemNumber&) = default;
@@ -32,33 +32,13 @@ struct ItemNumber {
 inline constexpr std::int64_t kMostFewest = 16;
 
 /// The fewest items for which the number is not negative, as of more; nothing where there are none.
-inline std::optional<std::int64_t> whereNotNegative(const ItemNumber& number) {
-  if (number.factor <= 0)
-    return number.factor == 0 && number.fixed >= 0 ? std::optional<std::int64_t>(0) : std::nullopt;
-  const std::int64_t missing = std::max<std::int64_t>(0, -number.fixed);
-  return missing / number.factor + (missing % number.factor != 0 ? 1 : 0);
-}
+std::optional<std::int64_t> whereNotNegative(const ItemNumber& number);
 
 /// Nothing where the sum has no 64 bits.
-inline std::optional<ItemNumber> sum(const ItemNumber& a, const ItemNumber& b) {
-  ItemNumber result;
-  if (__builtin_add_overflow(a.fixed, b.fixed, &result.fixed) ||
-      __builtin_add_overflow(a.factor, b.factor, &result.factor))
-    return std::nullopt;
-  return result;
-}
+std::optional<ItemNumber> sum(const ItemNumber& a, const ItemNumber& b);
 
-/// The same, and nothing where it would be of the items' square.
-inline std::optional<ItemNumber> product(const ItemNumber& a, const ItemNumber& b) {
-  ItemNumber result;
-  std::int64_t other = 0;
-  if ((a.isOpen() && b.isOpen()) || __builtin_mul_overflow(a.fixed, b.fixed, &result.fixed) ||
-      __builtin_mul_overflow(a.factor, b.fixed, &result.factor) ||
-      __builtin_mul_overflow(a.fixed, b.factor, &other) ||
-      __builtin_add_overflow(result.factor, other, &result.factor))
-    return std::nullopt;
-  return result;
-}
+/// The same, and nothing where it would be of three items.
+std::optional<ItemNumber> product(const ItemNumber& a, const ItemNumber& b);
 
 inline std::optional<ItemNumber> difference(const ItemNumber& a, const ItemNumber& b) {
   const auto negative = product(b, -1);

@@ -12,8 +12,9 @@ namespace octavo::steps {
 
 struct MatrixBatch {
   std::vector<kernels::BatchOffsets> offsets;
-  /// How much farther these lie for each item of the run; empty: all are where they are.
-  std::vector<kernels::BatchOffsets> factors = {};
+  /// How much farther these lie for each item of the run, and for each pair of items; empty: all
+  /// are where they are.
+  std::vector<kernels::BatchOffsets> factors = {}, squares = {};
   /// Whether the products are those of one item; from item to item all lie `item` farther.
   bool isOpen = false;
   kernels::BatchOffsets item = {};
@@ -24,17 +25,22 @@ struct MatrixBatch {
     const auto count = static_cast<std::int64_t>(offsets.size());
     return isOpen ? ItemNumber{0, count} : ItemNumber{count};
   }
+  /// Where a product begins that is known by its number.
+  ItemNumber begin(std::size_t number, std::ptrdiff_t kernels::BatchOffsets::* side) const {
+    if (factors.empty())
+      return offsets[number].*side;
+    return {offsets[number].*side, factors[number].*side, squares[number].*side};
+  }
   /// Of a product of a run of so many items.
   kernels::BatchOffsets at(std::int64_t number, std::int64_t items) const {
     const auto known = static_cast<std::int64_t>(offsets.size());
     const auto first = static_cast<std::size_t>(number % known);
     const std::ptrdiff_t turn = number / known;
-    const auto begin = [&](std::ptrdiff_t kernels::BatchOffsets::* side) {
-      const std::ptrdiff_t more = factors.empty() ? 0 : factors[first].*side * items;
-      return offsets[first].*side + more + turn * item.*side;
+    const auto beginOf = [&](std::ptrdiff_t kernels::BatchOffsets::* side) {
+      return begin(first, side).of(items) + turn * item.*side;
     };
-    return {begin(&kernels::BatchOffsets::left), begin(&kernels::BatchOffsets::right),
-            begin(&kernels::BatchOffsets::c)};
+    return {beginOf(&kernels::BatchOffsets::left), beginOf(&kernels::BatchOffsets::right),
+            beginOf(&kernels::BatchOffsets::c)};
   }
 };
 

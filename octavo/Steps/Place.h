@@ -13,14 +13,15 @@ struct Place {
   int number = -1;
   struct InMemory {
     numerics::ElementType type;
-    /// Of arguments, results, and what is copied or carried by a loop, one extent may depend on the
+    /// Of arguments, results, and what is copied or carried by a loop, extents may depend on the
     /// number of items.
     std::vector<ItemNumber> shape;
 
     bool operator==(const InMemory&) const = default;
-    /// The axis of that extent; -1: it is the same for any number of items.
+    /// The first axis of which each item has as much; -1: there is none.
     int openAxis() const {
-      const auto open = std::ranges::find_if(shape, &ItemNumber::isOpen);
+      const auto open = std::ranges::find_if(
+          shape, [](const ItemNumber& extent) { return extent.factor != 0 && extent.square == 0; });
       return open == shape.end() ? -1 : static_cast<int>(open - shape.begin());
     }
     std::vector<std::int64_t> shapeOf(std::int64_t items) const {

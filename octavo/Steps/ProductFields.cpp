@@ -54,7 +54,8 @@ ItemNumber blocksOf(const ItemNumber& extent, const ItemNumber& block) {
   if (extent == block || block.isOpen() || block.fixed < 1)
     return 1;
   return {blocksOf(std::max<std::int64_t>(0, extent.fixed), block.fixed),
-          blocksOf(extent.factor, block.fixed)};
+          blocksOf(std::max<std::int64_t>(0, extent.factor), block.fixed),
+          blocksOf(extent.square, block.fixed)};
 }
 
 /// Elements and scales.
@@ -99,19 +100,14 @@ struct Reached {
   bool hasRows;                                      ///< the first extent is the step's rows
 };
 
-/// Where a product begins that is known by its number.
-ItemNumber beginOf(const Reached& side, const MatrixBatch& batch, std::size_t product) {
-  return {batch.offsets[product].*side.ofProduct,
-          batch.factors.empty() ? 0 : batch.factors[product].*side.ofProduct};
-}
-
 /// The bytes of elements of so many that products reach.
 Bytes reach(ProgramFields& fields, const Reached& side, const MatrixBatch& batch,
             std::int64_t width) {
   ItemNumber far;
   for (std::size_t i = 0; i < batch.offsets.size(); ++i) {
-    const ItemNumber begin = beginOf(side, batch, i);
-    far = {std::max(far.fixed, begin.fixed), std::max(far.factor, begin.factor)};
+    const ItemNumber begin = batch.begin(i, side.ofProduct);
+    far = {std::max(far.fixed, begin.fixed), std::max(far.factor, begin.factor),
+           std::max(far.square, begin.square)};
   }
   std::vector<Extent> extents(side.extents.begin(), side.extents.end());
   if (batch.isOpen)
@@ -145,11 +141,11 @@ void requireReached(ProgramFields& fields, Slot slot, const Reached& side, const
     ofRow.front().count = each;
     const ItemNumber advance = fields.times(ofRow.front().stride, each * width);
     fits = side.hasRows && advance == room &&
-           isInRow(0, fields.plus(side.offset, beginOf(side, batch, 0)), ofRow);
+           isInRow(0, fields.plus(side.offset, batch.begin(0, side.ofProduct)), ofRow);
   }
   for (std::size_t i = 0; !batch.isOne() && i < batch.offsets.size() && fits; ++i)
     fits = isInRow(static_cast<std::int64_t>(i) / each,
-                   fields.plus(side.offset, beginOf(side, batch, i)), side.extents);
+                   fields.plus(side.offset, batch.begin(i, side.ofProduct)), side.extents);
   if (batch.isOpen)
     fits = fits && fields.times(room, fields.rowsOfChain().factor) ==
                        ItemNumber(batch.item.*side.ofProduct * width);
@@ -207,7 +203,8 @@ bool MatrixProductStep::hasMadeRows() const {
   const ItemNumber& made = maker->allRows();
   const std::int64_t count = batch.isOpen ? made.factor : made.fixed;
   const std::ptrdiff_t item = batch.item.right;
-  if ((batch.isOpen ? made.fixed : made.factor) != 0 || count < all || count % all != 0 ||
+  if ((batch.isOpen ? made.fixed : made.factor) != 0 || made.square != 0 || count < all ||
+      count % all != 0 ||
       (batch.isOpen && (item < 0 || item % elements != 0 || item / elements > all)))
     return false;
   const std::int64_t last = (now.madeRows() - 1) * (stride / elements);
@@ -589,7 +586,8 @@ void ConvolutionStep::productFields(ProgramFields& fields) {
   fields.right(number);
   if (shape.axes.empty() || (shape.inputGroups > 1 && shape.batchGroups > 1) ||
       shape.outputs.fixed % (shape.inputGroups * shape.batchGroups) != 0 ||
-      shape.outputs.factor % (shape.inputGroups * shape.batchGroups) != 0)
+      shape.outputs.factor % (shape.inputGroups * shape.batchGroups) != 0 ||
+      shape.outputs.square != 0)
     fields.fail("a convolution of groups that do not divide it");
   // Their products are computed, whichever of them are none.
   const auto some = [](const ItemNumber& count) { return count == 0 ? ItemNumber(1) : count; };

@@ -146,14 +146,16 @@ void ProgramFields::text(std::string& value) {
 void ProgramFields::itemNumber(ItemNumber& value) {
   number(value.fixed, -kMost, kMost);
   number(value.factor, -kMost, kMost);
+  number(value.square, -kMost, kMost);
   ofItem(value.factor);
+  ofPair(value.square);
 }
 
 void ProgramFields::number(ItemNumber& value) {
   itemNumber(value);
   if (!problem && !isAtMost(0, value))
-    fail(
-        fmt::format("{} and {} for each item, which is less than none", value.fixed, value.factor));
+    fail(fmt::format("{}, {} for each item and {} for each pair, which is less than none",
+                     value.fixed, value.factor, value.square));
   if (problem)
     value = 0;
 }
@@ -172,7 +174,13 @@ void ProgramFields::batch(MatrixBatch& batch) {
     for (const std::int64_t factor : {each.left, each.right, each.c})
       ofItem(factor);
   });
-  if (!batch.factors.empty() && batch.factors.size() != batch.offsets.size())
+  list(batch.squares, kMost, [&](kernels::BatchOffsets& each) {
+    product(each);
+    for (const std::int64_t square : {each.left, each.right, each.c})
+      ofPair(square);
+  });
+  if ((!batch.factors.empty() && batch.factors.size() != batch.offsets.size()) ||
+      batch.squares.size() != batch.factors.size())
     fail("products of a batch of which some depend on items");
   truth(batch.isOpen);
   if (batch.isOpen) {
@@ -348,12 +356,13 @@ void ProgramFields::require(Slot slot, Bytes bytes, Access access) {
   if (use->kind == SlotUse::Kind::Rows)
     return fail(fmt::format("slot {} has memory for a prologue alone", slot.number));
   const std::int64_t fewest = std::max(of.items.least, bytes.from);
-  if (bytes.count.factor > use->bytes.factor && fewest <= of.items.most)
-    fail(fmt::format("slot {} has {} bytes for each item, {} are used", slot.number,
-                     use->bytes.factor, bytes.count.factor));
-  else if (fewest <= of.items.most && !isAtMost(bytes.count, use->bytes, bytes.from))
-    fail(fmt::format("slot {} has {} bytes, {} are used", slot.number, use->bytes.of(fewest),
-                     bytes.count.of(fewest)));
+  if (fewest <= of.items.most && !isAtMost(bytes.count, use->bytes, bytes.from)) {
+    const bool isOfEach = bytes.count.factor > use->bytes.factor;
+    fail(fmt::format("slot {} has {} bytes{}, {} are used", slot.number,
+                     isOfEach ? use->bytes.factor : use->bytes.of(fewest),
+                     isOfEach ? " for each item" : "",
+                     isOfEach ? bytes.count.factor : bytes.count.of(fewest)));
+  }
   const bool isConstant = use->kind == SlotUse::Kind::Constant;
   if (access == Access::Write && (isConstant || use->kind == SlotUse::Kind::Argument))
     fail(fmt::format("slot {} is not to be written to", slot.number));
@@ -383,8 +392,10 @@ void ProgramFields::requireInEach(Slot slot, const ItemNumber& rows, ItemNumber 
 
 std::int64_t ProgramFields::rowsInEach(const ItemNumber& rows) {
   if (chain != kNoChain && !problem) {
-    const std::int64_t each =
-        chainRows.isOpen() ? rows.factor / chainRows.factor : rows.fixed / chainRows.fixed;
+    const auto part = chainRows.square != 0   ? &ItemNumber::square
+                      : chainRows.factor != 0 ? &ItemNumber::factor
+                                              : &ItemNumber::fixed;
+    const std::int64_t each = rows.*part / chainRows.*part;
     if (times(chainRows, each) == rows)
       return each;
   }
@@ -609,10 +620,7 @@ void ProgramFields::slotsOfChain(std::vector<ChainStep::RangeSlot>& slots, ItemN
                               each.slot.number, each.bytes.of(1)));
     chainSlots.insert(each.slot.number);
   });
-  if (bytesOfRow.isOpen() && chainRows.isOpen())
-    fail("a chain over items whose rows are of items");
-  else
-    bytes({chainRows, bytesOfRow});
+  bytes({chainRows, bytesOfRow});
 }
 
 void ProgramFields::endChain() {

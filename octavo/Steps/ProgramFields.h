@@ -201,12 +201,15 @@ public:
   /// Notes something that a run has as many of for each item, which its items must not make more
   /// than kMost.
   void ofItem(std::int64_t count) { largestOfItem = std::max(largestOfItem, std::abs(count)); }
+  /// The same of each pair of items.
+  void ofPair(std::int64_t count) { largestOfPair = std::max(largestOfPair, std::abs(count)); }
 
 protected:
   Program& program() { return of; }
   static bool isAligned(const ItemNumber& bytes) {
     constexpr auto kAlignment = static_cast<std::int64_t>(kSlotAlignment);
-    return bytes.fixed % kAlignment == 0 && bytes.factor % kAlignment == 0;
+    return bytes.fixed % kAlignment == 0 && bytes.factor % kAlignment == 0 &&
+           bytes.square % kAlignment == 0;
   }
   virtual void word(std::uint64_t& bits) = 0;
   virtual void characters(std::string& text, std::size_t count) = 0;
@@ -218,7 +221,7 @@ protected:
   /// The same of a value.
   virtual void useValue(int number) = 0;
   /// Of whatever is open, as long as all of it can be counted.
-  std::int64_t mostItemsOfRun() const { return std::min(ofPlans, kMost / largestOfItem); }
+  std::int64_t mostItemsOfRun() const;
 
 private:
   ItemNumber within(const std::optional<ItemNumber>& number);
@@ -233,7 +236,7 @@ private:
   Program& of;
   std::optional<std::string> problem;
   int depth = 0; ///< of sequences within sequences
-  std::int64_t largestOfItem = 1;
+  std::int64_t largestOfItem = 1, largestOfPair = 0;
   std::int64_t ofPlans = kMostItems; ///< of which there are plans of all products
   std::set<int> chainSlots;
   ItemNumber chainRows;

@@ -162,19 +162,19 @@ TEST(ProgramFile, linksFillTheRowsOfTheirChain) {
   constexpr std::uint64_t kBytes = kHidden * sizeof(float);
   const Bytes file = chainOfProducts();
   // Its slot's rows lie farther apart than the product's.
-  EXPECT_EQ(refusal(with(with(file, {kRange, kBytes}, {kRange, 2 * kBytes}), {4, 0, 0, kBytes},
-                         {4, 0, 0, 2 * kBytes})),
+  EXPECT_EQ(refusal(with(with(file, {kRange, kBytes}, {kRange, 2 * kBytes}), {4, 0, 0, 0, kBytes},
+                         {4, 0, 0, 0, 2 * kBytes})),
             "products that reach beyond a row of their chain in slot 4");
   // The chain has less memory for it than the slot is said to have.
-  EXPECT_EQ(refusal(with(file, {4, 0, 0, kBytes}, {4, 0, 0, 4})),
+  EXPECT_EQ(refusal(with(file, {4, 0, 0, 0, kBytes}, {4, 0, 0, 0, 4})),
             "slot 4 is no memory of a chain's with 4 bytes for each row");
   // It moves an argument into its memory.
-  EXPECT_EQ(refusal(with(file, {4, 0, 0, kBytes}, {0, 0, 0, kBytes})),
+  EXPECT_EQ(refusal(with(file, {4, 0, 0, 0, kBytes}, {0, 0, 0, 0, kBytes})),
             "slot 0 is no memory of a chain's with 20 bytes for each row");
   // The second product has half the rows: each of its rows would be half of one.
-  EXPECT_EQ(
-      refusal(with(file, {kRows, 0, kHidden, 0, kColumns}, {kRows / 2, 0, kHidden, 0, kColumns})),
-      "1500 rows in a chain of 3000");
+  EXPECT_EQ(refusal(with(file, {kRows, 0, 0, kHidden, 0, 0, kColumns},
+                         {kRows / 2, 0, 0, kHidden, 0, 0, kColumns})),
+            "1500 rows in a chain of 3000");
   // What is packed before the chain begins would lie in memory of a range.
   EXPECT_EQ(refusal(with(file, {1, 4, 3, 2}, {1, 4, 3, 4})),
             "products that reach beyond a row of their chain in slot 4");
@@ -196,7 +196,7 @@ TEST(ProgramFile, productsOfABatchStayInTheRowsOfTheirChain) {
   const std::string beyond = "products that reach beyond a row of their chain in slot 2";
   EXPECT_EQ(refusal(file), "");
   EXPECT_EQ(refusal(with(file, {20, 15}, {20, 16})), beyond);
-  EXPECT_EQ(refusal(with(file, {3, 0, 4, 0, 5}, {3, 1, 4, 0, 5})), beyond);
+  EXPECT_EQ(refusal(with(file, {3, 0, 0, 4, 0, 0, 5}, {3, 1, 0, 4, 0, 0, 5})), beyond);
 }
 
 TEST(ProgramFile, aPrologueMakesTheRowsOfItsProduct) {
@@ -216,19 +216,19 @@ TEST(ProgramFile, aPrologueMakesTheRowsOfItsProduct) {
   EXPECT_EQ(refusal(file), "");
   const std::string none = "a product whose prologue does not make its right side";
   // Rows of the kernel that are no whole number for each.
-  EXPECT_EQ(refusal(with(file, {24, 0, 7}, {25, 0, 7})), none);
+  EXPECT_EQ(refusal(with(file, {24, 0, 0, 7}, {25, 0, 0, 7})), none);
   // A right side that ends beyond the last row; one that begins in the middle of a row; a kernel
   // for any number of items, whose product is for one.
   EXPECT_EQ(refusal(with(file, {4, 12, 3}, {4, 16, 3})), none);
   EXPECT_EQ(refusal(with(file, {4, 12, 3}, {4, 10, 3})), none);
-  EXPECT_EQ(refusal(with(file, {24, 0, 7}, {24, 1, 7})), none);
+  EXPECT_EQ(refusal(with(file, {24, 0, 0, 7}, {24, 1, 0, 7})), none);
   // A left side of rows that its prologue makes.
   EXPECT_EQ(refusal(with(file, {0, 0, 0, 2, 3}, {0, 0, 3, 2, 3})),
             "slot 3 has memory for a prologue alone");
 }
 
 TEST(ProgramFile, anArgumentLiesInOneSlot) {
-  EXPECT_EQ(refusal(with(chainOfProducts(), {kArgument, 80, 0, 1}, {kArgument, 80, 0, 0})),
+  EXPECT_EQ(refusal(with(chainOfProducts(), {kArgument, 80, 0, 0, 1}, {kArgument, 80, 0, 0, 0})),
             "slot 1 is of an argument that lies in another");
 }
 
@@ -270,8 +270,8 @@ public:
   void alone(int number, std::int64_t rows = kRows) { alone(links(number, rows)); }
   /// The file whose product has other numbers of its left and its right side.
   static Bytes product(const Bytes& file, Words from, Words to) {
-    from.insert(from.begin(), {kColumns, 0, 0});
-    to.insert(to.begin(), {kColumns, 0, 0});
+    from.insert(from.begin(), {kColumns, 0, 0, 0});
+    to.insert(to.begin(), {kColumns, 0, 0, 0});
     return with(file, from, to);
   }
 
@@ -315,8 +315,8 @@ TEST(ProgramFile, numbersOfSidesAreOfOneThing) {
   made.alone(1, ScaledPrograms::kRows / 2);
   const Bytes file = made.written();
   const auto x = static_cast<std::uint64_t>(made.x.number);
-  EXPECT_EQ(refusal(with(file, {ScaledPrograms::kRows / 2, 0, 0, x, 1},
-                         {ScaledPrograms::kRows / 2, 0, 0, x, 0})),
+  EXPECT_EQ(refusal(with(file, {ScaledPrograms::kRows / 2, 0, 0, 0, x, 1},
+                         {ScaledPrograms::kRows / 2, 0, 0, 0, x, 0})),
             "a left side that is packed for products of two forms");
   EXPECT_EQ(refusal(ScaledPrograms::product(file, {1, 1}, {1, 0})), "a right side of two products");
 }
@@ -464,8 +464,8 @@ TEST(ProgramFile, slotsThatChangePlacesHaveTheSameOfItems) {
                        Sequence(), predicate, std::move(body));
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
-  EXPECT_EQ(refusal(with(file, {kArena, 16, 0, 0, 0, kSlotAlignment},
-                         {kArena, 16, 1, 0, 0, kSlotAlignment})),
+  EXPECT_EQ(refusal(with(file, {kArena, 16, 0, 0, 0, 0, kSlotAlignment},
+                         {kArena, 16, 1, 0, 0, 0, kSlotAlignment})),
             "slots 3 and 4 do not change places");
 }
 
@@ -480,7 +480,7 @@ TEST(ProgramFile, whatIsCopiedIsOfItemsOnBothSides) {
   made.step<CopyStep>(place(from), place(to));
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
-  EXPECT_EQ(refusal(with(file, {2, 0, 4, 2, 0, 1}, {2, 4, 0, 2, 0, 1})),
+  EXPECT_EQ(refusal(with(file, {2, 0, 4, 0, 2, 0, 0, 1}, {2, 4, 0, 0, 2, 0, 0, 1})),
             "a copy between places of two types");
 }
 
@@ -490,7 +490,7 @@ TEST(ProgramFile, whatRowsOfItemsUseIsOfItems) {
   made.step<CholeskyStep>(Numbers{false, false}, true, ItemNumber{2}, 3, a, l);
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
-  EXPECT_EQ(refusal(with(file, {2, 0, 3, 0, 1}, {0, 2, 3, 0, 1})),
+  EXPECT_EQ(refusal(with(file, {2, 0, 0, 3, 0, 1}, {0, 2, 0, 3, 0, 1})),
             "slot 0 has 0 bytes for each item, 72 are used");
 }
 
@@ -509,17 +509,19 @@ TEST(ProgramFile, productsOfItemsReachWhatTheyHave) {
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
   // One more than there is of each item, and besides.
-  const Words sizes{kWidth, 0, kMore, 1, 5, 0};
-  EXPECT_NE(refusal(with(file, sizes, {kWidth, 0, kMore, 2, 5, 0})).find("bytes for each item"),
+  const Words sizes{kWidth, 0, 0, kMore, 1, 0, 5, 0, 0};
+  EXPECT_NE(
+      refusal(with(file, sizes, {kWidth, 0, 0, kMore, 2, 0, 5, 0, 0})).find("bytes for each item"),
+      std::string::npos);
+  EXPECT_NE(refusal(with(file, sizes, {kWidth, 0, 0, kMore + 1, 1, 0, 5, 0, 0})).find("bytes, "),
             std::string::npos);
-  EXPECT_NE(refusal(with(file, sizes, {kWidth, 0, kMore + 1, 1, 5, 0})).find("bytes, "),
-            std::string::npos);
-  // Rows of items besides those that are contracted: their product has the square.
-  EXPECT_EQ(refusal(with(file, sizes, {kWidth, 1, kMore, 1, 5, 0})),
+  // Columns of items besides a pair of them for each that is contracted: there are no more than
+  // pairs.
+  EXPECT_EQ(refusal(with(file, sizes, {kWidth, 0, 0, kMore, 1, 1, 5, 1, 0})),
             "a size that memory does not have");
   // Fewer of more items.
-  EXPECT_EQ(refusal(with(file, sizes, {kWidth, 0, kMore, ~std::uint64_t{0}, 5, 0})),
-            "2 and -1 for each item, which is less than none");
+  EXPECT_EQ(refusal(with(file, sizes, {kWidth, 0, 0, kMore, ~std::uint64_t{0}, 0, 5, 0, 0})),
+            "2, -1 for each item and 0 for each pair, which is less than none");
 }
 
 /// [5, n] by [3, n], of which the right side is quantized.
@@ -676,7 +678,8 @@ TEST(ProgramFile, whatIsPackedIsNoLargerThanMemory) {
   product.step<MatrixProductStep>(kernels::PlainType::F32, nowhere, nowhere, product.arena(64),
                                   ItemNumber{0}, std::nullopt, std::int64_t{7}, std::int64_t{9},
                                   one(), 0);
-  EXPECT_EQ(refusal(with(product.written(), {0, 0, 7, 0, 9}, {0, 0, kHuge, 0, kHuge})), tooLarge);
+  EXPECT_EQ(refusal(with(product.written(), {0, 0, 0, 7, 0, 0, 9}, {0, 0, 0, kHuge, 0, 0, kHuge})),
+            tooLarge);
 
   Programs patches;
   const Slot input = patches.argument({1});
@@ -685,7 +688,7 @@ TEST(ProgramFile, whatIsPackedIsNoLargerThanMemory) {
       {.type = kernels::PlainType::F32, .batch = 0, .features = 7, .outputs = 9},
       {{1, 1, 1, 1, 0, 1, 1, 0, 0}}};
   patches.step<ConvolutionStep>(shape, input, input, patches.arena(64), 0);
-  EXPECT_EQ(refusal(with(patches.written(), {0, 7, 0, 9}, {0, kHuge, 0, kHuge})), tooLarge);
+  EXPECT_EQ(refusal(with(patches.written(), {0, 7, 0, 0, 9}, {0, kHuge, 0, 0, kHuge})), tooLarge);
 }
 
 /// Windows of 3 places over images of 7 of 5 features, 11 outputs: of any number of images.
@@ -705,12 +708,13 @@ TEST(ProgramFile, imagesOfItemsLieOneAfterAnother) {
   made.step<ConvolutionStep>(shape, x, w, y, 0);
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
-  EXPECT_EQ(refusal(with(file, {0, 1, 5, 0, 11, 0, 1, 1}, {0, 1, 5, 0, 11, 0, 1, 11})),
-            "slot 0 has 140 bytes for each item, 1540 are used");
-  EXPECT_EQ(refusal(with(file, {35, 0, 0, 0, 11}, {~std::uint64_t{34}, 0, 0, 0, 11})),
+  EXPECT_EQ(
+      refusal(with(file, {0, 1, 0, 5, 0, 0, 11, 0, 0, 1, 1}, {0, 1, 0, 5, 0, 0, 11, 0, 0, 1, 11})),
+      "slot 0 has 140 bytes for each item, 1540 are used");
+  EXPECT_EQ(refusal(with(file, {35, 0, 0, 0, 0, 0, 11}, {~std::uint64_t{34}, 0, 0, 0, 0, 0, 11})),
             "an array that reaches beyond its memory");
-  EXPECT_NE(refusal(with(file, {35, 0, 0, 0, 11}, {36, 0, 0, 0, 11})), "");
-  EXPECT_NE(refusal(with(file, {35, 0, 0, 0, 11}, {35, 1, 0, 0, 11})), "");
+  EXPECT_NE(refusal(with(file, {35, 0, 0, 0, 0, 0, 11}, {36, 0, 0, 0, 0, 0, 11})), "");
+  EXPECT_NE(refusal(with(file, {35, 0, 0, 0, 0, 0, 11}, {35, 1, 0, 0, 0, 0, 11})), "");
 }
 
 } // namespace

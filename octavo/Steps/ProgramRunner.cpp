@@ -47,9 +47,12 @@ ProgramRunner::workspace(std::int64_t items) {
   if (!work)
     work = std::make_unique<Workspace>(whole);
   work->frame.items = items;
+  const ItemNumber& ofArena = whole.arenaBytes;
   std::int64_t all = 0;
-  const bool isTooMuch = __builtin_mul_overflow(whole.arenaBytes.factor, items, &all) ||
-                         __builtin_add_overflow(whole.arenaBytes.fixed, all, &all);
+  const bool isTooMuch = __builtin_mul_overflow(ofArena.square, items, &all) ||
+                         __builtin_add_overflow(ofArena.factor, all, &all) ||
+                         __builtin_mul_overflow(items, all, &all) ||
+                         __builtin_add_overflow(ofArena.fixed, all, &all);
   const auto bytes = static_cast<std::size_t>(all);
   if (!isTooMuch && work->arena && work->bytes >= bytes)
     return work;
@@ -58,8 +61,12 @@ ProgramRunner::workspace(std::int64_t items) {
   if (!work->arena)
     return tl::make_unexpected(
         fmt::format("there is not enough memory for the {} bytes that the program works on{}",
-                    items == 1 ? whole.arenaBytes.of(1) : whole.arenaBytes.factor,
-                    items == 1 ? "" : fmt::format(" for each of {} items", items)));
+                    items == 1            ? ofArena.of(1)
+                    : ofArena.square != 0 ? ofArena.square
+                                          : ofArena.factor,
+                    items == 1 ? ""
+                               : fmt::format(" for each {} of {} items",
+                                             ofArena.square != 0 ? "pair" : "one", items)));
   return work;
 }
 

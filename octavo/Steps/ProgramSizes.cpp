@@ -1,6 +1,7 @@
 #include "octavo/Steps/ProgramFields.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 namespace octavo::steps {
@@ -20,7 +21,7 @@ std::uint64_t ProgramFields::bytes(std::initializer_list<std::int64_t> factors) 
 
 /// The fewest items of which there is one.
 static std::int64_t fewestOf(const ItemNumber& count) {
-  return whereNotNegative({count.fixed - 1, count.factor}).value_or(0);
+  return whereNotNegative({count.fixed - 1, count.factor, count.square}).value_or(0);
 }
 
 Bytes ProgramFields::bytes(std::initializer_list<ItemNumber> factors) {
@@ -47,19 +48,28 @@ ItemNumber ProgramFields::times(const ItemNumber& a, const ItemNumber& b) {
 }
 
 ItemNumber ProgramFields::within(const std::optional<ItemNumber>& number) {
-  if (!number || std::abs(number->fixed) > kMost || std::abs(number->factor) > kMost) {
+  if (!number || std::abs(number->fixed) > kMost || std::abs(number->factor) > kMost ||
+      std::abs(number->square) > kMost) {
     fail("a size that memory does not have");
     return 0;
   }
   ofItem(number->factor);
+  ofPair(number->square);
   return *number;
 }
 
 bool ProgramFields::isAtMost(const ItemNumber& a, const ItemNumber& b, std::int64_t from) const {
-  const auto at = [&](const ItemNumber& number) {
-    return number.fixed + static_cast<__int128>(number.factor) * std::max(of.items.least, from);
-  };
-  return a.factor <= b.factor && at(a) <= at(b);
+  const auto more = difference(b, a);
+  const auto where = more ? whereNotNegative(*more) : std::nullopt;
+  return where && *where <= std::max(of.items.least, from);
+}
+
+std::int64_t ProgramFields::mostItemsOfRun() const {
+  std::int64_t most = std::min(ofPlans, kMost / largestOfItem);
+  if (largestOfPair != 0)
+    most = std::min(
+        most, static_cast<std::int64_t>(std::sqrt(static_cast<double>(kMost / largestOfPair))));
+  return most;
 }
 
 ItemNumber ProgramFields::beginOf(ItemNumber offset, std::span<const Extent> extents,

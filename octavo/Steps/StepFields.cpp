@@ -109,7 +109,7 @@ void SortStep::fields(ProgramFields& fields) {
     fields.number(*axis);
   // An element of a line has a number of 32 bits.
   const std::int64_t most = std::numeric_limits<std::uint32_t>::max();
-  if (std::max(lines.length.fixed, 2 * lines.length.factor) > most ||
+  if (lines.length.square != 0 || std::max(lines.length.fixed, 2 * lines.length.factor) > most ||
       (lines.length.isOpen() && 2 * lines.length.fixed > most))
     fields.fail("lines that are too long to be sorted");
   else

@@ -196,6 +196,29 @@ func.func @main(%x: tensor<?x16xf32> {octavo.name = "x"}, %y: tensor<?x24xf32> {
         assert run_in_c(runner, tmp_path / "folder", arrays, 2) == run_in_octavo(tmp_path / "p.mlir", arrays, *options)
 
 
+def test_pairs_of_items(tmp_path, runner):
+    """What each item has with each, within the program: whole numbers, numpy's bits. C is not told of such results."""
+    text = """
+func.func @main(%x: tensor<?x6xf32>) -> (tensor<?x6xf32>, tensor<f32>) {
+  %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [1] : (tensor<?x6xf32>, tensor<?x6xf32>) -> tensor<?x?xf32>
+  %1 = stablehlo.abs %0 : tensor<?x?xf32>
+  %2 = stablehlo.dot_general %1, %x, contracting_dims = [1] x [0] : (tensor<?x?xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %3 = stablehlo.reduce(%0 init: %zero) applies stablehlo.maximum across dimensions = [0, 1] : (tensor<?x?xf32>, tensor<f32>) -> tensor<f32>
+  return %2, %3 : tensor<?x6xf32>, tensor<f32>
+}"""
+    (tmp_path / "p.mlir").write_text(text)
+    octavo("compile", tmp_path / "p.mlir", "-o", tmp_path / "folder")
+    drawn = np.random.default_rng(12)
+    for items in (3, 1, 500, 17):
+        x = drawn.integers(-2, 3, (items, 6)).astype(np.float32)
+        pairs = x @ x.T
+        assert run_in_c(runner, tmp_path / "folder", [x], 2) == [(abs(pairs) @ x).tobytes(), np.maximum(pairs.max(), 0).tobytes()]
+    (tmp_path / "q.mlir").write_text(text.replace("(tensor<?x6xf32>, tensor<f32>) {", "tensor<?x?xf32> {").replace(
+        "return %2, %3 : tensor<?x6xf32>, tensor<f32>", "return %1 : tensor<?x?xf32>"))
+    assert "more than one axis" in octavo("compile", tmp_path / "q.mlir", "-o", tmp_path / "other", code=3)
+
+
 def test_sums_of_no_items_are_not_for_folders(tmp_path, runner):
     """A loop over the items goes round at least once; a program that asserts nothing is for one and more."""
     (tmp_path / "p.mlir").write_text("""

@@ -1,5 +1,7 @@
 #include "octavo/Conversion/Kernels/ItemCode.h"
 
+#include "octavo/Steps/Program.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/IRBuilder.h"
@@ -17,30 +19,46 @@
 
 namespace octavo::conversion {
 
-std::optional<ItemNumber> itemNumber(std::int64_t one, std::int64_t other, const ItemPair& items) {
-  if (one == other)
-    return ItemNumber{one};
-  const std::int64_t distance = items.other - items.one;
-  if ((other - one) % distance != 0)
+std::optional<ItemNumber> itemNumber(llvm::ArrayRef<std::int64_t> values, ItemCounts items) {
+  if (llvm::all_equal(values))
+    return ItemNumber{values.front()};
+  const auto slope = [&](std::size_t i) -> std::optional<std::int64_t> {
+    const std::int64_t rise = values[i + 1] - values[i], distance = items[i + 1] - items[i];
+    return rise % distance == 0 ? std::optional(rise / distance) : std::nullopt;
+  };
+  const auto first = slope(0), second = items.size() > 2 ? slope(1) : first;
+  if (!first || !second)
     return std::nullopt;
-  const std::int64_t factor = (other - one) / distance;
-  const ItemNumber number{one - factor * items.one, factor};
-  // Their square would be this number of them: other + one for each, and -one * other.
-  if (std::abs(number.fixed) >= items.one * items.other / 2)
+  std::int64_t square = 0;
+  if (*first != *second) {
+    const std::int64_t distance = items[2] - items[0];
+    if ((*second - *first) % distance != 0)
+      return std::nullopt;
+    square = (*second - *first) / distance;
+  }
+  const std::int64_t factor = *first - square * (items[0] + items[1]);
+  const ItemNumber number{values[0] - (factor + square * items[0]) * items[0], factor, square};
+  // The square of two would be this number of them: other + one for each, and -one * other.
+  if (std::abs(number.fixed) >= items[0] * items[1] / 2)
     return std::nullopt;
   return number;
 }
 
-std::optional<std::int64_t> whereLess(llvm::ArrayRef<Comparison> one,
-                                      llvm::ArrayRef<Comparison> other, const ItemPair& items) {
+std::optional<std::int64_t> whereLess(llvm::ArrayRef<std::vector<Comparison>> compared,
+                                      ItemCounts items) {
   std::int64_t fewest = 0;
-  if (one.size() != other.size())
+  const std::size_t count = compared.front().size();
+  if (llvm::any_of(compared, [&](const auto& each) { return each.size() != count; }))
     return std::nullopt;
-  for (const auto& [a, b] : llvm::zip(one, other)) {
-    if (a == b)
+  for (std::size_t i = 0; i < count; ++i) {
+    llvm::SmallVector<std::int64_t, 3> firsts, seconds;
+    for (const std::vector<Comparison>& each : compared) {
+      firsts.push_back(each[i].first);
+      seconds.push_back(each[i].second);
+    }
+    if (llvm::all_equal(firsts) && llvm::all_equal(seconds))
       continue;
-    const auto less = itemNumber(a.first, b.first, items);
-    const auto more = itemNumber(a.second, b.second, items);
+    const auto less = itemNumber(firsts, items), more = itemNumber(seconds, items);
     const auto next = less ? sum(*less, 1) : std::nullopt;
     const auto between = more && next ? difference(*more, *next) : std::nullopt;
     const auto from = between ? steps::whereNotNegative(*between) : std::nullopt;
@@ -59,11 +77,13 @@ struct OpenUse {
   ItemNumber number;
 };
 
-/// Whether code may compute the operand: the size of what lies on the stack and the cases of a
-/// switch are numbers.
+/// Of each row that a kernel keeps on the stack.
+constexpr std::int64_t kMostStackBytes = 256 * 1024;
+
+/// Whether code may compute the operand: the cases of a switch are numbers.
 bool canBeComputed(const llvm::Use& use) {
   auto* user = llvm::cast<llvm::Instruction>(use.getUser());
-  if (llvm::isa<llvm::AllocaInst, llvm::SwitchInst>(user))
+  if (llvm::isa<llvm::SwitchInst>(user))
     return false;
   const auto* call = llvm::dyn_cast<llvm::CallBase>(user);
   return call == nullptr ||
@@ -81,6 +101,10 @@ bool mustBePositive(const llvm::Use& use) {
          });
 }
 
+llvm::Value* multiple(llvm::IRBuilder<>& b, llvm::Value* count, std::int64_t factor) {
+  return factor == 1 ? count : b.CreateNSWMul(count, b.getInt64(factor));
+}
+
 /// A kernel's module, whose numbers of items become code.
 class ItemKernel {
 public:
@@ -94,14 +118,17 @@ public:
   /// numbers by it.
   std::string with(llvm::ArrayRef<OpenUse> uses) {
     llvm::Function* items = takeItems();
-    llvm::IRBuilder<> b(&*items->getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+    llvm::IRBuilder<> b(&*items->getEntryBlock().getFirstNonPHIOrDbg());
     llvm::Value* const count = items->getArg(static_cast<unsigned>(items->arg_size()) - 1);
     std::map<std::pair<ItemNumber, llvm::Type*>, llvm::Value*> computed;
     for (const auto& [use, number] : uses) {
       llvm::Type* const type = use->get()->getType();
       llvm::Value*& value = computed[{number, type}];
       if (value == nullptr) {
-        value = number.factor == 1 ? count : b.CreateNSWMul(count, b.getInt64(number.factor));
+        value = number.square != 0 ? multiple(b, count, number.square) : nullptr;
+        if (value != nullptr && number.factor != 0)
+          value = b.CreateNSWAdd(value, b.getInt64(number.factor));
+        value = value != nullptr ? b.CreateNSWMul(value, count) : multiple(b, count, number.factor);
         if (number.fixed != 0)
           value = b.CreateNSWAdd(value, b.getInt64(number.fixed));
         value = b.CreateTrunc(value, type);
@@ -151,42 +178,59 @@ private:
 
 } // namespace
 
-std::optional<KernelOfItems> kernelOfItems(const std::string& one, const std::string& other,
-                                           const ItemPair& items) {
+std::optional<KernelOfItems> kernelOfItems(llvm::ArrayRef<std::string> texts, ItemCounts items) {
   llvm::LLVMContext context;
-  ItemKernel kernel(one, context), twin(other, context);
-  std::vector<OpenUse> uses, twins;
-  std::int64_t fewest = 0;
-  auto second = llvm::inst_begin(twin.loops());
-  for (llvm::Instruction& op : llvm::instructions(kernel.loops())) {
-    if (second == llvm::inst_end(twin.loops()) || op.getNumOperands() != second->getNumOperands())
-      return std::nullopt;
-    for (auto [use, its] : llvm::zip(op.operands(), second->operands())) {
-      const auto* a = llvm::dyn_cast<llvm::ConstantInt>(use);
-      const auto* b = llvm::dyn_cast<llvm::ConstantInt>(its);
-      if (a == nullptr || b == nullptr || a == b)
+  std::vector<ItemKernel> kernels;
+  for (const std::string& text : texts)
+    kernels.emplace_back(text, context);
+  std::vector<std::vector<OpenUse>> uses(texts.size());
+  std::int64_t fewest = 0, most = steps::kMostItems;
+  std::vector<llvm::inst_iterator> others;
+  for (const ItemKernel& each : llvm::drop_begin(kernels))
+    others.push_back(llvm::inst_begin(each.loops()));
+  for (llvm::Instruction& op : llvm::instructions(kernels.front().loops())) {
+    llvm::SmallVector<llvm::Instruction*, 3> all{&op};
+    for (auto [other, kernel] : llvm::zip(others, llvm::drop_begin(kernels))) {
+      if (other == llvm::inst_end(kernel.loops()) || op.getNumOperands() != other->getNumOperands())
+        return std::nullopt;
+      all.push_back(&*other++);
+    }
+    for (unsigned i = 0; i < op.getNumOperands(); ++i) {
+      llvm::SmallVector<std::int64_t, 3> values;
+      for (llvm::Instruction* each : all)
+        if (const auto* integer = llvm::dyn_cast<llvm::ConstantInt>(each->getOperand(i)))
+          values.push_back(integer->getSExtValue());
+      if (values.size() != all.size() || llvm::all_equal(values))
         continue;
-      const std::optional<ItemNumber> number =
-          a->getBitWidth() == 64 && canBeComputed(use)
-              ? itemNumber(a->getSExtValue(), b->getSExtValue(), items)
-              : std::nullopt;
+      const llvm::Use& use = op.getOperandUse(i);
+      const std::optional<ItemNumber> number = use->getType()->isIntegerTy(64) && canBeComputed(use)
+                                                   ? itemNumber(values, items)
+                                                   : std::nullopt;
       const auto least = number ? sum(*number, mustBePositive(use) ? -1 : 0) : std::nullopt;
       const auto from = least && mustBePositive(use) ? steps::whereNotNegative(*least)
                                                      : std::optional<std::int64_t>(0);
       if (!least || !from)
         return std::nullopt;
       fewest = std::max(fewest, *from);
-      uses.push_back({&use, *number});
-      twins.push_back({&its, *number});
+      if (const auto* row = llvm::dyn_cast<llvm::AllocaInst>(&op)) {
+        const auto bytes = static_cast<std::int64_t>(
+            row->getDataLayout().getTypeAllocSize(row->getAllocatedType()).getFixedValue());
+        const auto tooMany = sum(*number, -kMostStackBytes / bytes - 1);
+        most = std::min(most, (tooMany ? steps::whereNotNegative(*tooMany) : std::nullopt)
+                                      .value_or(steps::kMostItems + 1) -
+                                  1);
+      }
+      for (auto [each, ofKernel] : llvm::zip(all, uses))
+        ofKernel.push_back({&each->getOperandUse(i), *number});
     }
-    ++second;
   }
-  if (uses.empty())
+  if (uses.front().empty())
     return std::nullopt;
-  std::string text = kernel.with(uses);
-  if (text != twin.with(twins))
-    return std::nullopt;
-  return KernelOfItems{std::move(text), fewest};
+  std::string text = kernels.front().with(uses.front());
+  for (auto [kernel, ofKernel] : llvm::drop_begin(llvm::zip(kernels, uses)))
+    if (text != kernel.with(ofKernel))
+      return std::nullopt;
+  return KernelOfItems{std::move(text), fewest, most};
 }
 
 } // namespace octavo::conversion

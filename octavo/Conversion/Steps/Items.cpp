@@ -3,11 +3,15 @@
 #include "octavo/Conversion/Steps/FunctionLowering.h"
 #include "octavo/Steps/ProgramFields.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -91,14 +95,19 @@ private:
 
 constexpr const char* kOtherSteps = "it becomes other steps for other numbers of items";
 
-/// Two programs of one function, for two numbers of items.
-class Pair {
+/// The programs of one function for some numbers of items.
+class Programs {
 public:
-  Pair(LoweredItems& one, LoweredItems& other)
-      : one(one.lowered.program), other(other.lowered.program), items{one.items, other.items} {}
+  explicit Programs(llvm::MutableArrayRef<LoweredItems> lowered)
+      : one(lowered.front().lowered.program) {
+    for (LoweredItems& each : lowered) {
+      all.push_back(&each.lowered.program);
+      items.push_back(each.items);
+    }
+  }
 
   std::optional<std::string> open() {
-    for (auto part : {&Pair::steps, &Pair::slots, &Pair::tensors, &Pair::constants})
+    for (auto part : {&Programs::steps, &Programs::slots, &Programs::tensors, &Programs::constants})
       if (std::optional<std::string> why = (this->*part)())
         return why;
     layOutMemory();
@@ -109,43 +118,72 @@ public:
   }
 
 private:
-  Program &one, &other;
-  ItemPair items;
+  Program& one;
+  std::vector<Program*> all;
+  std::vector<std::int64_t> items;
   std::vector<ChainMemory> chains;
 
-  /// Has the number be that of any number of items.
-  bool join(ItemNumber& number, const ItemNumber& twin) const {
-    const auto joined = itemNumber(number.fixed, twin.fixed, items);
+  /// Calls f with a part of each program.
+  template <typename Part> auto ofAll(const Part& part) const {
+    std::vector<std::decay_t<decltype(part(one))>> parts;
+    for (Program* each : all)
+      parts.push_back(part(*each));
+    return parts;
+  }
+
+  /// Has the first number be that of any number of items.
+  bool join(llvm::ArrayRef<ItemNumber*> numbers) const {
+    std::vector<std::int64_t> values;
+    for (const ItemNumber* each : numbers)
+      values.push_back(each->fixed);
+    const auto joined = itemNumber(values, items);
     if (joined)
-      number = *joined;
+      *numbers.front() = *joined;
     return joined.has_value();
   }
 
   /// The same of products of a batch, of which there may be as many for each item.
-  bool join(steps::MatrixBatch& batch, const steps::MatrixBatch& twin) const {
-    std::vector<kernels::BatchOffsets>&all = batch.offsets, others = twin.offsets;
-    if (all.size() != others.size()) {
-      const std::optional<kernels::BatchOffsets> item = cutToItem(all, items.one),
-                                                 its = cutToItem(others, items.other);
-      if (!item || !its || all.size() != others.size() || !areEqual(*item, *its))
+  bool join(llvm::ArrayRef<steps::MatrixBatch*> batches) const {
+    steps::MatrixBatch& batch = *batches.front();
+    std::vector<kernels::BatchOffsets>& offsets = batch.offsets;
+    const auto areAsMany = [&] {
+      return llvm::all_of(batches, [&](const steps::MatrixBatch* each) {
+        return each->offsets.size() == offsets.size();
+      });
+    };
+    if (!areAsMany()) {
+      std::optional<kernels::BatchOffsets> first;
+      for (auto [each, count] : llvm::zip(batches, items)) {
+        const std::optional<kernels::BatchOffsets> item = cutToItem(each->offsets, count);
+        if (!item || (first && !areEqual(*first, *item)))
+          return false;
+        first = item;
+      }
+      if (!areAsMany())
         return false;
       batch.isOpen = true;
-      batch.item = *item;
+      batch.item = *first;
     }
-    std::vector<kernels::BatchOffsets> factors(all.size());
+    std::vector<kernels::BatchOffsets> factors(offsets.size()), squares(offsets.size());
     bool isOpen = false;
-    for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t i = 0; i < offsets.size(); ++i)
       for (auto side : {&kernels::BatchOffsets::left, &kernels::BatchOffsets::right,
                         &kernels::BatchOffsets::c}) {
-        const auto joined = itemNumber(all[i].*side, others[i].*side, items);
+        std::vector<std::int64_t> values;
+        for (const steps::MatrixBatch* each : batches)
+          values.push_back(each->offsets[i].*side);
+        const auto joined = itemNumber(values, items);
         if (!joined)
           return false;
-        all[i].*side = joined->fixed;
+        offsets[i].*side = joined->fixed;
         factors[i].*side = joined->factor;
+        squares[i].*side = joined->square;
         isOpen = isOpen || joined->isOpen();
       }
-    if (isOpen)
+    if (isOpen) {
       batch.factors = std::move(factors);
+      batch.squares = std::move(squares);
+    }
     return true;
   }
 
@@ -171,10 +209,19 @@ private:
     return item;
   }
 
-  template <typename Part>
-  bool joinAll(const std::vector<Part*>& all, const std::vector<Part*>& twins) const {
-    return std::ranges::equal(all, twins,
-                              [&](Part* part, const Part* twin) { return join(*part, *twin); });
+  /// Joins what lies in lists of each program.
+  template <typename Part> bool joinAll(llvm::ArrayRef<const std::vector<Part*>*> lists) const {
+    const std::size_t count = lists.front()->size();
+    if (llvm::any_of(lists, [&](const auto* each) { return each->size() != count; }))
+      return false;
+    for (std::size_t i = 0; i < count; ++i) {
+      std::vector<Part*> parts;
+      for (const std::vector<Part*>* each : lists)
+        parts.push_back((*each)[i]);
+      if (!join(parts))
+        return false;
+    }
+    return true;
   }
 
   std::optional<std::string> steps() {
@@ -184,67 +231,77 @@ private:
                         program.packedCount, program.rightCount, program.operations,
                         program.steps.all().size());
     };
-    if (counts(one) != counts(other))
+    if (!llvm::all_equal(ofAll(counts)))
       return kOtherSteps;
-    ItemFields fields(one), twins(other);
-    const auto &first = one.steps.all(), &second = other.steps.all();
-    for (std::size_t i = 0; i < first.size(); ++i) {
-      if (first[i]->type() == steps::StepType::Interpreted)
-        return placeOf(*first[i]) + " is evaluated by the interpreter";
-      if (first[i]->type() != second[i]->type())
-        return placeOf(*first[i]) + " becomes another step for another number of items";
-      for (ItemFields* each : {&fields, &twins})
+    std::vector<std::unique_ptr<ItemFields>> fields;
+    for (Program* each : all)
+      fields.push_back(std::make_unique<ItemFields>(*each));
+    for (std::size_t i = 0; i < one.steps.all().size(); ++i) {
+      const Step& step = *one.steps.all()[i];
+      if (step.type() == steps::StepType::Interpreted)
+        return placeOf(step) + " is evaluated by the interpreter";
+      if (!llvm::all_equal(ofAll([&](const Program& each) { return each.steps.all()[i]->type(); })))
+        return placeOf(step) + " becomes another step for another number of items";
+      std::vector<const std::vector<ItemNumber*>*> numbers;
+      std::vector<const std::vector<steps::MatrixBatch*>*> batches;
+      bool isKept = true;
+      for (auto [each, program] : llvm::zip(fields, all)) {
         each->clear();
-      first[i]->fields(fields);
-      second[i]->fields(twins);
-      if (fields.kept != twins.kept || !joinAll(fields.numbers, twins.numbers) ||
-          !joinAll(fields.batches, twins.batches))
-        return placeOf(*first[i]) + " depends on the number of items otherwise than by sizes";
-      chains.insert(chains.end(), fields.chains.begin(), fields.chains.end());
+        program->steps.all()[i]->fields(*each);
+        numbers.push_back(&each->numbers);
+        batches.push_back(&each->batches);
+        isKept = isKept && each->kept == fields.front()->kept;
+      }
+      if (!isKept || !joinAll<ItemNumber>(numbers) || !joinAll<steps::MatrixBatch>(batches))
+        return placeOf(step) + " depends on the number of items otherwise than by sizes";
+      chains.insert(chains.end(), fields.front()->chains.begin(), fields.front()->chains.end());
       // What is estimated has a part of its own, and one for each item.
-      for (auto [estimate, twin] : llvm::zip(fields.estimates, twins.estimates))
-        *estimate -= (*twin - *estimate) / static_cast<double>(items.other - items.one) *
-                     static_cast<double>(items.one - 1);
+      for (auto [estimate, twin] : llvm::zip(fields[0]->estimates, fields[1]->estimates))
+        *estimate -= (*twin - *estimate) / static_cast<double>(items[1] - items[0]) *
+                     static_cast<double>(items[0] - 1);
     }
     return std::nullopt;
   }
 
   std::optional<std::string> slots() {
     for (std::size_t i = 0; i < one.slots.size(); ++i) {
-      SlotUse &slot = one.slots[i], &twin = other.slots[i];
-      const auto facts = [](const SlotUse& use) {
+      const auto facts = [&](const Program& program) {
+        const SlotUse& use = program.slots[i];
         return std::tuple(use.kind, use.index, use.result, use.first, use.last);
       };
-      if (facts(slot) != facts(twin) || !join(slot.bytes, twin.bytes))
+      if (!llvm::all_equal(ofAll(facts)) ||
+          !join(ofAll([&](Program& program) { return &program.slots[i].bytes; })))
         return "a tensor in memory has a size that is not the same for each item";
     }
     return std::nullopt;
   }
 
   std::optional<std::string> tensors() {
-    for (auto [places, twins] :
-         {std::pair(&one.arguments, &other.arguments), std::pair(&one.results, &other.results)})
-      for (auto [place, twin] : llvm::zip(*places, *twins)) {
-        if (place.number != twin.number || place.memory.has_value() != twin.memory.has_value())
+    for (auto list : {&Program::arguments, &Program::results})
+      for (std::size_t i = 0; i < (one.*list).size(); ++i) {
+        const auto facts = [&](const Program& program) {
+          const steps::Place& place = (program.*list)[i];
+          return std::tuple(place.number, place.memory.has_value(),
+                            place.memory ? place.memory->shape.size() : 0);
+        };
+        if (!llvm::all_equal(ofAll(facts)))
           return kOtherSteps;
-        if (!place.memory)
+        if (!(one.*list)[i].memory)
           continue;
-        int open = 0;
-        for (auto [extent, its] : llvm::zip(place.memory->shape, twin.memory->shape)) {
-          if (!join(extent, its))
+        for (std::size_t axis = 0; axis < (one.*list)[i].memory->shape.size(); ++axis)
+          if (!join(
+                  ofAll([&](Program& program) { return &(program.*list)[i].memory->shape[axis]; })))
             return "an argument or result has an extent that is not the same for each item";
-          open += extent.isOpen() ? 1 : 0;
-        }
-        if (open > 1)
-          return "an argument or result has more than one axis of items";
       }
     return std::nullopt;
   }
 
   std::optional<std::string> constants() {
-    for (auto [constant, twin] : llvm::zip(one.constants, other.constants))
-      if (!std::ranges::equal(constant.tensor().bytes, twin.tensor().bytes))
-        return "a constant depends on the number of items";
+    for (std::size_t i = 0; i < one.constants.size(); ++i)
+      for (const Program* other : llvm::drop_begin(all))
+        if (!std::ranges::equal(one.constants[i].tensor().bytes,
+                                other->constants[i].tensor().bytes))
+          return "a constant depends on the number of items";
     return std::nullopt;
   }
 
@@ -256,7 +313,7 @@ private:
       if (fields.failed())
         return placeOf(*step) + " is made for one number of items";
     }
-    one.items.most = fields.mostItemsOfRun();
+    one.items.most = std::min(one.items.most, fields.mostItemsOfRun());
     return std::nullopt;
   }
 
@@ -288,26 +345,36 @@ private:
 
 } // namespace
 
-std::optional<std::string> openItems(LoweredItems& one, LoweredItems& other, std::int64_t fewest) {
-  const ItemPair items{one.items, other.items};
-  std::vector<std::string>&kernels = one.lowered.kernels, &twins = other.lowered.kernels;
-  if (kernels.size() != twins.size())
-    return "it becomes other kernels for other numbers of items";
-  std::optional<std::int64_t> least = whereLess(one.compared, other.compared, items);
-  for (auto [kernel, twin] : llvm::zip(kernels, twins)) {
-    if (kernel == twin)
+std::optional<std::string> openItems(llvm::MutableArrayRef<LoweredItems> all, std::int64_t fewest) {
+  std::vector<std::int64_t> items;
+  std::vector<std::vector<Comparison>> compared;
+  std::vector<std::string>& kernels = all.front().lowered.kernels;
+  for (const LoweredItems& each : all) {
+    if (each.lowered.kernels.size() != kernels.size())
+      return "it becomes other kernels for other numbers of items";
+    items.push_back(each.items);
+    compared.push_back(each.compared);
+  }
+  std::optional<std::int64_t> least = whereLess(compared, items);
+  std::int64_t most = steps::kMostItems;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    std::vector<std::string> texts;
+    for (const LoweredItems& each : all)
+      texts.push_back(each.lowered.kernels[i]);
+    if (llvm::all_equal(texts))
       continue;
-    std::optional<KernelOfItems> open = kernelOfItems(kernel, twin, items);
+    std::optional<KernelOfItems> open = kernelOfItems(texts, items);
     if (!open)
       return "a kernel depends on the number of items otherwise than by sizes";
-    kernel = std::move(open->text);
+    kernels[i] = std::move(open->text);
+    most = std::min(most, open->most);
     if (least)
       least = std::max(*least, open->fewest);
   }
   if (!least || *least > std::max(fewest, steps::kMostFewest))
     return "its kernels are of so many items that fewer would be others";
-  one.lowered.program.items = {std::max(fewest, *least), steps::kMostItems};
-  return Pair(one, other).open();
+  all.front().lowered.program.items = {std::max(fewest, *least), most};
+  return Programs(all).open();
 }
 
 } // namespace octavo::conversion

@@ -19,10 +19,10 @@ struct LoweredItems {
   std::vector<Comparison> compared;
 };
 
-/// Makes `one` the program of any number of items, at least `fewest`, or some more where it is one
-/// of these (Program::items). `other` is the same function for another number of them (ItemPair).
-/// All that the two are not equal in must be numbers of items, which a run computes, in steps and
-/// in kernels. If there is more, says what, and leaves neither of use.
-std::optional<std::string> openItems(LoweredItems& one, LoweredItems& other, std::int64_t fewest);
+/// Makes the first the program of any number of items, at least `fewest`, or some more where it is
+/// one of these (Program::items). The others are the same function for other numbers of them
+/// (ItemCounts). All that they are not equal in must be numbers of items, which a run computes, in
+/// steps and in kernels. If there is more, says what, and leaves none of use.
+std::optional<std::string> openItems(llvm::MutableArrayRef<LoweredItems> all, std::int64_t fewest);
 
 } // namespace octavo::conversion

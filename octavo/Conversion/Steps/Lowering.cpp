@@ -77,18 +77,30 @@ steps::ItemNumber layOut(llvm::MutableArrayRef<SlotUse*> slots, std::size_t guar
   const auto closed = static_cast<std::size_t>(firstOpen - slots.begin());
   const std::int64_t end = layOut(slots.take_front(closed), &ItemNumber::fixed, guard);
   const llvm::MutableArrayRef<SlotUse*> open = slots.drop_front(closed);
-  ItemNumber all{end, layOut(open, &ItemNumber::factor, guard)};
-  // What lies before another of each item lies before it besides, behind what is not open.
-  llvm::stable_sort(
-      open, [](const SlotUse* a, const SlotUse* b) { return a->offset.factor < b->offset.factor; });
-  for (const auto [i, each] : llvm::enumerate(open)) {
-    each->offset.fixed = end;
-    for (const SlotUse* other : open.take_front(i))
-      if (areInUseAtOnce(*other, *each))
-        each->offset.fixed =
-            std::max(each->offset.fixed, other->offset.fixed + room(other->bytes.fixed));
-    all.fixed = std::max(all.fixed, each->offset.fixed + room(each->bytes.fixed));
-  }
+  const auto isOfPairs = [](const SlotUse* slot) { return slot->bytes.square != 0; };
+  const bool arePairs = llvm::any_of(open, isOfPairs);
+  auto const largest = arePairs ? &ItemNumber::square : &ItemNumber::factor;
+  ItemNumber all{end};
+  all.*largest = layOut(open, largest, guard);
+  // What lies before another of each item, or pair of them, lies before it besides, behind what is
+  // not open; what has nothing of pairs, before those that have.
+  llvm::stable_sort(open, [&](const SlotUse* a, const SlotUse* b) {
+    return std::pair(a->offset.*largest, a->bytes.*largest != 0) <
+           std::pair(b->offset.*largest, b->bytes.*largest != 0);
+  });
+  const auto follow = [&](std::int64_t ItemNumber::* part, std::int64_t begin) {
+    for (const auto [i, each] : llvm::enumerate(open)) {
+      each->offset.*part = begin;
+      for (const SlotUse* other : open.take_front(i))
+        if (areInUseAtOnce(*other, *each))
+          each->offset.*part =
+              std::max(each->offset.*part, other->offset.*part + room(other->bytes.*part));
+      all.*part = std::max(all.*part, each->offset.*part + room(each->bytes.*part));
+    }
+  };
+  follow(&ItemNumber::fixed, end);
+  if (arePairs)
+    follow(&ItemNumber::factor, 0);
   return all;
 }
 

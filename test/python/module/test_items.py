@@ -284,6 +284,32 @@ def rolled(x):
     return jnp.roll(x, 1, axis=0), jnp.roll(x, -1, 0) * 2
 
 
+def all_pairs(x):
+    """Tensors of the items' square."""
+    products = x @ x.T
+    squares = ((x[:, None] - x[None]) ** 2).sum(-1)
+    return products, squares.argmin(1), squares.sum(), jnp.where(jnp.eye(x.shape[0], dtype=bool), 0, products).max(0), (products * 2) @ x
+
+
+def heads(x, weights=(W1, W2)):
+    return [(x @ w[:, :16] if w.shape[0] == 16 else x @ w[:16, :16]).reshape(-1, 4, 4) for w in (*weights, W1[:, 16:])]
+
+
+def over_a_sequence(x):
+    """Attention over an open length, each place to those before it."""
+    q, k, v = heads(x)
+    scores = jnp.einsum("qhd,khd->hqk", q, k) / 2
+    places = jnp.arange(x.shape[0])
+    scores = jnp.where(places[:, None] >= places, scores, -1e30)
+    return jnp.einsum("hqk,khd->qhd", jax.nn.softmax(scores), v).reshape(-1, 16) @ W1
+
+
+def one_to_all(weights, x):
+    """The loss of an attention over an open length."""
+    q, k, v = heads(x, weights)
+    return jnp.sum(jnp.tanh(jnp.einsum("hqk,khd->qhd", jax.nn.softmax(jnp.einsum("qhd,khd->hqk", q, k) / 4), v)) ** 2)
+
+
 F32, I32 = np.float32, np.int32
 ANY = {  # function, axes behind the items, type, range
     "mlp": (mlp, "16", F32), "attention": (attention, "6, 16", F32), "norm": (norm, "5, 16", F32),
@@ -310,13 +336,15 @@ ANY = {  # function, axes behind the items, type, range
     "recurrent": (gradients(recurrent), "5, 16", F32), "over the items": (over_the_items, "4", F32),
     "products over the items": (products_over_the_items, "16", F32), "more": (with_more, "16", F32),
     "fewer": (with_fewer, "16", F32), "rolled": (rolled, "4", F32), "the first": (lambda x: x[:4] * 2, "4", F32),
+    "all pairs": (all_pairs, "16", F32), "over a sequence": (over_a_sequence, "16", F32),
+    "one to all": (gradients(one_to_all), "16", F32),
     "places of each": (lambda x: x.T.reshape(-1)[:6] * 2, "6", F32),
 }
 EXACT = {"mlp", "what is fixed", "embedding", "halves", "decoded keys", "running sums", "sorted", "in order", "largest",
          "convolved", "chosen", "slices", "updated", "steps", "scan in a scan", "over all", "ends", "decides by it", "means",
          "by number", "over items", "along items", "along others", "turned", "contracted", "contracted, i8",
-         "contracted, complex", "gradients of weights", "one for all", "along the items", "columns", "over the items", "products over the items", "more", "fewer", "rolled"}
-SUMS_OF_ITEMS = {"entropy", "in attention", "recurrent", "seen"}
+         "contracted, complex", "gradients of weights", "one for all", "along the items", "columns", "over the items", "products over the items", "more", "fewer", "rolled", "all pairs"}
+SUMS_OF_ITEMS = {"entropy", "in attention", "recurrent", "seen", "over a sequence", "one to all"}
 FROM = {name: f"any number of items from {fewest} on, fewer compiled for each" for name, fewest in [
     ("rolled", 2), ("the first", 4), ("places of each", 6)]}
 NOT_ANY = {

@@ -105,6 +105,8 @@ OPEN = {
                "f8E4M3FN by f32, block [1, 64]", None),
     "padded rows": (lambda q, s, w: dot(jnp.pad(f32(q) * s[:, None], ((0, 2), (0, 0))), f32(w)), [CODES, ROWS, W], "f8E4M3FN by f32, block [1, 64]", None),
     "carried": (lambda x, w: dot(in_turns(x), f32(w)), [X, W], "f8E4M3FN by f32, block [1, 64]", None),
+    "against itself": (lambda q, s: dot(f32(q) * s[:, None], (f32(q) * s[:, None]).T), [CODES, ROWS],
+                       "f8E4M3FN by f32, block [1, 64]", "f8E4M3FN by f32, block [64, 1]"),
 }
 # The same, but compiled for each number of items: the interpreter evaluates a product, or a kernel is not one for any number.
 NOT_ITEMS = {
@@ -116,8 +118,6 @@ NOT_ITEMS = {
     "rows of open rows": (lambda q, s, i, w: dot((f32(q) * s[:, None])[i], f32(w)), [CODES, ROWS, ("b", I32), W], "f8E4M3FN by f32, block [1, 64]", None),
     "rows in pairs": (lambda q, s, w: dot((f32(q).reshape(-1, 2, K) * f32(s)[:, None, None]).reshape(-1, K), f32(w)), [("2*b, 64", F8), ("b", E8M0), W],
                       "f8E4M3FN by f8E8M0FNU, block [1, 64]", None),
-    "against itself": (lambda q, s: dot(f32(q) * s[:, None], (f32(q) * s[:, None]).T), [CODES, ROWS],
-                       "f8E4M3FN by f32, block [1, 64]", "f8E4M3FN by f32, block [64, 1]"),
 }
 
 
