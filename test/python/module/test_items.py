@@ -440,9 +440,10 @@ def test_quantized_products_along_items(name, format):
 
 
 @pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxfp4"])
-@pytest.mark.parametrize("name", ["entropy", "seen", "recurrent"])
+@pytest.mark.parametrize("name", ["entropy", "seen", "recurrent", "over a sequence", "one to all"])
 def test_quantized_training_of_any_number_of_items(name, format):
-    """Of layers, of a network of convolutions and of a scan. What the mean over the items scales may have other codes."""
+    """Of layers, of a network of convolutions, of a scan and of an attention over the items. What a sum over the items
+    scales may have other codes."""
     function, axes, dtype = ANY[name]
     options = {"quantize": format, "both_activations": True}
     program = octavo.compile(exported(function, axes, dtype), **options)
@@ -490,6 +491,16 @@ def test_what_is_not_the_same_for_each_item_is_compiled_again(name):
         x = drawn(items, axes, dtype)
         assert_bits(program(x), octavo.compile(exported(function, axes, dtype, items))(x))
         assert program.explain()["open_extents"].startswith("compiled for each set of extents: ")
+
+
+def test_rows_of_items_fit_a_stack():
+    """A kernel keeps a row as long as there are items; of more than fit, each number has its own."""
+    program = octavo.compile(exported(lambda x: jax.nn.softmax(x[:, :2].T, -1), "4", F32))
+    for items, expected in ((5, "any number"), (65536, "any number"), (65537, "compiled for each"), (7, "any number")):
+        x = drawn(items, "4", F32)
+        wanted = np.exp(x[:, :2].T.astype(np.float64))
+        np.testing.assert_allclose(program(x), wanted / wanted.sum(1, keepdims=True), rtol=1e-4)
+        assert program.explain()["open_extents"].startswith(expected)
 
 
 def test_a_scan_over_another_axis_is_compiled():
