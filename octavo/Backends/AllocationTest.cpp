@@ -599,8 +599,9 @@ int allocationsOfItems(const Format& format) {
   const auto context = runtime::makeContext();
   const auto one = parsed(ofItems(format, 1009), *context);
   const auto other = parsed(ofItems(format, 2027), *context);
-  const auto executable = must(pipelines::compileForItems({*one, 1009}, {*other, 2027}, 1, "main",
-                                                          reference::evaluateOperation));
+  const pipelines::ProgramOfItems programs[] = {{*one, 1009}, {*other, 2027}};
+  const auto executable =
+      must(pipelines::compileForItems(programs, 1, "main", reference::evaluateOperation));
   const auto few = parsed(ofItems(format, 2), *context),
              many = parsed(ofItems(format, 30), *context);
   Operands onFew(mainOf(*few)), onMany(mainOf(*many), &onFew);
