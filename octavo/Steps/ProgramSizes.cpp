@@ -66,9 +66,10 @@ bool ProgramFields::isAtMost(const ItemNumber& a, const ItemNumber& b, std::int6
 
 std::int64_t ProgramFields::mostItemsOfRun() const {
   std::int64_t most = std::min(ofPlans, kMost / largestOfItem);
-  if (largestOfPair != 0)
-    most = std::min(
-        most, static_cast<std::int64_t>(std::sqrt(static_cast<double>(kMost / largestOfPair))));
+  if (largestOfPair != 0) {
+    const std::int64_t pairs = kMost / largestOfPair;
+    most = std::min(most, static_cast<std::int64_t>(std::sqrt(static_cast<double>(pairs))));
+  }
   return most;
 }
 
