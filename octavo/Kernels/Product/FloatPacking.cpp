@@ -311,7 +311,8 @@ private:
         scales[g * stride] = decoding.unit;
       return false;
     }
-    if (isPowersOfTwo && matrix.along == kGroup && packPowers(row, stride, scales, exponents))
+    if (isPowersOfTwo && matrix.scaleBytes == 1 && matrix.along == kGroup &&
+        packPowers(row, stride, scales, exponents))
       return false;
     // Of positive numbers bits are in order, and all others are outside of the normal ones.
     constexpr std::uint32_t kLeastNormal = 1u << 23, kInfinity = 255u << 23;

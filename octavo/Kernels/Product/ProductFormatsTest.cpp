@@ -18,8 +18,8 @@ OCTAVO_ON_EACH_ISA(ProductFormats);
 /// Pairs that have no plan, "left*right", and what the refusal says. None at present.
 const std::map<std::string, std::string> kRefusals = {};
 
-constexpr Shape kShapes[] = {{1, 1, 1},    {1, 40, 70},   {3, 17, 300},
-                             {6, 33, 128}, {29, 50, 257}, {50, 35, 700}};
+constexpr Shape kShapes[] = {{1, 1, 1},    {1, 40, 70},   {3, 17, 300}, {6, 33, 128},
+                             {20, 40, 32}, {29, 50, 257}, {50, 35, 700}};
 
 bool isExactInteger(const OperandFormat& format) {
   return format.element->isInteger() ||
