@@ -62,7 +62,8 @@ private:
     std::int64_t count, all, tile;
 
     std::int64_t begin(std::int64_t range) const {
-      return std::min(all, tiles() * range / count * tile);
+      const auto first = static_cast<std::int64_t>(static_cast<__int128>(tiles()) * range / count);
+      return std::min(all, first * tile);
     }
     /// Of the largest one.
     std::int64_t most() const { return std::min(all, (tiles() + count - 1) / count * tile); }
