@@ -426,7 +426,11 @@ def test_interrupted(tmp_path):
          f"input_ids={MINILM / 'input_ids.npy'}", "--input", f"attention_mask={MINILM / 'attention_mask.npy'}",
          "--quantize", "mxfp8_e4m3", "--compare", "f32", "--per-op", "--page", page, "--backend", "reference"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(2)
+    caught = re.compile(r"SigCgt:\s*(\w+)")  # before it catches the signal, that ends it
+    status = Path(f"/proc/{process.pid}/status")
+    while process.poll() is None and not int(caught.search(status.read_text())[1], 16) & 1 << signal.SIGINT - 1:
+        time.sleep(0.05)
+    time.sleep(1)
     process.send_signal(signal.SIGINT)
     out, error = process.communicate(timeout=30)
     assert process.returncode == 130 and "interrupted" in error and out == ""
