@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace octavo::steps {
 
@@ -216,9 +217,10 @@ bool MatrixProductStep::hasMadeRows() const {
 
 /// Whether the right sides of all products begin at the same place.
 bool MatrixProductStep::hasOneRight() const {
-  const auto isNone = [](const kernels::BatchOffsets& each) { return each.right == 0; };
-  return batch.item.right == 0 && std::ranges::all_of(batch.offsets, isNone) &&
-         std::ranges::all_of(batch.factors, isNone);
+  for (std::size_t i = 0; i < batch.offsets.size(); ++i)
+    if (batch.begin(i, &kernels::BatchOffsets::right) != 0)
+      return false;
+  return batch.item.right == 0;
 }
 
 /// What products of matrices that lie at any strides have in common.
@@ -286,12 +288,12 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
   checkBatch(fields, rows, depth, columns, batch);
   if (fields.failed())
     return;
-  const kernels::BatchOffsets& first = batch.offsets.front();
-  const auto isElsewhere = [](const kernels::BatchOffsets& each) {
-    return each.left != 0 || each.right != 0 || each.c != 0;
-  };
+  using Offsets = kernels::BatchOffsets;
+  const bool isElsewhere =
+      std::ranges::any_of(std::array{&Offsets::left, &Offsets::right, &Offsets::c},
+                          [&](auto side) { return batch.begin(0, side) != 0; });
   const bool isOfChoice = right.slices.isOfProduct();
-  if (batch.isOne() ? isElsewhere(first) || std::ranges::any_of(batch.factors, isElsewhere)
+  if (batch.isOne() ? isElsewhere
                     : !isOfChoice && (right.from != nullptr || !right.slices.axes.empty()))
     return fields.fail("a product of no batch");
   if (groups && !batch.isOne())

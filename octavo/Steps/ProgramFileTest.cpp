@@ -448,6 +448,37 @@ TEST(ProgramFile, productsHaveAnIndexEach) {
             "products that choose among slices which begin elsewhere for each");
 }
 
+TEST(ProgramFile, productsBeginWhereTheyLieForEachPairOfItemsToo) {
+  constexpr std::int64_t kSlices = 3;
+  const auto refusalOf = [&](bool isOfChoice, const MatrixBatch& batch) {
+    Programs made;
+    const Slot x = made.argument({2, kDepth}), indices = made.argument({2}, "f32"),
+               stack = made.argument({kSlices, kHidden, kDepth}), y = made.result({2, kHidden});
+    MatrixProductStep::Side right = rowsOf(stack, kDepth);
+    if (isOfChoice) {
+      right.slices = {{{kSlices, {indices, 4, false}, 0, 1}}};
+      right.sliceStride = kHidden * kDepth;
+    }
+    made.program.rightCount = 1;
+    made.step<MatrixProductStep>(kernels::PlainType::F32, rowsOf(x, kDepth), right, y,
+                                 ItemNumber{1}, std::nullopt, kDepth, kHidden, batch, 0);
+    const auto written = writeProgram(
+        made.program, [](std::span<const std::byte>) { return tl::expected<void, std::string>(); });
+    return written ? std::string() : written.error();
+  };
+  MatrixBatch alone{.offsets = {{0, 0, 0}}, .factors = {{0, 0, 0}}, .squares = {{0, 0, 0}}};
+  EXPECT_EQ(refusalOf(false, alone), "");
+  alone.squares.front().right = 1;
+  EXPECT_EQ(refusalOf(false, alone), "a product of no batch");
+  MatrixBatch choosing{.offsets = {{0, 0, 0}, {kDepth, 0, kHidden}},
+                       .factors = {{0, 0, 0}, {0, 0, 0}},
+                       .squares = {{0, 0, 0}, {0, 0, 0}}};
+  EXPECT_EQ(refusalOf(true, choosing), "");
+  choosing.squares.back().right = 1;
+  EXPECT_EQ(refusalOf(true, choosing),
+            "products that choose among slices which begin elsewhere for each");
+}
+
 TEST(ProgramFile, slotsThatChangePlacesHaveTheSameOfItems) {
   Programs made;
   made.argument({{0, 1}, 4});
