@@ -10,7 +10,7 @@
 #include "octavo/Execution/Savable.h"
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/ProgramFile.h"
-#include "octavo/Steps/Program.h"
+#include "octavo/Steps/ItemNumber.h"
 #include "octavo/Transforms/CalibrationProbes.h"
 #include "octavo/Transforms/DropScales.h"
 #include "octavo/Transforms/MissedDots.h"

@@ -3,7 +3,7 @@
 
 #include "octavo/Conversion/Steps/Lowering.h"
 #include "octavo/Execution/Executable.h"
-#include "octavo/Steps/Program.h"
+#include "octavo/Steps/ItemNumber.h"
 
 namespace octavo::pipelines {
 

@@ -7,8 +7,7 @@ namespace octavo::steps {
 
 namespace {
 
-/// More are no items (kMostItems).
-constexpr std::int64_t kNoItems = std::int64_t{1} << 32;
+constexpr std::int64_t kNoItems = kMostItems + 1;
 
 bool isNegative(const ItemNumber& number, std::int64_t items) {
   return number.fixed + (number.factor + static_cast<__int128>(number.square) * items) * items < 0;

@@ -4,11 +4,19 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace octavo::steps {
 
 struct Frame;
+
+/// How many items a run may have.
+struct ItemRange {
+  std::int64_t least = 1, most = 1;
+};
+/// More are no batch.
+inline constexpr std::int64_t kMostItems = std::numeric_limits<std::int32_t>::max();
 
 /// So many besides, `factor` for each item, and `square` for each pair of items, as a tensor has
 /// that has two axes of them.

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,13 +41,6 @@ struct ScaledArgument {
   numerics::ScaledType type;
   std::vector<std::int64_t> shape;
 };
-
-/// How many items a run may have.
-struct ItemRange {
-  std::int64_t least = 1, most = 1;
-};
-/// More are no batch.
-inline constexpr std::int64_t kMostItems = std::numeric_limits<std::int32_t>::max();
 
 struct Program {
   Sequence steps;

@@ -1,7 +1,5 @@
 #include "octavo/Conversion/Kernels/ItemCode.h"
 
-#include "octavo/Steps/Program.h"
-
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/IRBuilder.h"
