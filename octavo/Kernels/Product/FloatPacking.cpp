@@ -151,7 +151,8 @@ public:
       : matrix(matrix), plan(plan), side(side), element(*matrix.element), scale(*matrix.scale),
         kernels(floatKernels(plan)), grid((plan.depth + matrix.along - 1) / matrix.along),
         tiling{matrix.rows, kernels.tallest}, decoding(floatFormat(element, kernels.decodesHalves)),
-        isFolded(scale.name != "f32"), isPowersOfTwo(scale.name == "e8m0fnu"),
+        isFolded(scale.name != "f32"),
+        hasExponents(scale.name == "e8m0fnu" && matrix.scaleBytes == 1 && matrix.along == kGroup),
         storesValues(side == Side::Left ? plan.leftAsValues : plan.rightAsValues) {
     for (std::uint32_t code = 0; code < 256; ++code) {
       const std::uint32_t sign = (code & element.signMask()) ? 0x80 : 0;
@@ -311,8 +312,7 @@ private:
         scales[g * stride] = decoding.unit;
       return false;
     }
-    if (isPowersOfTwo && matrix.scaleBytes == 1 && matrix.along == kGroup &&
-        packPowers(row, stride, scales, exponents))
+    if (hasExponents && packExponents(row, stride, scales, exponents))
       return false;
     // Of positive numbers bits are in order, and all others are outside of the normal ones.
     constexpr std::uint32_t kLeastNormal = 1u << 23, kInfinity = 255u << 23;
@@ -350,8 +350,8 @@ private:
     return true;
   }
 
-  /// The same of codes that are exponents of f32, of normal numbers near 1 alone.
-  bool packPowers(std::int64_t row, int stride, float* scales, Exponents& exponents) const {
+  /// The same of normal numbers near 1 alone, whose codes are exponents of f32.
+  bool packExponents(std::int64_t row, int stride, float* scales, Exponents& exponents) const {
     const std::uint8_t* codes = static_cast<const std::uint8_t*>(matrix.scales) + gridRow(row);
     std::uint8_t least = 255, greatest = 0;
     for (std::int64_t g = 0; g < plan.groups; ++g) {
@@ -409,7 +409,9 @@ private:
   std::int64_t grid;
   Tiling tiling;
   const FloatFormat& decoding;
-  bool isFolded, isPowersOfTwo, storesValues, isMapped;
+  bool isFolded;
+  bool hasExponents; ///< each group a scale, a byte that is an exponent
+  bool storesValues, isMapped;
   std::array<std::uint8_t, 256> signAndMagnitude;
   const std::array<float, 256>& elementValues = decodedValues(element);
   const std::array<float, 256>& scaleValues = decodedValues(scale);
