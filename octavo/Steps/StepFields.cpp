@@ -1,4 +1,5 @@
-// What each step consists of in a file (ProgramFields.h); those of products: ProductFields.cpp.
+// What each step consists of in a file (ProgramFields.h); those of products: ProductFields.cpp
+// and ScaledFields.cpp.
 #include "octavo/Steps/StepFields.h"
 #include "octavo/Steps/Control.h"
 #include "octavo/Steps/Fourier.h"

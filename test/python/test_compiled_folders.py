@@ -172,9 +172,9 @@ def test_the_version_is_made_of_the_fields(tmp_path, folder):
         return found != version
 
     assert not changed("octavo/Steps/StepFields.cpp", "// What each step consists of", "// Whatever a step has")
-    assert not changed("octavo/Steps/ProductFields.cpp", "  fields.number(rows);\n", "  fields.number( rows );\n\n")
+    assert not changed("octavo/Steps/ScaledFields.cpp", "  fields.number(rows);\n", "  fields.number( rows );\n\n")
     for name, old, new in [
-            ("octavo/Steps/ProductFields.cpp", "  fields.number(rows);", "  fields.number(rows);\n  fields.number(rows);"),
+            ("octavo/Steps/ScaledFields.cpp", "  fields.number(rows);", "  fields.number(rows);\n  fields.number(rows);"),
             ("octavo/Steps/ProgramFields.cpp", "number(integer.width, 1, 64);", "number(integer.width, 1, 32);"),
             ("octavo/Steps/ProgramFile.cpp", "number(all.arenaBytes);", ""),
             ("octavo/Steps/Step.h", "  Copy,\n", "  Copied,\n"),
