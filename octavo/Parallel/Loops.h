@@ -3,6 +3,7 @@
 // the locks inside for a race. Under it the loops run on threads of their own.
 #pragma once
 
+#include "octavo/Parallel/FloatEnvironment.h"
 #include "octavo/Parallel/Processor.h"
 
 #include <cstdint>
@@ -18,18 +19,21 @@
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_group.h>
 #endif
 
 namespace octavo::parallel {
 
 /// Calls f(begin, end) for ranges of at least `grain`, where there are as many, that make up 0 to
-/// n. No call may depend on what another one writes.
+/// n. No call may depend on what another one writes. Each call has DefaultFloatEnvironment: TBB
+/// keeps its threads, with the state under which they were made.
 template <typename F> void forRanges(std::int64_t n, std::int64_t grain, const F& f) {
 #if __has_feature(thread_sanitizer)
   constexpr std::int64_t kThreads = 4;
   const std::int64_t pieces = n / grain + (n % grain != 0);
   std::atomic<std::int64_t> next = 0;
   const auto work = [&] {
+    const DefaultFloatEnvironment environment;
     for (std::int64_t piece = next++; piece < pieces; piece = next++)
       f(piece * grain, std::min((piece + 1) * grain, n));
   };
@@ -44,6 +48,7 @@ template <typename F> void forRanges(std::int64_t n, std::int64_t grain, const F
                     [&](const tbb::blocked_range<std::int64_t>& range) {
                       if (processor() == processorOfCaller && std::this_thread::get_id() != caller)
                         leaveProcessor(processorOfCaller);
+                      const DefaultFloatEnvironment environment;
                       f(range.begin(), range.end());
                     });
 #endif
@@ -57,13 +62,17 @@ template <typename F> void forEach(std::int64_t n, const F& f) {
   });
 }
 
-/// std::sort.
+/// std::sort, in DefaultFloatEnvironment.
 template <typename Iterator, typename Less>
 void sort(Iterator begin, Iterator end, const Less& less) {
+  const DefaultFloatEnvironment environment;
 #if __has_feature(thread_sanitizer)
   std::sort(begin, end, less);
 #else
-  tbb::parallel_sort(begin, end, less);
+  // The context hands this thread's state on to the threads that take part.
+  using Context = tbb::task_group_context;
+  Context context(Context::bound, Context::default_traits | Context::fp_settings);
+  tbb::task_group(context).run_and_wait([&] { tbb::parallel_sort(begin, end, less); });
 #endif
 }
 
