@@ -8,6 +8,8 @@
 #include <bit>
 #include <cmath>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 namespace octavo::analysis {
 
@@ -108,45 +110,117 @@ float Magnitudes::percentile(double percent) const {
   return largest;
 }
 
+namespace {
+
+/// Values of a bin from `low` to `high`.
+struct FilledBin {
+  double low, high, count;
+  double middle() const { return (low + high) / 2; }
+};
+
+/// Rounding of magnitudes to multiples of a scale, by the values of a format.
+class ScaledRounding {
+public:
+  ScaledRounding(const format::ElementFormat& element, float range)
+      : element(element),
+        scale(static_cast<double>(range / static_cast<float>(numerics::maxValue(element)))) {}
+
+  double rounded(double value) const {
+    return numerics::round(element, value / scale, {.overflow = numerics::Overflow::Saturate}) *
+           scale;
+  }
+  double error(double value) const {
+    const double difference = rounded(value) - value;
+    return difference * difference;
+  }
+  /// Where values from `low` to `high` go over from one rounded value to the next; nothing where
+  /// all are rounded to one.
+  std::optional<double> boundary(double low, double high) const {
+    const double from = rounded(low), to = rounded(high);
+    if (from == to)
+      return std::nullopt;
+    return std::clamp((from + to) / 2, low, high);
+  }
+  /// Whether there is no other place of that kind between the two.
+  bool isOnly(double boundary, double low, double high) const {
+    const double half = (rounded(high) - rounded(low)) / 2;
+    return std::abs(error(boundary) - half * half) <= 1e-9 * half * half;
+  }
+
+private:
+  const format::ElementFormat& element;
+  double scale;
+};
+
+/// At most how much more a value from `low` to `high` loses under one rounding than under another.
+/// Where both round to one value, the difference of the two squares is linear in the value, and so
+/// largest at an end; the interval is cut where either goes over to its next value.
+double mostLost(const ScaledRounding& one, const ScaledRounding& other, double low, double high) {
+  double most = std::max(one.error(low) - other.error(low), one.error(high) - other.error(high));
+  for (const ScaledRounding* rounding : {&one, &other}) {
+    const std::optional<double> boundary = rounding->boundary(low, high);
+    if (!boundary)
+      continue;
+    // Several values of a fine format lie in one bin.
+    const double middle = (low + high) / 2;
+    if (!rounding->isOnly(*boundary, low, high) && high - low > 1e-6 * high)
+      return std::max(mostLost(one, other, low, middle), mostLost(one, other, middle, high));
+    most = std::max(most, one.error(*boundary) - other.error(*boundary));
+  }
+  return most;
+}
+
+} // namespace
+
 float Magnitudes::leastSquaresRange(const format::ElementFormat& element) const {
-  struct Bin {
-    double middle, count;
-  };
-  std::vector<Bin> filled;
+  std::vector<FilledBin> filled;
   for (std::size_t bin = 1; bin < counts.size(); ++bin)
     if (counts[bin] != 0)
-      filled.push_back({(static_cast<double>(lowerEdge(bin)) +
-                         static_cast<double>(std::min(upperEdge(bin), largest))) /
-                            2,
+      filled.push_back({static_cast<double>(lowerEdge(bin)),
+                        static_cast<double>(std::min(upperEdge(bin), largest)),
                         static_cast<double>(counts[bin])});
   const auto max = static_cast<float>(numerics::maxValue(element));
+  if (filled.empty() || largest / max == 0)
+    return largest;
   const auto errorOf = [&](float range) {
-    const auto scale = static_cast<double>(range / max);
+    const ScaledRounding rounding(element, range);
     double sum = 0;
-    for (const Bin& bin : filled) {
-      const double rounded =
-          numerics::round(element, bin.middle / scale, {.overflow = numerics::Overflow::Saturate});
-      const double difference = rounded * scale - bin.middle;
-      sum += bin.count * difference * difference;
-    }
+    for (const FilledBin& bin : filled)
+      sum += bin.count * rounding.error(bin.middle());
     return sum;
   };
-  float best = largest;
-  if (filled.empty() || largest / max == 0)
-    return best;
-  double least = errorOf(best);
-  constexpr std::size_t kCandidates = 8 * 64;
-  const std::size_t top = binOf(largest);
-  for (std::size_t bin = top; bin-- > 1 && top - bin <= kCandidates;) {
-    const float range = upperEdge(bin);
+  struct Candidate {
+    float range;
+    double error;
+  };
+  std::vector<Candidate> candidates;
+  const double least = errorOf(largest);
+  const auto add = [&](float range) {
     if (range / max == 0)
-      break;
-    if (const double error = errorOf(range); error < least) {
-      least = error;
-      best = range;
-    }
-  }
-  return best;
+      return;
+    if (const double error = errorOf(range); error < least)
+      candidates.push_back({range, error});
+  };
+  constexpr int kOctaves = 8;
+  const std::size_t top = binOf(largest);
+  for (std::size_t bin = top; bin-- > 1 && top - bin <= kOctaves * 64;)
+    add(upperEdge(bin));
+  for (int octave = 1; octave <= kOctaves; ++octave)
+    add(std::ldexp(largest, -octave));
+  std::ranges::sort(candidates, {},
+                    [](const Candidate& each) { return std::pair(each.error, -each.range); });
+  const ScaledRounding ofAmax(element, largest);
+  const auto losesNoMore = [&](float range) {
+    const ScaledRounding rounding(element, range);
+    double more = 0;
+    for (const FilledBin& bin : filled)
+      more += bin.count * mostLost(rounding, ofAmax, bin.low, bin.high);
+    return more <= 0;
+  };
+  for (const Candidate& each : candidates)
+    if (losesNoMore(each.range))
+      return each.range;
+  return largest;
 }
 
 } // namespace octavo::analysis
