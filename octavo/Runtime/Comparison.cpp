@@ -58,11 +58,32 @@ double valueOf(const Tensor& tensor, std::int64_t i) {
 
 namespace {
 
-/// The number of a float's value among all, from 0 for zero on; those below it are negative.
-double rank(const format::ElementFormat& format, std::uint64_t code) {
+/// How many values of the format lie between two, which are given by their codes.
+std::uint64_t codesApart(const format::ElementFormat& format, std::uint64_t a, std::uint64_t b) {
   const std::uint64_t sign = format.signMask();
-  const auto magnitude = static_cast<double>(code & ~sign);
-  return (code & sign) == 0 ? magnitude : -magnitude;
+  const std::uint64_t fromZeroA = a & ~sign, fromZeroB = b & ~sign;
+  if ((a & sign) != (b & sign))
+    return fromZeroA + fromZeroB; // below 2^64: each is below 2^63
+  return std::max(fromZeroA, fromZeroB) - std::min(fromZeroA, fromZeroB);
+}
+
+/// |a - b| of two integers of a type, given by their codes.
+std::uint64_t integersApart(numerics::IntegerType type, std::uint64_t a, std::uint64_t b) {
+  if (!type.isUnsigned && type.width > 1) {
+    // Signed values in the order of unsigned ones: the sign bit flipped.
+    const std::uint64_t sign = std::uint64_t{1} << (type.width - 1);
+    a ^= sign;
+    b ^= sign;
+  }
+  return std::max(a, b) - std::min(a, b);
+}
+
+/// |value - reference| of element `i`.
+double distance(const Tensor& reference, const Tensor& value, std::int64_t i) {
+  if (reference.type.isInteger() && reference.type == value.type)
+    return static_cast<double>(
+        integersApart(reference.type.integer(), reference.code(i), value.code(i)));
+  return std::fabs(valueOf(value, i) - valueOf(reference, i));
 }
 
 double ulpsApart(const Tensor& reference, const Tensor& value, std::int64_t i) {
@@ -72,15 +93,16 @@ double ulpsApart(const Tensor& reference, const Tensor& value, std::int64_t i) {
   if (std::isnan(expected) || std::isnan(found))
     return std::isnan(expected) && std::isnan(found) ? 0 : std::numeric_limits<double>::infinity();
   if (!reference.type.isFloat())
-    return std::abs(expected - found);
-  const format::ElementFormat& format = reference.type.format();
-  return std::abs(rank(format, reference.code(i)) - rank(format, value.code(i)));
+    return distance(reference, value, i);
+  return static_cast<double>(codesApart(reference.type.format(), reference.code(i), value.code(i)));
 }
 
 } // namespace
 
 UlpDistance ulpDistance(const Tensor& reference, const Tensor& value) {
   const Tensor expected = realNumbers(reference), found = realNumbers(value);
+  if (expected.shape != found.shape)
+    return {std::numeric_limits<double>::infinity(), {}};
   UlpDistance distance;
   for (std::int64_t i = 0; i < expected.size(); ++i)
     if (const double apart = ulpsApart(expected, found, i); apart > distance.largest)
@@ -118,12 +140,13 @@ Comparison compareReal(const Tensor& reference, const Tensor& value) {
     const double a = expected / largest, b = found / largest;
     if (!std::isfinite(a) || !std::isfinite(b))
       continue;
-    const double d = std::fabs(b - a);
+    const double difference = distance(reference, value, i);
+    const double d = reference.type.isInteger() ? difference / largest : std::fabs(b - a);
     aa += a * a;
     bb += b * b;
     ab += a * b;
     dd += d * d;
-    if (const double difference = std::fabs(found - expected); difference > result.maximum) {
+    if (difference > result.maximum) {
       result.maximum = difference;
       where = i;
     }

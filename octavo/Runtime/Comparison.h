@@ -20,17 +20,20 @@ struct Comparison {
 };
 
 /// Requires that shapes are equal and that both tensors are complex or neither. Integers and
-/// booleans count as their values, complex numbers as two.
+/// booleans count as their values, complex numbers as two. Differences of integers of one type are
+/// counted in integers. The cosine of one number with another is 1 or -1 and says nothing of their
+/// distance: it is not to be shown where a tensor has one element.
 Comparison compare(const numerics::Tensor& reference, const numerics::Tensor& value);
 
 /// The largest distance in codes of the format from one value to the other (integers: of the
-/// values). Zeros are one value, and so are NaN; NaN is infinitely far from all else.
+/// values), counted in integers: a distance of 1 is 1 at any magnitude, those beyond 2^53 are
+/// rounded once. Zeros are one value, and so are NaN; NaN is infinitely far from all else.
 struct UlpDistance {
   double largest = 0;
   std::vector<std::int64_t> where = {}; ///< of the first element that has it; empty where it is 0
 };
 
-/// Requires that shapes and types are equal.
+/// Requires that the types are equal; of other shapes than the reference's, the distance is infinite.
 UlpDistance ulpDistance(const numerics::Tensor& reference, const numerics::Tensor& value);
 
 /// The index of row-major element `i`.

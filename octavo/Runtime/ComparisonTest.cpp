@@ -35,6 +35,7 @@ TEST(UlpDistance, countsValuesBetween) {
   EXPECT_EQ(apart.where, (std::vector<std::int64_t>{1}));
   EXPECT_EQ(ulpDistance(f32({-tiny}), f32({2 * tiny})).largest, 3);
   EXPECT_EQ(ulpDistance(f32({nan}), f32({1})).largest, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(ulpDistance(f32({1, 2}), f32({1})).largest, std::numeric_limits<double>::infinity());
 }
 
 // By hand: a = (3, 4), b = (4, 3): cosine 24 / 25, |a - b| = sqrt 2, |a| = 5.
@@ -104,6 +105,40 @@ TEST(Comparison, narrowFloatsAndIntegersCountAsTheirValues) {
   Tensor i1 = Tensor::zeros(IntegerType{1, false}, {1});
   i1.setCode(0, 1);
   EXPECT_EQ(valueOf(i1, 0), 1.0);
+}
+
+TEST(Comparison, distancesInUlpAreCountedInIntegers) {
+  // Neighbours of IEEE 754, whose codes are beyond 2^53, from the C library.
+  for (const double value : {2.75, -3.5500692345678901, 1e300, 5e-324}) {
+    double other = value;
+    for (int ulps = 0; ulps < 5; ++ulps) {
+      EXPECT_EQ(ulpDistance(f64({1}, {value}), f64({1}, {other})).largest, ulps) << value;
+      EXPECT_EQ(ulpDistance(f64({1}, {other}), f64({1}, {value})).largest, ulps) << value;
+      other = std::nextafter(other, INFINITY);
+    }
+  }
+  // Across zero, of which there is one: 3 below it to 2 above it.
+  const double least = std::nextafter(0.0, 1.0);
+  EXPECT_EQ(ulpDistance(f64({1}, {-3 * least}), f64({1}, {2 * least})).largest, 5);
+  EXPECT_EQ(ulpDistance(f64({1}, {-0.0}), f64({1}, {0.0})).largest, 0);
+}
+
+TEST(Comparison, differencesOfIntegersAreCountedInIntegers) {
+  const auto one = [](bool isUnsigned, std::uint64_t code) {
+    Tensor tensor = Tensor::zeros(IntegerType{64, isUnsigned}, {1});
+    tensor.setCode(0, code);
+    return tensor;
+  };
+  constexpr std::uint64_t k2To53 = std::uint64_t{1} << 53, kLeast = std::uint64_t{1} << 63;
+  for (const bool isUnsigned : {false, true}) {
+    const Comparison c = compare(one(isUnsigned, k2To53), one(isUnsigned, k2To53 + 1));
+    EXPECT_EQ(c.maximum, 1);
+    EXPECT_GT(c.relative, 0);
+    EXPECT_EQ(ulpDistance(one(isUnsigned, k2To53), one(isUnsigned, k2To53 + 1)).largest, 1);
+  }
+  EXPECT_EQ(ulpDistance(one(false, kLeast), one(false, kLeast - 1)).largest, 0x1p64) << "all codes";
+  EXPECT_EQ(ulpDistance(one(false, ~std::uint64_t{0}), one(false, 1)).largest, 2) << "-1 and 1";
+  EXPECT_EQ(ulpDistance(one(true, ~std::uint64_t{0}), one(true, ~std::uint64_t{0} - 3)).largest, 3);
 }
 
 TEST(Comparison, indexOfAnElement) {
