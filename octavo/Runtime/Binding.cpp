@@ -6,6 +6,7 @@
 #include "octavo/Runtime/Comparison.h"
 #include "octavo/Runtime/Failure.h"
 #include "octavo/Runtime/QuantizedArgument.h"
+#include "octavo/Runtime/StateArguments.h"
 #include "octavo/Text/NearNames.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -199,7 +200,8 @@ private:
                              "file, an input with {}",
                              missing.size(), missing.size() == 1 ? "" : "s",
                              program + (missing.size() == 1 ? " has" : " have"),
-                             listed(missing.size(), lineOfMissing), sources.options.array);
+                             listed(missing.size(), lineOfMissing), sources.options.array) +
+                 sourceOfState(missingNames);
     if (extra > 0)
       message += fmt::format("{}{} tensor{} of {}:\n{}\n  take {} out of the file, or "
                              "pass {}",
