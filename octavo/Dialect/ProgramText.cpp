@@ -1,6 +1,7 @@
 #include "octavo/Dialect/ProgramText.h"
 
 #include "octavo/Dialect/MissingNames.h"
+#include "octavo/Dialect/TextNesting.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -11,7 +12,6 @@
 #include "llvm/Support/thread.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 namespace octavo {
@@ -20,13 +20,6 @@ namespace {
 
 /// MLIR's parser takes 4 KB of stack a region, several times that under sanitizers.
 constexpr unsigned kDeepStack = 256u << 20;
-
-/// The end of a string that opens at `at`: MLIR's strings do not go over the ends of lines.
-std::size_t endOfString(llvm::StringRef text, std::size_t at) {
-  for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at)
-    at += text[at] == '\\' ? 1 : 0;
-  return std::min(at, text.size());
-}
 
 /// How many booleans a constant has whose text goes on with this behind its digits; nothing where
 /// it is not of booleans.
@@ -81,34 +74,16 @@ std::unique_ptr<llvm::MemoryBuffer> withPackedBooleans(std::unique_ptr<llvm::Mem
 
 llvm::LogicalResult checkNesting(const llvm::MemoryBuffer& buffer, mlir::MLIRContext* context) {
   const llvm::StringRef text = buffer.getBuffer();
-  constexpr llvm::StringLiteral kOpen = "({[<", kClose = ")}]>";
-  std::array<unsigned, kOpen.size()> depth{};
-  unsigned line = 1;
-  std::size_t lineStart = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '\n') {
-      ++line;
-      lineStart = at + 1;
-    } else if (c == '"') {
-      at = endOfString(text, at);
-      at -= at < text.size() && text[at] == '\n' ? 1 : 0;
-    } else if (text.substr(at, 2) == "//") {
-      at = std::min(text.find('\n', at), text.size()) - 1;
-    } else if (text.substr(at, 2) == "->" || text.substr(at, 2) == ">=") {
-      ++at; // no bracket
-    } else if (const std::size_t open = kOpen.find(c); open != llvm::StringRef::npos) {
-      if (++depth[open] > kMaxNesting)
-        return mlir::emitError(mlir::FileLineColLoc::get(context, buffer.getBufferIdentifier(),
-                                                         line,
-                                                         static_cast<unsigned>(at - lineStart + 1)))
-               << "nests deeper than " << kMaxNesting << " levels of '" << c
-               << "', the most that octavo reads";
-    } else if (const std::size_t close = kClose.find(c); close != llvm::StringRef::npos) {
-      depth[close] -= depth[close] > 0 ? 1 : 0;
-    }
-  }
-  return mlir::success();
+  const std::optional<TooDeep> found =
+      tooDeepIn(text, {.levels = kMaxNesting, .areKindsApart = true});
+  if (!found)
+    return mlir::success();
+  const llvm::StringRef before = text.take_front(found->at);
+  const auto line = static_cast<unsigned>(before.count('\n') + 1);
+  const auto column = static_cast<unsigned>(found->at - (before.rfind('\n') + 1) + 1);
+  return mlir::emitError(
+             mlir::FileLineColLoc::get(context, buffer.getBufferIdentifier(), line, column))
+         << found->what;
 }
 
 void withDeepStack(const std::function<void()>& work) {
@@ -117,6 +92,12 @@ void withDeepStack(const std::function<void()>& work) {
 
 mlir::OwningOpRef<mlir::ModuleOp> readProgramText(llvm::SourceMgr& sources,
                                                   mlir::MLIRContext* context) {
+  UnreadFunctions unread(UnreadFunctions::Policy::Refuse);
+  return readProgramText(sources, context, unread);
+}
+
+mlir::OwningOpRef<mlir::ModuleOp>
+readProgramText(llvm::SourceMgr& sources, mlir::MLIRContext* context, UnreadFunctions& unread) {
   const llvm::MemoryBuffer* buffer = sources.getMemoryBuffer(sources.getMainFileID());
   const llvm::StringRef text = buffer->getBuffer();
   if (failed(checkNesting(*buffer, context)))
@@ -140,10 +121,7 @@ mlir::OwningOpRef<mlir::ModuleOp> readProgramText(llvm::SourceMgr& sources,
   }
   bool isValid = false;
   if (program)
-    withDeepStack([&] {
-      isValid =
-          mlir::succeeded(verifyHasOperations(*program)) && mlir::succeeded(mlir::verify(*program));
-    });
+    withDeepStack([&] { isValid = mlir::succeeded(unread.verify(*program)); });
   return isValid ? std::move(program) : mlir::OwningOpRef<mlir::ModuleOp>();
 }
 

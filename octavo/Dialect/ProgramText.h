@@ -3,6 +3,8 @@
 // stack of MLIR's parser.
 #pragma once
 
+#include "octavo/Dialect/UnreadFunctions.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/LogicalResult.h"
@@ -14,10 +16,12 @@
 
 namespace octavo {
 
-/// How deep regions, types and attributes may nest in a program.
+/// How deep regions, types and attributes may nest in a program, and how many operators an affine
+/// expression may have.
 inline constexpr unsigned kMaxNesting = 2500;
 
-/// Fails, with an error at the place, where brackets in a program's text nest deeper than that.
+/// Fails, with an error at the place, where a program's text nests deeper than that
+/// (TextNesting.h).
 llvm::LogicalResult checkNesting(const llvm::MemoryBuffer& text, mlir::MLIRContext* context);
 
 /// The same text as MLIR's parser of this version takes it: constants of booleans in hexadecimal
@@ -32,5 +36,8 @@ void withDeepStack(const std::function<void()>& work);
 /// context must allow unregistered dialects.
 mlir::OwningOpRef<mlir::ModuleOp> readProgramText(llvm::SourceMgr& sources,
                                                   mlir::MLIRContext* context);
+/// The same; functions that break a rule are all named, or left out.
+mlir::OwningOpRef<mlir::ModuleOp>
+readProgramText(llvm::SourceMgr& sources, mlir::MLIRContext* context, UnreadFunctions& unread);
 
 } // namespace octavo

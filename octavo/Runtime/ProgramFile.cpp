@@ -1,11 +1,11 @@
 #include "octavo/Runtime/ProgramFile.h"
 
 #include "octavo/Dialect/Diagnostics.h"
-#include "octavo/Dialect/MissingNames.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/ProgramText.h"
 #include "octavo/Dialect/VHLO/Artifact.h"
 #include "octavo/Runtime/Failure.h"
+#include "octavo/Runtime/ForeignProgram.h"
 #include "octavo/Runtime/Program.h"
 #include "octavo/Transforms/JaxModuleCalls.h"
 
@@ -25,13 +25,14 @@ namespace {
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> readText(std::unique_ptr<llvm::MemoryBuffer> text,
                                                            const std::string& name,
-                                                           mlir::MLIRContext& context) {
+                                                           mlir::MLIRContext& context,
+                                                           UnreadFunctions& unread) {
   std::string diagnostics;
   llvm::raw_string_ostream stream(diagnostics);
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(withPackedBooleans(std::move(text)), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler diagnosticHandler(sources, &context, stream);
-  mlir::OwningOpRef<mlir::ModuleOp> program = readProgramText(sources, &context);
+  mlir::OwningOpRef<mlir::ModuleOp> program = readProgramText(sources, &context, unread);
   if (!program)
     return failure(fmt::format("{}: not a program that octavo can read; it reads StableHLO as MLIR "
                                "text:\n{}",
@@ -39,14 +40,21 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> readText(std::unique_ptr<llvm:
   return program;
 }
 
-llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
-readBinary(llvm::StringRef bytes, const std::string& name, mlir::MLIRContext& context) {
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> readBinary(llvm::StringRef bytes,
+                                                             const std::string& name,
+                                                             mlir::MLIRContext& context,
+                                                             UnreadFunctions& unread) {
   // MLIR reads numbers where they lie; within a container they lie anywhere.
   const auto aligned = llvm::MemoryBuffer::getMemBufferCopy(bytes, name);
   const Diagnostics diagnostics(context);
-  mlir::OwningOpRef<mlir::ModuleOp> program =
-      vhlo::readBytecode(aligned->getMemBufferRef(), &context);
-  if (!program || failed(verifyHasOperations(*program)) || failed(mlir::verify(*program)))
+  mlir::OwningOpRef<mlir::ModuleOp> program;
+  bool isValid = false;
+  // Attributes and types in one another are read, and verified, by recursion.
+  withDeepStack([&] {
+    program = vhlo::readBytecode(aligned->getMemBufferRef(), &context, unread);
+    isValid = program && succeeded(unread.verify(*program));
+  });
+  if (!isValid)
     return failure(
         fmt::format("{}: not a program that octavo can read:\n{}", name, diagnostics.found()));
   return program;
@@ -55,17 +63,24 @@ readBinary(llvm::StringRef bytes, const std::string& name, mlir::MLIRContext& co
 } // namespace
 
 llvm::Expected<ProgramFile> readProgramFile(const std::filesystem::path& path,
-                                            mlir::MLIRContext& context, JaxModuleCalls calls) {
+                                            mlir::MLIRContext& context, JaxModuleCalls calls,
+                                            Unreadable unreadable) {
   const std::string name = path.string();
   auto buffer = llvm::MemoryBuffer::getFile(name, /*IsText=*/false);
-  if (!buffer)
+  if (!buffer) {
+    if (const auto foreign = foreignFolder(path))
+      return failure(fmt::format("{}: {}", name, *foreign));
     return failure(fmt::format("{}: cannot be read: {}", name, buffer.getError().message()));
-  return readProgram((*buffer)->getBuffer(), name, context, calls);
+  }
+  return readProgram((*buffer)->getBuffer(), name, context, calls, unreadable);
 }
 
 llvm::Expected<ProgramFile> readProgram(llvm::StringRef bytes, const std::string& name,
-                                        mlir::MLIRContext& context, JaxModuleCalls calls) {
+                                        mlir::MLIRContext& context, JaxModuleCalls calls,
+                                        Unreadable unreadable) {
   ProgramFile file;
+  UnreadFunctions unread(unreadable == Unreadable::LeftOut ? UnreadFunctions::Policy::LeaveOut
+                                                           : UnreadFunctions::Policy::Refuse);
   const auto take = [&](llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> program) -> llvm::Error {
     if (!program)
       return program.takeError();
@@ -75,7 +90,7 @@ llvm::Expected<ProgramFile> readProgram(llvm::StringRef bytes, const std::string
   if (vhlo::isBytecode(bytes)) {
     file.form = ProgramForm::Artifact;
     file.version = vhlo::versionOf(bytes);
-    if (llvm::Error error = take(readBinary(bytes, name, context)))
+    if (llvm::Error error = take(readBinary(bytes, name, context, unread)))
       return std::move(error);
   } else if (JaxExport::holds(bytes)) {
     llvm::Expected<JaxExport> container = JaxExport::read(bytes);
@@ -83,18 +98,21 @@ llvm::Expected<ProgramFile> readProgram(llvm::StringRef bytes, const std::string
       return failure(fmt::format("{}: {}", name, llvm::toString(container.takeError())));
     file.form = ProgramForm::JaxExport;
     file.version = vhlo::versionOf(container->artifact());
-    if (llvm::Error error = take(readBinary(container->artifact(), name, context)))
+    if (llvm::Error error = take(readBinary(container->artifact(), name, context, unread)))
       return std::move(error);
     file.container = std::move(*container);
+  } else if (const auto foreign = foreignProgram(bytes, name)) {
+    return failure(fmt::format("{}: {}", name, *foreign));
   } else if (bytes.contains('\0')) {
     return failure(fmt::format("{}: not a program that octavo can read: it is neither MLIR's text "
                                "nor its bytecode, nor what jax.export serializes; the file may be "
                                "damaged or cut short",
                                name));
-  } else if (llvm::Error error =
-                 take(readText(llvm::MemoryBuffer::getMemBufferCopy(bytes, name), name, context))) {
+  } else if (llvm::Error error = take(readText(llvm::MemoryBuffer::getMemBufferCopy(bytes, name),
+                                               name, context, unread))) {
     return std::move(error);
   }
+  file.leftOut = unread.leftOut();
   if (calls == JaxModuleCalls::Opened && transforms::openJaxModuleCalls(*file.program)) {
     const Diagnostics diagnostics(context);
     if (failed(mlir::verify(*file.program)))

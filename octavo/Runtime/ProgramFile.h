@@ -1,6 +1,7 @@
 // The forms in which a program lies in a file: text, a portable artifact, jax.export's container.
 #pragma once
 
+#include "octavo/Dialect/UnreadFunctions.h"
 #include "octavo/Dialect/VHLO/Version.h"
 #include "octavo/Runtime/JaxExport.h"
 
@@ -12,8 +13,11 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace octavo::runtime {
+
+using octavo::UnreadFunction;
 
 enum class ProgramForm : std::uint8_t {
   Text,      ///< MLIR's
@@ -26,6 +30,7 @@ struct ProgramFile {
   ProgramForm form = ProgramForm::Text;
   std::optional<vhlo::Version> version; ///< of the artifact, where it says it
   std::optional<JaxExport> container;   ///< of JaxExport
+  std::vector<UnreadFunction> leftOut;  ///< functions that cannot be read, if that was asked for
 };
 
 /// What becomes of calls of octavo.jax.
@@ -34,16 +39,24 @@ enum class JaxModuleCalls : std::uint8_t {
   Kept,   ///< so that the program is JAX's
 };
 
+/// What becomes of functions that cannot be read.
+enum class Unreadable : std::uint8_t {
+  Refused, ///< the error names them all
+  LeftOut, ///< with what refers to them; a program of none is refused
+};
+
 /// Reads and verifies a program in any of the forms; the bytes tell which. The error names the file
 /// and says what the reader or the verifier found, and where.
 llvm::Expected<ProgramFile> readProgramFile(const std::filesystem::path& path,
                                             mlir::MLIRContext& context,
-                                            JaxModuleCalls calls = JaxModuleCalls::Opened);
+                                            JaxModuleCalls calls = JaxModuleCalls::Opened,
+                                            Unreadable unreadable = Unreadable::Refused);
 
 /// The same of bytes in memory; `name` stands for them in errors.
 llvm::Expected<ProgramFile> readProgram(llvm::StringRef bytes, const std::string& name,
                                         mlir::MLIRContext& context,
-                                        JaxModuleCalls calls = JaxModuleCalls::Opened);
+                                        JaxModuleCalls calls = JaxModuleCalls::Opened,
+                                        Unreadable unreadable = Unreadable::Refused);
 
 /// The bytes of a program as text with its locations.
 std::string programText(mlir::ModuleOp program);

@@ -2,6 +2,7 @@
 // dialect VHLO. Every version from 0.9.0 on is read; a version can be named for writing.
 #pragma once
 
+#include "octavo/Dialect/UnreadFunctions.h"
 #include "octavo/Dialect/VHLO/Version.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -22,7 +23,10 @@ std::optional<Version> versionOf(llvm::StringRef bytes);
 
 /// Reads an artifact, or bytecode of the dialects that octavo knows, as a program of StableHLO. Not
 /// verified. Null, with diagnostics that say what is wrong, if it is damaged, of a newer version,
-/// or has operations that octavo does not know: all of them are named, with their number.
+/// or has operations that octavo does not know: all of them are named, with their number. Functions
+/// that cannot be read are all named too, or left out.
+mlir::OwningOpRef<mlir::ModuleOp> readBytecode(llvm::MemoryBufferRef bytes,
+                                               mlir::MLIRContext* context, UnreadFunctions& unread);
 mlir::OwningOpRef<mlir::ModuleOp> readBytecode(llvm::MemoryBufferRef bytes,
                                                mlir::MLIRContext* context);
 

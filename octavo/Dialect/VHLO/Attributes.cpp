@@ -24,7 +24,7 @@ enum class Form : std::uint8_t { Same, Numbers, Booleans, Unit, Symbol, Symbols,
 enum class Default : std::uint8_t {
   None, ///< nothing: it is always there
   False,
-  Zero32,
+  Zero64,
   MinusOne,
   Original, ///< the API version of custom calls
   NoText,
@@ -94,7 +94,7 @@ constexpr AttributeRow kAttributeRows[] = {
     {"strides", Form::Numbers},
     {"unique_indices", Form::Same, Default::False},
     {"use_global_device_ids", Form::Unit, Default::False},
-    {"version", Form::Same, Default::Zero32, "composite"},
+    {"version", Form::Same, Default::Zero64, "composite"},
     {"window_dilations", Form::Numbers, Default::Ones},
     {"window_dimensions", Form::Numbers},
     {"window_reversal", Form::Booleans, Default::AllFalse},
@@ -197,8 +197,8 @@ bool isDefaultOf(Default absent, Attribute value) {
     return false;
   case Default::False:
     return value == mlir::BoolAttr::get(value.getContext(), false);
-  case Default::Zero32:
-    return number(0);
+  case Default::Zero64: // an i32 was written out in the program
+    return number(0) && llvm::cast<mlir::IntegerAttr>(value).getType().isInteger(64);
   case Default::MinusOne:
     return number(-1);
   case Default::Original:
@@ -253,8 +253,8 @@ Attribute defaultValue(Default absent, llvm::StringRef stem, mlir::Operation* op
     return {};
   case Default::False:
     return builder.getBoolAttr(false);
-  case Default::Zero32:
-    return builder.getI32IntegerAttr(0);
+  case Default::Zero64:
+    return builder.getI64IntegerAttr(0);
   case Default::MinusOne:
     return builder.getI64IntegerAttr(-1);
   case Default::Original:

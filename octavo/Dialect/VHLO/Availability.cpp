@@ -1,5 +1,6 @@
 #include "octavo/Dialect/VHLO/Availability.h"
 
+#include "octavo/Dialect/StableHLO/Collectives.h"
 #include "octavo/Dialect/StableHLO/Dialect.h"
 #include "octavo/Dialect/VHLO/Codes.h"
 
@@ -43,6 +44,10 @@ std::optional<Version> since(Type type) {
       return std::nullopt;
     return since(tensor.getElementType());
   }
+  if (auto buffer = llvm::dyn_cast<mlir::MemRefType>(type)) // its layout and space have no place
+    return buffer.getLayout().isIdentity() && !buffer.getMemorySpace()
+               ? sinceAll(buffer.getElementType(), Version{1, 13})
+               : std::nullopt;
   if (auto tensor = llvm::dyn_cast<mlir::UnrankedTensorType>(type))
     return since(tensor.getElementType());
   if (auto tuple = llvm::dyn_cast<mlir::TupleType>(type))
@@ -88,13 +93,17 @@ std::optional<Version> since(Attribute attribute) {
     return since(typed.getValue());
   if (llvm::isa<mlir::FloatAttr, mlir::IntegerAttr>(attribute)) {
     const Type type = llvm::cast<mlir::TypedAttr>(attribute).getType();
-    return llvm::isa<mlir::FloatType>(type) || type.getIntOrFloatBitWidth() >= 4 ? since(type)
-                                                                                 : std::nullopt;
+    const bool isNarrow = llvm::isa<mlir::IntegerType>(type) && type.getIntOrFloatBitWidth() < 4;
+    return isNarrow ? std::nullopt : since(type);
   }
   if (llvm::isa<mlir::DenseIntOrFPElementsAttr, mlir::DenseResourceElementsAttr>(attribute))
     return since(llvm::cast<mlir::ElementsAttr>(attribute).getShapedType());
   if (llvm::isa<stablehlo::ResultAccuracyAttr>(attribute))
     return Version{1, 9};
+  if (auto groups = llvm::dyn_cast<stablehlo::ReplicaGroupMeshAxesAttr>(attribute))
+    return llvm::isa<mlir::FlatSymbolRefAttr, stablehlo::MeshAttr>(groups.getMesh())
+               ? std::optional(Version{1, 16})
+               : std::nullopt;
   for (const Enumeration& row : enumerations())
     if (row.number(attribute))
       return row.since;

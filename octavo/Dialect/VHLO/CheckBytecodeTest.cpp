@@ -125,6 +125,26 @@ TEST(CheckBytecode, EntriesThatNestTooDeep) {
   EXPECT_EQ(found({{0, "\"" + std::string(1001, '[') + "\"" + '\0', true}}), "nothing");
 }
 
+// MLIR reads such an entry by its lexer: an escaped backslash ends no escape, a comment no string.
+TEST(CheckBytecode, EntriesWhoseTextHidesThatTheyNestTooDeep) {
+  const std::string deep = std::string(1001, '[') + std::string(1001, ']');
+  for (const std::string& head : {std::string(R"(["\\", )"), std::string("[ // \"\n"),
+                                  std::string("[\"a\\22\", "), std::string("[\"\n")})
+    for (const bool isType : {false, true}) {
+      const std::vector<Entry> entry = {{0, head + deep + "]" + '\0', true}};
+      EXPECT_TRUE(contains(isType ? found({}, entry) : found(entry), "deeper than 1000 levels"))
+          << head;
+    }
+  EXPECT_TRUE(contains(found({{1, "#unknown.a<x // >, " + deep + "\n>" + '\0', true}}),
+                       "has a comment with brackets or quotes"));
+  for (const char* sign : {"-", "- ", "-//\n"}) {
+    std::string text = "affine_map<(d0) -> (";
+    for (int i = 0; i < 1001; ++i)
+      text += sign;
+    EXPECT_TRUE(contains(found({{0, text + "d0)>" + '\0', true}}), "more than 1000 operators"));
+  }
+}
+
 TEST(CheckBytecode, EntriesThatStandForTooMuch) {
   std::vector<Entry> attributes{builtin({0, 0})};
   while (attributes.size() < 30) // 2^29 of the first in the last

@@ -1,10 +1,12 @@
 #include "octavo/Dialect/VHLO/CheckEntries.h"
 
+#include "octavo/Dialect/TextNesting.h"
 #include "octavo/Dialect/VHLO/EntryKinds.h"
 
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace octavo::vhlo {
@@ -85,6 +87,9 @@ private:
         entry.byte();
       } else if (letter == 'B') {
         entry.take(entry.number());
+      } else if (letter == '?') {
+        if (entry.number() != 0)
+          reference(entry, 'a', entry.number());
       } else {
         reference(entry, letter, entry.number());
       }
@@ -102,21 +107,10 @@ private:
                                                             : SIZE_MAX);
   }
 
-  /// An entry in MLIR's text: how deep its brackets nest.
+  /// An entry in MLIR's text, which its parser reads by recursion.
   void text(const Cursor& entry) {
-    std::size_t depth = 0;
-    bool isQuoted = false;
-    char last = 0;
-    for (const char letter : entry.rest()) {
-      if (letter == '"' && !(isQuoted && last == '\\'))
-        isQuoted = !isQuoted;
-      else if (!isQuoted && llvm::StringRef("([{<").contains(letter) && ++depth > kDeepest)
-        return tooDeep(entry);
-      else if (!isQuoted && llvm::StringRef(")]}>").contains(letter) &&
-               !(last == '-' && letter == '>') && depth > 0)
-        --depth;
-      last = letter;
-    }
+    if (const std::optional<TooDeep> deep = tooDeepIn(entry.rest(), {.levels = kDeepest}))
+      damage.report(entry, "an attribute or type in MLIR's text that " + deep->what);
   }
 
   void tooDeep(const Cursor& entry) {

@@ -25,6 +25,11 @@ enum AttributeCode : std::uint64_t {
   kType = 17,
   kBounds = 18,
   kResultAccuracy = 20,
+  kSubAxisInfo = 21,
+  kAxisRef = 22,
+  kReplicaGroupMeshAxes = 23,
+  kMeshAxis = 24,
+  kMesh = 25,
 };
 
 /// Codes of the types that have fields.
@@ -37,6 +42,7 @@ enum TypeCode : std::uint64_t {
   kUniformQuantized = 24,
   kUnrankedTensor = 25,
   kUniformQuantizedPerAxis = 30,
+  kBuffer = 41,
   kFuture = 42,
 };
 

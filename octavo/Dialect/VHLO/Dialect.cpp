@@ -46,7 +46,10 @@ struct WrappedAttribute : mlir::AttributeStorage {
 PortableType PortableType::get(mlir::Type type) { return Base::get(type.getContext(), type); }
 mlir::Type PortableType::wrapped() const { return getImpl()->type; }
 
+/// The name of a function that is called is written as text, once with the function's own.
 PortableAttribute PortableAttribute::get(mlir::Attribute attribute) {
+  if (auto symbol = llvm::dyn_cast<mlir::FlatSymbolRefAttr>(attribute))
+    return Base::get(attribute.getContext(), symbol.getAttr());
   return Base::get(attribute.getContext(), attribute);
 }
 mlir::Attribute PortableAttribute::of(mlir::Attribute attribute) {

@@ -30,10 +30,22 @@ constexpr Kind kQuantTypes[] = {
     {4, "nttnnnn"}, {5, "nttnnn[n][n]"}, {6, "nttnn[n][n]aa"},
 };
 constexpr Kind kPortableAttributes[] = {
-    {kArray, "[a]"},  {kBoolean, "n"},           {kDictionary, "[aa]"},
-    {kFloat, "t"},    {kInteger, "t"},           {kOutputOperandAlias, "[n]n[n]"},
-    {kString, "n"},   {kTensor, "tB"},           {kType, "t"},
-    {kBounds, "[n]"}, {kResultAccuracy, "nnna"},
+    {kArray, "[a]"},
+    {kBoolean, "n"},
+    {kDictionary, "[aa]"},
+    {kFloat, "t"},
+    {kInteger, "t"},
+    {kOutputOperandAlias, "[n]n[n]"},
+    {kString, "n"},
+    {kTensor, "tB"},
+    {kType, "t"},
+    {kBounds, "[n]"},
+    {kResultAccuracy, "nnna"},
+    {kSubAxisInfo, "nn"},
+    {kAxisRef, "a?"},
+    {kReplicaGroupMeshAxes, "aa"},
+    {kMeshAxis, "an"},
+    {kMesh, "ao"},
 };
 constexpr Kind kPortableTypes[] = {
     {kComplexType, "t"},
@@ -44,6 +56,7 @@ constexpr Kind kPortableTypes[] = {
     {kUniformQuantized, "nttnnnn"},
     {kUniformQuantizedPerAxis, "nttnnn[n][n]"},
     {kUnrankedTensor, "t"},
+    {kBuffer, "[n]t"},
     {kFuture, "[t]"},
 };
 

@@ -8,10 +8,10 @@
 
 namespace octavo::vhlo {
 
-/// The fields of an entry, a letter each: the number of an attribute (a), of one or none (o) or of
-/// a type (t), another number (n), a byte (b), bytes with their count (B), and in brackets what a
-/// list has many times. The last fields have no letters where their size depends on what was read
-/// before.
+/// The fields of an entry, a letter each: the number of an attribute (a), of one or none (o), of
+/// one behind a number that says whether it is there (?) or of a type (t), another number (n), a
+/// byte (b), bytes with their count (B), and in brackets what a list has many times. The last
+/// fields have no letters where their size depends on what was read before.
 llvm::StringRef fieldsOf(llvm::StringRef dialect, bool isType, std::uint64_t code);
 
 } // namespace octavo::vhlo

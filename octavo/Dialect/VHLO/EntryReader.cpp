@@ -1,5 +1,6 @@
 #include "octavo/Dialect/VHLO/EntryReader.h"
 
+#include "octavo/Dialect/StableHLO/Collectives.h"
 #include "octavo/Dialect/StableHLO/Dialect.h"
 #include "octavo/Dialect/VHLO/Codes.h"
 #include "octavo/Dialect/VHLO/EntryFields.h"
@@ -19,25 +20,7 @@ using mlir::failure;
 using mlir::FailureOr;
 using mlir::Type;
 
-/// Kinds of VHLO's that octavo has nothing for.
-struct UnknownKind {
-  std::uint64_t code;
-  llvm::StringLiteral name;
-};
-constexpr UnknownKind kUnknownTypes[] = {{26, "witness"}, {41, "buffer"}};
-constexpr UnknownKind kUnknownAttributes[] = {{21, "sub_axis_info"},
-                                              {22, "axis_ref"},
-                                              {23, "replica_group_mesh_axes"},
-                                              {24, "mesh_axis"},
-                                              {25, "mesh"}};
-
-/// ` (buffer)` for a code that has a name.
-std::string named(llvm::ArrayRef<UnknownKind> kinds, std::uint64_t code) {
-  for (const UnknownKind& kind : kinds)
-    if (kind.code == code)
-      return (" (" + kind.name + ")").str();
-  return "";
-}
+constexpr std::uint64_t kWitness = 26;
 
 /// Reads one entry that VHLO wrote.
 class EntryReader : EntryFields {
@@ -48,6 +31,12 @@ public:
   Attribute attribute();
 
 private:
+  Type buffer();
+  Attribute subAxis();
+  Attribute axisRef();
+  Attribute groupsOfMesh();
+  Attribute meshAxis();
+  Attribute mesh();
   Attribute boolean();
   Attribute alias();
   Attribute string();
@@ -85,10 +74,21 @@ Type EntryReader::type() {
       return nullptr;
     return stablehlo::FutureType::get(context, results);
   }
+  case kBuffer:
+    return buffer();
   default:
     return error("octavo does not know VHLO's type " + llvm::Twine(code) +
-                 named(kUnknownTypes, code));
+                 (code == kWitness ? " (witness)" : ""));
   }
+}
+
+Type EntryReader::buffer() {
+  llvm::SmallVector<std::int64_t> shape;
+  Type element;
+  if (failed(numbers(shape)) || failed(reader.readType(element)))
+    return nullptr;
+  return mlir::MemRefType::getChecked(emitter(), shape, element, mlir::MemRefLayoutAttrInterface(),
+                                      Attribute());
 }
 
 Attribute EntryReader::attribute() {
@@ -121,10 +121,68 @@ Attribute EntryReader::attribute() {
     return bounds();
   case kResultAccuracy:
     return accuracy();
+  case kSubAxisInfo:
+    return subAxis();
+  case kAxisRef:
+    return axisRef();
+  case kReplicaGroupMeshAxes:
+    return groupsOfMesh();
+  case kMeshAxis:
+    return meshAxis();
+  case kMesh:
+    return mesh();
   default:
-    return error("octavo does not know VHLO's attribute " + llvm::Twine(code) +
-                 named(kUnknownAttributes, code));
+    return error("octavo does not know VHLO's attribute " + llvm::Twine(code));
   }
+}
+
+Attribute EntryReader::subAxis() {
+  std::int64_t before = 0, size = 0;
+  if (failed(reader.readSignedVarInt(before)) || failed(reader.readSignedVarInt(size)))
+    return nullptr;
+  return stablehlo::SubAxisInfoAttr::get(context, before, size);
+}
+
+Attribute EntryReader::axisRef() {
+  mlir::StringAttr name;
+  std::uint64_t hasPart = 0;
+  stablehlo::SubAxisInfoAttr part;
+  if (failed(reader.readAttribute(name)) || failed(reader.readVarInt(hasPart)) ||
+      (hasPart != 0 && failed(reader.readAttribute(part))))
+    return nullptr;
+  return stablehlo::AxisRefAttr::get(context, name, part);
+}
+
+/// The mesh is its symbol's name, or there.
+Attribute EntryReader::groupsOfMesh() {
+  Attribute mesh;
+  mlir::ArrayAttr axes;
+  if (failed(reader.readAttribute(mesh)) || failed(reader.readAttribute(axes)))
+    return nullptr;
+  if (const auto name = llvm::dyn_cast<mlir::StringAttr>(mesh); name && !name.empty())
+    mesh = mlir::FlatSymbolRefAttr::get(name);
+  if (!llvm::isa<mlir::FlatSymbolRefAttr, stablehlo::MeshAttr>(mesh) ||
+      !llvm::all_of(axes, llvm::IsaPred<stablehlo::AxisRefAttr>))
+    return error("replica groups of a mesh need the mesh and its axes");
+  return stablehlo::ReplicaGroupMeshAxesAttr::get(context, mesh, axes);
+}
+
+Attribute EntryReader::meshAxis() {
+  mlir::StringAttr name;
+  std::int64_t size = 0;
+  if (failed(reader.readAttribute(name)) || failed(reader.readSignedVarInt(size)))
+    return nullptr;
+  return stablehlo::MeshAxisAttr::get(context, name, size);
+}
+
+Attribute EntryReader::mesh() {
+  mlir::ArrayAttr axes;
+  mlir::DenseIntElementsAttr devices;
+  if (failed(reader.readAttribute(axes)) || failed(reader.readOptionalAttribute(devices)))
+    return nullptr;
+  if (!llvm::all_of(axes, llvm::IsaPred<stablehlo::MeshAxisAttr>))
+    return error("a mesh needs axes with sizes");
+  return stablehlo::MeshAttr::get(context, axes, devices);
 }
 
 Attribute EntryReader::boolean() {

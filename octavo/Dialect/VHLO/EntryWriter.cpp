@@ -1,5 +1,6 @@
 #include "octavo/Dialect/VHLO/EntryWriter.h"
 
+#include "octavo/Dialect/StableHLO/Collectives.h"
 #include "octavo/Dialect/StableHLO/Dialect.h"
 #include "octavo/Dialect/VHLO/Codes.h"
 #include "octavo/Dialect/VHLO/VHLO.h"
@@ -97,6 +98,12 @@ LogicalResult writeType(Type type, DialectBytecodeWriter& writer) {
     writeTypes(writer, future.getTypes());
     return success();
   }
+  if (auto buffer = llvm::dyn_cast<mlir::MemRefType>(type)) {
+    writer.writeVarInt(kBuffer);
+    writer.writeSignedVarInts(buffer.getShape());
+    writer.writeType(PortableType::get(buffer.getElementType()));
+    return success();
+  }
   if (auto tensor = llvm::dyn_cast<mlir::UnrankedTensorType>(type)) {
     writer.writeVarInt(kUnrankedTensor);
     writer.writeType(PortableType::get(tensor.getElementType()));
@@ -165,10 +172,6 @@ LogicalResult writeAttribute(Attribute attribute, DialectBytecodeWriter& writer)
     writeText(writer, kString, text.getValue());
     return success();
   }
-  if (auto symbol = llvm::dyn_cast<mlir::FlatSymbolRefAttr>(attribute)) {
-    writeText(writer, kString, symbol.getValue());
-    return success();
-  }
   if (auto type = llvm::dyn_cast<mlir::TypeAttr>(attribute)) {
     writer.writeVarInt(kType);
     writer.writeType(PortableType::get(type.getValue()));
@@ -187,6 +190,39 @@ LogicalResult writeAttribute(Attribute attribute, DialectBytecodeWriter& writer)
     writeF64(writer, accuracy.getRtol().convertToDouble());
     writer.writeSignedVarInt(accuracy.getUlps());
     writer.writeAttribute(PortableAttribute::of(accuracy.getMode()));
+    return success();
+  }
+  if (auto part = llvm::dyn_cast<stablehlo::SubAxisInfoAttr>(attribute)) {
+    writer.writeVarInt(kSubAxisInfo);
+    writer.writeSignedVarInt(part.getPreSize());
+    writer.writeSignedVarInt(part.getSize());
+    return success();
+  }
+  if (auto axis = llvm::dyn_cast<stablehlo::AxisRefAttr>(attribute)) {
+    writer.writeVarInt(kAxisRef);
+    writer.writeAttribute(PortableAttribute::of(axis.getName()));
+    writer.writeVarInt(axis.getSubAxisInfo() ? 1 : 0);
+    if (axis.getSubAxisInfo())
+      writer.writeAttribute(PortableAttribute::of(axis.getSubAxisInfo()));
+    return success();
+  }
+  if (auto groups = llvm::dyn_cast<stablehlo::ReplicaGroupMeshAxesAttr>(attribute)) {
+    writer.writeVarInt(kReplicaGroupMeshAxes);
+    writer.writeAttribute(PortableAttribute::of(groups.getMesh()));
+    writer.writeAttribute(PortableAttribute::of(groups.getAxes()));
+    return success();
+  }
+  if (auto axis = llvm::dyn_cast<stablehlo::MeshAxisAttr>(attribute)) {
+    writer.writeVarInt(kMeshAxis);
+    writer.writeAttribute(PortableAttribute::of(axis.getName()));
+    writer.writeSignedVarInt(axis.getSize());
+    return success();
+  }
+  if (auto mesh = llvm::dyn_cast<stablehlo::MeshAttr>(attribute)) {
+    writer.writeVarInt(kMesh);
+    writer.writeAttribute(PortableAttribute::of(mesh.getAxes()));
+    writer.writeOptionalAttribute(mesh.getDeviceIds() ? PortableAttribute::of(mesh.getDeviceIds())
+                                                      : Attribute());
     return success();
   }
   if (auto bounds = llvm::dyn_cast<stablehlo::BoundsAttr>(attribute)) {

@@ -38,9 +38,9 @@ const OperationRow* rowOf(mlir::Operation* op) {
 }
 
 /// Names every operation that has no counterpart in octavo, once, with how often it occurs.
-LogicalResult checkOperations(mlir::ModuleOp module) {
+LogicalResult checkOperations(mlir::Operation* program) {
   llvm::MapVector<mlir::StringAttr, std::pair<mlir::Location, unsigned>> unknown;
-  module.walk([&](mlir::Operation* op) {
+  program->walk([&](mlir::Operation* op) {
     if (op->getName().getDialectNamespace() != VHLODialect::getDialectNamespace())
       return;
     const OperationRow* row = rowOf(op);
@@ -114,8 +114,11 @@ LogicalResult convert(mlir::Operation* op, const OperationRow& row) {
     auto function = mlir::func::FuncOp::create(builder, op->getLoc(), name, type);
     function.getBody().takeBody(op->getRegion(0));
     function->setDiscardableAttrs(discardable.getDictionary(context));
-    if (failed(convertFunction(inherent, function, emitError)))
+    if (failed(convertFunction(inherent, function, emitError))) {
+      op->getRegion(0).takeBody(function.getBody());
+      function.erase();
       return failure();
+    }
     op->erase();
     return success();
   }
@@ -146,8 +149,8 @@ LogicalResult convert(mlir::Operation* op, const OperationRow& row) {
 
 /// Operations of other dialects keep MLIR's own types, which VHLO's are here too: what lies between
 /// them says nothing.
-LogicalResult dropCasts(mlir::ModuleOp module) {
-  const mlir::WalkResult walked = module.walk([](mlir::UnrealizedConversionCastOp cast) {
+LogicalResult dropCasts(mlir::Operation* program) {
+  const mlir::WalkResult walked = program->walk([](mlir::UnrealizedConversionCastOp cast) {
     if (cast.getOperandTypes() != cast.getResultTypes()) {
       mlir::emitError(cast.getLoc()) << "casts " << cast.getOperandTypes() << " to "
                                      << cast.getResultTypes() << ", which differ";
@@ -165,6 +168,19 @@ LogicalResult dropCasts(mlir::ModuleOp module) {
   return failure(walked.wasInterrupted());
 }
 
+/// Puts StableHLO in the place of VHLO, in a function or in what is none.
+LogicalResult convertAll(mlir::Operation* program) {
+  if (failed(dropCasts(program)))
+    return failure();
+  const mlir::WalkResult walked =
+      program->walk<mlir::WalkOrder::PostOrder>([](mlir::Operation* op) {
+        const OperationRow* row = rowOf(op);
+        return row && failed(convert(op, *row)) ? mlir::WalkResult::interrupt()
+                                                : mlir::WalkResult::advance();
+      });
+  return failure(walked.wasInterrupted());
+}
+
 } // namespace
 
 bool isBytecode(llvm::StringRef bytes) { return bytes.starts_with("ML\xefR"); }
@@ -178,8 +194,8 @@ std::optional<Version> versionOf(llvm::StringRef bytes) {
              : std::nullopt;
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> readBytecode(llvm::MemoryBufferRef bytes,
-                                               mlir::MLIRContext* context) {
+mlir::OwningOpRef<mlir::ModuleOp>
+readBytecode(llvm::MemoryBufferRef bytes, mlir::MLIRContext* context, UnreadFunctions& unread) {
   const mlir::Location start =
       mlir::FileLineColLoc::get(context, bytes.getBufferIdentifier(), 0, 0);
   if (const std::optional<Version> version = versionOf(bytes.getBuffer());
@@ -205,16 +221,20 @@ mlir::OwningOpRef<mlir::ModuleOp> readBytecode(llvm::MemoryBufferRef bytes,
   }
   mlir::OwningOpRef<mlir::ModuleOp> module(llvm::cast<mlir::ModuleOp>(block.front()));
   module->getOperation()->remove();
-  if (failed(checkOperations(*module)))
-    return {};
-  const mlir::WalkResult walked = module->walk<mlir::WalkOrder::PostOrder>([](mlir::Operation* op) {
-    const OperationRow* row = rowOf(op);
-    return row && failed(convert(op, *row)) ? mlir::WalkResult::interrupt()
-                                            : mlir::WalkResult::advance();
-  });
-  if (walked.wasInterrupted() || failed(dropCasts(*module)))
+  if (unread.refuses())
+    static_cast<void>(checkOperations(*module)); // says how often the whole program has each
+  unread.onEach(*module, checkOperations, unread.refuses());
+  unread.onEach(*module, convertAll);
+  if (failed(unread.settle(*module)) || failed(checkOperations(*module)) ||
+      failed(convertAll(*module)))
     return {};
   return module;
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> readBytecode(llvm::MemoryBufferRef bytes,
+                                               mlir::MLIRContext* context) {
+  UnreadFunctions unread(UnreadFunctions::Policy::Refuse);
+  return readBytecode(bytes, context, unread);
 }
 
 } // namespace octavo::vhlo
