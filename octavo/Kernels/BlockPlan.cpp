@@ -21,7 +21,7 @@ static BlockPlan::Scale scaleKind(const ScaledType& type, const QuantizeOptions&
                                                       : BlockPlan::Scale::PowerOfTwo;
   }
   const bool isPlain = options.scaleValues == numerics::ScaleValues::All && !options.corners.nan &&
-                       !options.corners.infinite;
+                       !options.corners.infinite && !numerics::roundsScaleUp(scale, options);
   if (!isPlain)
     return BlockPlan::Scale::Other;
   if (scale == format::element("f32"))
@@ -68,6 +68,7 @@ BlockPlan blockPlan(const ScaledType& type, const QuantizeOptions& options, floa
   Conversion conversion{
       .rounding = options.rounding, .overflow = options.overflow, .nan = NanCode::Maximum};
   plan.element = convertPlan(element, conversion);
+  plan.element.nan[1] = plan.element.nan[0]; // S8: whatever the sign of the NaN
   const bool symmetric = options.int8 == numerics::Int8Range::Symmetric;
   if (element.isInteger() && symmetric)
     plan.element.finiteLimit[1] = plan.element.infinite[1] = plan.element.finiteLimit[0];

@@ -31,6 +31,9 @@ struct Preset {
   std::string_view inputs;
   /// Where the owner's own bytes are others, because they follow no rule; empty if nowhere known.
   std::string_view differs;
+  /// Whether the owner gives projections that readers fuse (q, k and v; gate and up) one scale, in a
+  /// format of one scale a tensor. An outer scale is shared whatever the owner does: readers need it.
+  bool sharesScales = false;
 
   constexpr bool appliesTo(const ScaledFormat& format) const {
     for (std::string_view name : formats)
@@ -145,7 +148,7 @@ inline constexpr auto kPresets = std::to_array<Preset>({
      .ragged = RaggedEdge::Refused,
      .source = "TransformerEngine d0067d0, common/util/ptx_arch_spec.cuh, common/cast/mxfp8",
      .inputs = "f32, bf16, f16",
-     .differs = "the code of a NaN element has no sign there"},
+     .differs = ""},
     {.name = "transformer-engine",
      .formats = {"nvfp4"},
      .options = {.rule = ScaleRule::Nearest,
@@ -167,7 +170,7 @@ inline constexpr auto kPresets = std::to_array<Preset>({
      .ragged = RaggedEdge::ShortBlock,
      .source = "TransformerEngine d0067d0, common/recipe/recipe_common.cuh",
      .inputs = "f32, bf16, f16",
-     .differs = "the code of a NaN element has no sign there"},
+     .differs = ""},
     {.name = "transformer-engine",
      .formats = {"fp8_group", "fp8_block"},
      .options = {.rule = ScaleRule::RoundUp,
@@ -178,7 +181,7 @@ inline constexpr auto kPresets = std::to_array<Preset>({
      .ragged = RaggedEdge::ShortBlock,
      .source = "TransformerEngine d0067d0, common/recipe/recipe_common.cuh, Float8BlockScaling",
      .inputs = "f32, bf16, f16",
-     .differs = "the code of a NaN element has no sign there"},
+     .differs = ""},
     {.name = "deepseek-ue8m0",
      .formats = {"fp8_group"},
      .options = {.rule = ScaleRule::RoundUp,
@@ -418,7 +421,8 @@ inline constexpr auto kPresets = std::to_array<Preset>({
      .ragged = RaggedEdge::ShortBlock,
      .source = "Model-Optimizer 0.47, export/unified_export_hf.py, FP8",
      .inputs = "f32, bf16, f16",
-     .differs = "NaN and Inf are not refused there; a tensor of zeros gives NaN"},
+     .differs = "NaN and Inf are not refused there; a tensor of zeros gives NaN",
+     .sharesScales = true}, // export/quant_utils.py, preprocess_linear_fusion
     {.name = "modelopt",
      .formats = {"fp8_row"},
      .options =

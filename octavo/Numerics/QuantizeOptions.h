@@ -23,7 +23,8 @@ enum class NonFinite : std::uint8_t {
   Error,     ///< the quantization is refused, with the index of the first
   Propagate, ///< the block's scale is NaN, so all of its values are (OCP MX 5.1); its codes are 0
   Saturate,  ///< Inf counts as the largest f32 for amax and saturates; NaN still propagates
-  SkipNan,   ///< as Saturate, but NaN does not count for amax and becomes the element's NaN
+  SkipNan,   ///< as Saturate, but NaN does not count for amax and becomes the element's positive
+             ///< NaN, or its largest value
 };
 std::string_view nonFiniteName(NonFinite policy);
 std::optional<NonFinite> findNonFinite(std::string_view name);
@@ -63,7 +64,7 @@ struct ScaleCorners {
 
 /// Which values a scale format with a significand may hold.
 enum class ScaleValues : std::uint8_t {
-  All,         ///< the rule is Nearest, whatever is asked for
+  All,         ///< the rule is Nearest, whatever is asked for, but for roundsScaleUp
   PowersOfTwo, ///< f32 scales only: 2^e of the rule, -127 <= e <= 127 (DeepSeek's ue8m0 in f32)
 };
 

@@ -170,6 +170,11 @@ CornerCodes cornerCodes(const ElementFormat& scale, const QuantizeOptions& optio
   return codes;
 }
 
+bool roundsScaleUp(const ElementFormat& scale, const QuantizeOptions& options) {
+  return options.rounding == Rounding::Stochastic && options.rule == ScaleRule::RoundUp &&
+         scale.isNarrow() && !isPowerOfTwoScale(scale);
+}
+
 /// The code of the scale for a block of that amax, under the rule.
 static std::uint32_t ruleCode(const ElementFormat& element, const ElementFormat& scale,
                               const QuantizeOptions& options, float amax, const OuterScale& outer) {
@@ -186,8 +191,10 @@ static std::uint32_t ruleCode(const ElementFormat& element, const ElementFormat&
     return std::max(code, corners.least);
   }
   const float ratio = scaleRatio(element, options, amax, outer);
+  const Rounding rounding =
+      roundsScaleUp(scale, options) ? Rounding::TowardPositive : Rounding::TiesToEven;
   const auto code = static_cast<std::uint32_t>(
-      encode(scale, round(scale, ratio, {.overflow = Overflow::Saturate})));
+      encode(scale, round(scale, ratio, {.rounding = rounding, .overflow = Overflow::Saturate})));
   return code == 0 ? corners.underflow : std::max(code, corners.least);
 }
 
@@ -355,6 +362,8 @@ static Quantized quantizeValue(const ScaledType& type, const BlockScale& block, 
   double quotient = quotientFor(type, options, block, outer, x);
   if (std::isinf(x) && std::isnan(quotient)) // Inf * 0, Inf / Inf
     quotient = x;
+  if (std::isnan(quotient)) // the sign of a NaN says nothing (S8)
+    quotient = std::numeric_limits<double>::quiet_NaN();
   const Conversion conversion{.rounding = options.rounding,
                               .overflow = std::isinf(x) ? Overflow::Saturate : options.overflow,
                               .nan = NanCode::Maximum,

@@ -416,5 +416,40 @@ TEST(ScaledTest, NonFiniteValuesUnderAGivenAmax) {
   EXPECT_TRUE(std::isnan(skipped[1]));
 }
 
+TEST(ScaledTest, TheSignOfANanDecidesNothing) {
+  const std::uint32_t patterns[] = {0x7FC00000, 0xFFC00000, 0x7F800001, 0xFF800001, 0xFFFFFFFF};
+  for (const format::ScaledFormat& row : format::kScaledFormats) {
+    const ScaledType type = {row.element, row.scale, {2}, row.hasOuterScale};
+    const std::uint64_t expected =
+        row.element->hasNan() ? *row.element->nanCode() : row.element->maxCode();
+    for (const Rounding rounding : {Rounding::TiesToEven, Rounding::TowardNegative})
+      for (const std::uint32_t pattern : patterns) {
+        const Values values = {1, std::bit_cast<float>(pattern)};
+        const QuantizeOptions options{
+            .rule = row.rule, .rounding = rounding, .nonFinite = NonFinite::SkipNan};
+        const ScaledTensor found = quantize(values, Shape{2}, type, options).tensor;
+        EXPECT_EQ(found.elements[1], expected) << row.name << std::hex << " " << pattern;
+      }
+  }
+}
+
+TEST(ScaledTest, ScalesAreRoundedUpForElementsThatAreRoundedStochastically) {
+  // amax / 6 = 1.05 lies between the values 1 and 1.125 of e4m3fn, nearer to 1.
+  const ScaledType type = nvfp4({2});
+  QuantizeOptions options{.rule = ScaleRule::RoundUp, .outer = OuterForm::One};
+  const Values values = {6.3f, 1};
+  EXPECT_EQ(quantize(values, Shape{2}, type, options).tensor.scales, Scales{0x38});
+  options.rounding = Rounding::Stochastic;
+  const std::vector<std::uint32_t> random(2);
+  EXPECT_EQ(quantize(values, Shape{2}, type, options, random).tensor.scales, Scales{0x39});
+  EXPECT_EQ(quantize(Values{6.75f, 1}, Shape{2}, type, options, random).tensor.scales,
+            Scales{0x39}); // 1.125 itself
+  EXPECT_EQ(quantize(Values{1e6f, 1}, Shape{2}, type, options, random).tensor.scales, Scales{0x7E});
+  EXPECT_EQ(quantize(Values{1e-9f, 0}, Shape{2}, type, options, random).tensor.scales,
+            Scales{0x01});
+  options.rule = ScaleRule::Nearest;
+  EXPECT_EQ(quantize(values, Shape{2}, type, options, random).tensor.scales, Scales{0x38});
+}
+
 } // namespace
 } // namespace octavo::numerics

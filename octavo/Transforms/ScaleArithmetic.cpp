@@ -334,8 +334,13 @@ private:
       const mlir::Type type = mlirType(writer.builder.getContext(), *kind.scale);
       const mlir::Type bits =
           writer.builder.getIntegerType(static_cast<unsigned>(kind.scale->width()), false);
-      const Value rounded = writer.convert(writer.bits(writer.convert(ratio, type), bits),
-                                           writer.builder.getI32Type());
+      const Value nearest = writer.convert(ratio, type);
+      Value rounded = writer.convert(writer.bits(nearest, bits), writer.builder.getI32Type());
+      if (numerics::roundsScaleUp(*kind.scale, options)) // the next code is the next value
+        rounded = writer.write(
+            "add", {rounded, asCode(writer.compare(
+                                 Direction::LT,
+                                 writer.convert(nearest, writer.builder.getF32Type()), ratio))});
       result = select(writer.compare(Direction::EQ, rounded, code(0)), code(corners.underflow),
                       atLeast(rounded));
     }
@@ -539,6 +544,8 @@ Value roundedElements(Writer& writer, Value x, Value quotient, Value powers,
         {parts.exponent, writer.write("subtract", {field, writer.integer(kE8m0.bias, field)})});
   }
   setZeroSign(writer, parts, options.zeroSign);
+  // S8: whatever the sign of the NaN.
+  parts.isNegative = writer.write("and", {parts.isNegative, writer.write("not", parts.isNan)});
   return roundedCodes(writer, parts, element,
                       {.rounding = options.rounding,
                        .overflow = options.overflow,
