@@ -29,6 +29,28 @@ TrainingScale updateDelayedScale(const ElementFormat& format, const DelayedScali
   return {scale, 1.0f / scale};
 }
 
+/// The finalizer of MurmurHash3, which spreads each bit over all.
+static std::uint32_t mixed(std::uint32_t x) {
+  x = (x ^ (x >> 16)) * 0x85EBCA6Bu;
+  x = (x ^ (x >> 13)) * 0xC2B2AE35u;
+  return x ^ (x >> 16);
+}
+
+float stateSeal(std::initializer_list<std::span<const float>> numbers) {
+  constexpr std::uint32_t kExponent = 0x7F800000u;
+  std::uint32_t sum = 0, place = 0;
+  for (const std::span<const float> part : numbers)
+    for (const float number : part) {
+      auto bits = std::bit_cast<std::uint32_t>(number);
+      if ((bits & kExponent) == 0)
+        bits = 0;
+      else if (std::isnan(number))
+        bits = 0x7FC00000u;
+      sum += mixed(bits ^ (++place * 0x9E3779B9u));
+    }
+  return std::bit_cast<float>(0x3F800000u | (mixed(sum) >> 9));
+}
+
 TrainingScale currentScale(const ElementFormat& format, float amax, float epsilon,
                            CurrentScales scales) {
   if (amax < epsilon)

@@ -5,7 +5,9 @@
 #include "octavo/Numerics/Conversion.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
+#include <string_view>
 
 namespace octavo::numerics {
 
@@ -42,6 +44,22 @@ struct TrainingScale {
 /// old one where amax is not positive, infinite or NaN. `history` has at least one slot.
 TrainingScale updateDelayedScale(const ElementFormat& format, const DelayedScaling& recipe,
                                  std::span<float> history, float scale);
+
+/// A number in [1, 2) that goes with a state of delayed scaling: with its scales, its histories and
+/// its deciding amaxes, in that order. A sum of states has the sum of their seals, which is at
+/// least 2; a mean of unlike states, or a multiple of one, has another seal than its numbers give,
+/// but for one in 2^23. NaN of any sign and payload count alike, and so do zeros and subnormals,
+/// which XLA flushes. octavo/training.py has the same function.
+float stateSeal(std::initializer_list<std::span<const float>> numbers);
+
+/// What an error says where a state's seal is another one.
+inline constexpr std::string_view kBrokenSeal =
+    "DelayedScales: the numbers are no state that delayed_dot_general gave. States were added, "
+    "averaged or scaled; jax.grad adds them where one state serves a product more than once "
+    "(microbatches, a scan, vmap, psum). Give each use a state of its own, or take the gradients "
+    "one "
+    "by one, and combine the states that they give: DelayedScales.merged(first, second), across "
+    "devices with axis_name=";
 
 /// Which scales a current scaling may have.
 enum class CurrentScales : std::uint8_t {

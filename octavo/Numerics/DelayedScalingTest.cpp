@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
+
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -86,6 +88,25 @@ TEST(DelayedScalingTest, AnUnusedTensorMayKeepItsHistory) {
   const Step rolled = step({}, {0, 7, 14}, 5);
   EXPECT_EQ(rolled.scale.scale, 32);
   EXPECT_EQ(rolled.history, (std::vector<float>{0, 14, 0}));
+}
+
+TEST(DelayedScalingTest, TheSealOfAState) {
+  const std::vector<float> scale = {8, 32, 1}, history = {0, 1, 2, 0, 3, 4, 0, 5, 6};
+  const std::vector<float> amax = {2, 4, 6};
+  const float seal = stateSeal({scale, history, amax});
+  EXPECT_GE(seal, 1);
+  EXPECT_LT(seal, 2);
+  // It is of all numbers, and of their places.
+  for (const std::vector<float>& other :
+       {std::vector<float>{8, 32, 1.0000001f}, {32, 8, 1}, {8, 32, -1}})
+    EXPECT_NE(stateSeal({other, history, amax}), seal);
+  EXPECT_NE(stateSeal({scale, history, scale}), seal);
+  // What XLA flushes, and NaN of any kind, are alike.
+  const auto of = [](float number) { return stateSeal({std::array{number}}); };
+  EXPECT_EQ(of(0), of(0x1p-127f));
+  EXPECT_EQ(of(0), of(-0.0f));
+  EXPECT_EQ(of(kNan), of(-kNan));
+  EXPECT_NE(of(kNan), of(kInf));
 }
 
 TEST(CurrentScalingTest, Scales) {

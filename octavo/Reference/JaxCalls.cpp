@@ -1,12 +1,16 @@
 // The calls that octavo.jax makes in programs (rule I15), which XLA runs by
 // python/bindings/JaxCalls.cpp.
+#include "octavo/Numerics/DelayedScaling.h"
 #include "octavo/Numerics/OptionNames.h"
 #include "octavo/Reference/Conversions.h"
 #include "octavo/Reference/CustomCalls.h"
 #include "octavo/Reference/DotGeneral.h"
 #include "octavo/Reference/ScaledDotGeneral.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace octavo::reference {
@@ -82,6 +86,12 @@ struct Members {
 };
 
 bool isF32(const Value& value) { return value.isTensor() && value.tensor().type == kF32; }
+
+/// Whether there is a random number of 32 bits for each value.
+bool areRandomBits(const Value& bits, const Tensor& values) {
+  return bits.isTensor() && bits.tensor().type == ElementType(IntegerType{32, true}) &&
+         bits.tensor().size() == values.size();
+}
 
 /// Those of elements of this shape, of outer scales of that one.
 Members membersOf(JaxCall& call, const format::ScaledFormat& format, const Shape& elements,
@@ -166,8 +176,8 @@ void quantizeForJax(JaxCall& call, const Operands& operands, std::vector<Tensor>
   const bool isStochastic = options.rounding == numerics::Rounding::Stochastic;
   call.require(operands[2].tensor().size() == 0 || members.count == 0,
                "is given an outer scale, which octavo.jax evaluates alone: leave out outer=");
-  call.require(!isStochastic || operands[1].tensor().size() == x.size(),
-               "needs a random number for each value");
+  call.require(!isStochastic || areRandomBits(operands[1], x),
+               "needs a random number, a ui32, for each value");
   if (call.isRefused())
     return;
   requireParts(call, members, Value(elements), Value(scales), Value(outer));
@@ -224,7 +234,7 @@ void convertForJax(JaxCall& call, const Operands& operands, std::vector<Tensor>&
   call.require(operands.size() == 2 && isF32(operands[0]) && operands[1].isTensor() &&
                    results.size() == 1 && results[0].shape == operands[0].tensor().shape &&
                    results[0].type.bytes() == 1 &&
-                   (!isStochastic || operands[1].tensor().size() == operands[0].tensor().size()),
+                   (!isStochastic || areRandomBits(operands[1], operands[0].tensor())),
                "takes values in f32 and their random bits, and gives as many codes");
   if (call.isRefused())
     return;
@@ -320,6 +330,50 @@ void productForJax(JaxCall& call, const Operands& operands, std::vector<Tensor>&
   }
 }
 
+void outerForJax(JaxCall& call, const Operands& operands, std::vector<Tensor>& results) {
+  call.require(operands.size() == 3 && llvm::all_of(operands, isF32) && results.size() == 1 &&
+                   results[0].type == kF32 && results[0].shape == operands[0].tensor().shape &&
+                   operands[1].tensor().shape == operands[2].tensor().shape,
+               "takes products and the outer scales of both sides, in f32");
+  if (call.isRefused())
+    return;
+  const std::int64_t members = operands[1].tensor().size();
+  const std::int64_t area = members == 0 ? 0 : results[0].size() / members;
+  const auto sums = operands[0].tensor().as<float>();
+  const std::span<float> to = results[0].as<float>();
+  for (std::int64_t i = 0; i < results[0].size(); ++i) {
+    const auto member = static_cast<std::size_t>(i / area), at = static_cast<std::size_t>(i);
+    const float left = operands[1].tensor().as<float>()[member];
+    const float right = operands[2].tensor().as<float>()[member];
+    to[at] = std::isnormal(left * right) ? sums[at] * (left * right) : sums[at] * left * right;
+  }
+}
+
+void delayedScalesForJax(JaxCall& call, const Operands& operands, std::vector<Tensor>& results) {
+  const bool areFloats = operands.size() == 3 && llvm::all_of(operands, isF32) &&
+                         results.size() == 1 && results[0].type == kF32;
+  call.require(areFloats && !results[0].shape.empty() &&
+                   results[0].shape == operands[0].tensor().shape,
+               "takes scales, their histories and their seal, in f32");
+  if (call.isRefused())
+    return;
+  const auto scales = operands[0].tensor().as<float>(), history = operands[1].tensor().as<float>(),
+             seals = operands[2].tensor().as<float>();
+  const auto n = static_cast<std::size_t>(results[0].shape.back());
+  const std::size_t states = n == 0 ? 0 : scales.size() / n;
+  const std::size_t slots = states == 0 ? 0 : history.size() / states;
+  call.require(seals.size() == states * (n + 1) && history.size() == states * slots,
+               "has histories and seals of other scales");
+  for (std::size_t i = 0; !call.isRefused() && i < states; ++i) {
+    const auto seal = seals.subspan(i * (n + 1), n + 1);
+    if (numerics::stateSeal({scales.subspan(i * n, n), history.subspan(i * slots, slots),
+                             seal.subspan(1)}) != seal.front())
+      call.tell("refuses its operands: " + std::string(numerics::kBrokenSeal));
+  }
+  if (!call.isRefused())
+    std::ranges::copy(scales, results[0].as<float>().begin());
+}
+
 /// A call whose evaluation writes to results that are zeros of their types.
 template <void (*evaluate)(JaxCall&, const Operands&, std::vector<Tensor>&)>
 llvm::Expected<Results> evaluated(stablehlo::CustomCallOp op, const Operands& operands,
@@ -345,7 +399,9 @@ llvm::Expected<Results> evaluated(stablehlo::CustomCallOp op, const Operands& op
 
 void registerJaxCalls(CustomCallTable& table) {
   table.add("octavo_convert", evaluated<convertForJax>);
+  table.add("octavo_delayed_scales", evaluated<delayedScalesForJax>);
   table.add("octavo_dequantize", evaluated<dequantizeForJax>);
+  table.add("octavo_outer", evaluated<outerForJax>);
   table.add("octavo_product", evaluated<productForJax>);
   table.add("octavo_quantize", evaluated<quantizeForJax>);
 }

@@ -3,6 +3,7 @@
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
+#include "python/bindings/FloatGuard.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/ScaledTensor.h"
 
@@ -79,10 +80,10 @@ void bindAnalysis(nb::module_& module) {
         return fmt::format("<octavo.ErrorRow {} {}: {:.4g} bits, QSNR {:.4g} dB, mean relative error {:.4g}>",
                            row.recipe.format->name, row.recipe.preset.empty() ? row.recipe.ruleName() : row.recipe.preset, row.bitsPerValue,
                            row.figures.qsnr, row.figures.meanRelativeError);
-      });
+      }, DefaultFloats());
   // clang-format on
   module.def(
-      "analyze", &analyze, nb::arg("x").none(), nb::arg("format") = nb::none(),
+      "analyze", &analyze, DefaultFloats(), nb::arg("x").none(), nb::arg("format") = nb::none(),
       nb::sig("def analyze(x: numpy.typing.ArrayLike, format: str | ScaledFormat | None = None) -> "
               "list[ErrorRow]"),
       R"(The error of quantize and dequantize along the last axis, for every format, scale rule and preset.
@@ -90,8 +91,8 @@ void bindAnalysis(nb::module_& module) {
 x: one axis or more, float32, bfloat16 or float16, finite. format: one scaled format; all if None.
 
 Raises DtypeError, ShapeError, FormatError, NonFiniteError.)");
-  module.def("samples", &samples, nb::arg("distribution"), nb::arg("n").none(), nb::kw_only(),
-             nb::arg("seed") = 0,
+  module.def("samples", &samples, DefaultFloats(), nb::arg("distribution"), nb::arg("n").none(),
+             nb::kw_only(), nb::arg("seed") = 0,
              nb::sig("def samples(distribution: str, n: int, *, seed: int = 0) -> "
                      "numpy.typing.NDArray[numpy.float32]"),
              "n values of \"uniform:LOW,HIGH\", \"normal\" or \"student-t:DEGREES\", as octavo "

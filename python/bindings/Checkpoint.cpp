@@ -4,6 +4,7 @@
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/FileTypes.h"
+#include "python/bindings/FloatGuard.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/ScaledTensor.h"
 
@@ -306,13 +307,13 @@ checkpoint::Findings lint(nb::handle pathObject, const std::vector<std::string>&
 
 void bindCheckpoint(nb::module_& module) {
   module.def(
-      "lint_checkpoint", &lint, nb::arg("path").none(), nb::arg("readers"),
+      "lint_checkpoint", &lint, DefaultFloats(), nb::arg("path").none(), nb::arg("readers"),
       nb::sig(
           "def lint_checkpoint(path: str | bytes | os.PathLike[str] | os.PathLike[bytes], readers: "
           "collections.abc.Sequence[str]) -> list[Finding]"),
       "octavo.checkpoint.lint.");
-  module.def("write_checkpoint", &write, nb::arg("path").none(), nb::arg("weights"),
-             nb::arg("layout"), nb::arg("config_json"),
+  module.def("write_checkpoint", &write, DefaultFloats(), nb::arg("path").none(),
+             nb::arg("weights"), nb::arg("layout"), nb::arg("config_json"),
              nb::sig("def write_checkpoint(path: str | bytes | os.PathLike[str] | "
                      "os.PathLike[bytes], weights: dict[str, "
                      "ScaledTensor | numpy.typing.ArrayLike], layout: str, config_json: str) -> "
@@ -333,11 +334,14 @@ void bindCheckpoint(nb::module_& module) {
       .def_ro("what", &Finding::what, "What was found.")
       .def_ro("why", &Finding::why, "What comes of it.")
       .def_ro("fix", &Finding::fix, "What to do.")
-      .def("__repr__", [](const Finding& finding) {
-        return fmt::format("<octavo.checkpoint.Finding {} {}: {}{}{}>",
-                           checkpoint::severityName(finding.severity), finding.rule.text(),
-                           finding.tensor, finding.tensor.empty() ? "" : ": ", finding.what);
-      });
+      .def(
+          "__repr__",
+          [](const Finding& finding) {
+            return fmt::format("<octavo.checkpoint.Finding {} {}: {}{}{}>",
+                               checkpoint::severityName(finding.severity), finding.rule.text(),
+                               finding.tensor, finding.tensor.empty() ? "" : ": ", finding.what);
+          },
+          DefaultFloats());
 
   nb::class_<Checkpoint>(
       module, "Checkpoint",
@@ -350,7 +354,7 @@ void bindCheckpoint(nb::module_& module) {
           [](Checkpoint* self, nb::handle path, const std::optional<std::string>& layout) {
             new (self) Checkpoint(valueOf(Folder::open(pathOf(path, "path"))), layout);
           },
-          nb::arg("path").none(), nb::arg("layout") = nb::none(),
+          DefaultFloats(), nb::arg("path").none(), nb::arg("layout") = nb::none(),
           nb::sig("def __init__(self, path: str | bytes | os.PathLike[str] | os.PathLike[bytes], "
                   "layout: str | None = None) -> None"),
           "Opens a folder or a safetensors file, in the layout of that name instead of the one "
@@ -399,7 +403,7 @@ void bindCheckpoint(nb::module_& module) {
             const Layer* layer = layerOf(self, name);
             return layer ? numbers(layer->inputScale) : nb::none();
           },
-          nb::arg("name"),
+          DefaultFloats(), nb::arg("name"),
           nb::sig("def input_scale(self, name: str) -> float | "
                   "numpy.typing.NDArray[numpy.float32] | None"),
           "The static scale of a quantized weight's input, as it multiplies; an array [E] where "
@@ -410,12 +414,12 @@ void bindCheckpoint(nb::module_& module) {
             const Layer* layer = layerOf(self, name);
             return layer ? numbers(layer->outer) : nb::none();
           },
-          nb::arg("name"),
+          DefaultFloats(), nb::arg("name"),
           nb::sig("def outer_scale(self, name: str) -> float | "
                   "numpy.typing.NDArray[numpy.float32] | None"),
           "The scale above the blocks' (NVFP4), as it multiplies; an array [E] where stacked "
           "experts have one each, None where the format has none. Raises KeyError.")
-      .def("dequantize", &dequantized, nb::arg("name"),
+      .def("dequantize", &dequantized, DefaultFloats(), nb::arg("name"),
            nb::sig("def dequantize(self, name: str) -> numpy.typing.NDArray[numpy.float32]"),
            "The values of a weight as float32, quantized or not.")
       .def(
@@ -426,14 +430,15 @@ void bindCheckpoint(nb::module_& module) {
               names.push_back(name);
             return names;
           },
-          "Names of all weights, sorted.")
+          DefaultFloats(), "Names of all weights, sorted.")
       .def(
           "values", [](nb::handle self) { return mappingView("ValuesView", self); },
+          DefaultFloats(),
           nb::sig("def values(self) -> collections.abc.ValuesView[ScaledTensor | "
                   "numpy.typing.NDArray[typing.Any]]"),
           "All weights in the order of names, each read when its turn comes.")
       .def(
-          "items", [](nb::handle self) { return mappingView("ItemsView", self); },
+          "items", [](nb::handle self) { return mappingView("ItemsView", self); }, DefaultFloats(),
           nb::sig("def items(self) -> collections.abc.ItemsView[str, ScaledTensor | "
                   "numpy.typing.NDArray[typing.Any]]"),
           "Pairs of name and weight, each read when its turn comes.")
@@ -442,10 +447,10 @@ void bindCheckpoint(nb::module_& module) {
           [](nb::handle self, nb::handle name, nb::object fallback) {
             return self.attr("__contains__")(name).is(nb::bool_(true)) ? self[name] : fallback;
           },
-          nb::arg("name"), nb::arg("default") = nb::none(),
+          DefaultFloats(), nb::arg("name"), nb::arg("default") = nb::none(),
           nb::sig("def get(self, name: str, default: typing.Any = None) -> typing.Any"),
           "The weight of that name, or `default`. Raises FileError.")
-      .def("__getitem__", &get, nb::arg("name"),
+      .def("__getitem__", &get, DefaultFloats(), nb::arg("name"),
            nb::sig("def __getitem__(self, name: str) -> ScaledTensor | numpy.typing.NDArray["
                    "typing.Any]"),
            "The weight of that name, or of the layer of that name where it has one. Raises "
@@ -456,17 +461,22 @@ void bindCheckpoint(nb::module_& module) {
           [](const Checkpoint& self, nb::handle name) {
             return nb::isinstance<nb::str>(name) && findPlace(self, nb::cast<std::string>(name));
           },
-          nb::arg("name").none(), nb::sig("def __contains__(self, name: object, /) -> bool"))
-      .def("__len__", [](const Checkpoint& self) { return self.places.size(); })
+          DefaultFloats(), nb::arg("name").none(),
+          nb::sig("def __contains__(self, name: object, /) -> bool"))
+      .def(
+          "__len__", [](const Checkpoint& self) { return self.places.size(); }, DefaultFloats())
       .def(
           "__iter__", [](nb::handle self) { return nb::iter(self.attr("keys")()); },
-          nb::sig("def __iter__(self) -> typing.Iterator[str]"))
-      .def("__repr__", [](const Checkpoint& self) {
-        return pythonText(
-            fmt::format("<octavo.checkpoint.Checkpoint {}: {}, {} weights, {} quantized>",
-                        self.folder->path().string(), self.detected.layout->name(),
-                        self.places.size(), self.inventory.layers.size()));
-      });
+          DefaultFloats(), nb::sig("def __iter__(self) -> typing.Iterator[str]"))
+      .def(
+          "__repr__",
+          [](const Checkpoint& self) {
+            return pythonText(
+                fmt::format("<octavo.checkpoint.Checkpoint {}: {}, {} weights, {} quantized>",
+                            self.folder->path().string(), self.detected.layout->name(),
+                            self.places.size(), self.inventory.layers.size()));
+          },
+          DefaultFloats());
 }
 
 } // namespace octavo::python

@@ -3,6 +3,7 @@
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
+#include "python/bindings/FloatGuard.h"
 
 #include "octavo/Kernels/Amax.h"
 #include "octavo/Kernels/Pack.h"
@@ -13,11 +14,13 @@ namespace octavo::python {
 
 namespace nb = nanobind;
 
-static float amax(nb::handle object) {
+/// As f64: Python's numbers are, and a conversion under the caller's state might flush it.
+static double amax(nb::handle object) {
   const Array x = toArray(object, "x");
   const kernels::WideType type = wideType(x, "x");
   const Array in = contiguous(x);
-  return withoutLock([&] { return kernels::amax(type, in.data, in.size(), execution()); });
+  return withoutLock(
+      [&]() -> double { return kernels::amax(type, in.data, in.size(), execution()); });
 }
 
 /// A format whose codes are packed.
@@ -79,10 +82,12 @@ static nb::object unpack(nb::handle object, nb::handle named) {
 
 void bindCodes(nb::module_& module) {
   module.def(
-      "amax", &amax, nb::arg("x").none(), nb::sig("def amax(x: numpy.typing.ArrayLike) -> float"),
+      "amax", &amax, DefaultFloats(), nb::arg("x").none(),
+      nb::sig("def amax(x: numpy.typing.ArrayLike) -> float"),
       "The largest magnitude of float32, bfloat16 or float16 values; 0 of none, NaN if one is "
       "NaN.\nRaises DtypeError.");
-  module.def("pack", &pack, nb::arg("codes").none(), nb::arg("format") = nb::none(),
+  module.def("pack", &pack, DefaultFloats(), nb::arg("codes").none(),
+             nb::arg("format") = nb::none(),
              nb::sig("def pack(codes: numpy.typing.ArrayLike, format: str | "
                      "numpy.typing.DTypeLike | None = None) -> numpy.typing.NDArray[numpy.uint8]"),
              R"(Packs codes of fewer than 8 bits along the last axis, as OCP's formats are stored.
@@ -92,7 +97,7 @@ codes: [..., n], one a byte, in a dtype of ml_dtypes, or in uint8 with `format`.
     but for an array of one axis, whose last byte is filled up with zeros.
 
 Returns uint8 [..., n * bits / 8]. Raises FormatError, DtypeError, ShapeError.)");
-  module.def("unpack", &unpack, nb::arg("packed").none(), nb::arg("format"),
+  module.def("unpack", &unpack, DefaultFloats(), nb::arg("packed").none(), nb::arg("format"),
              nb::sig("def unpack(packed: numpy.typing.ArrayLike, format: str | "
                      "numpy.typing.DTypeLike) -> numpy.typing.NDArray[typing.Any]"),
              R"(The codes that pack packed, one a byte.

@@ -3,6 +3,7 @@
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
+#include "python/bindings/FloatGuard.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/OutputArray.h"
 #include "python/bindings/Random.h"
@@ -90,8 +91,8 @@ static nb::object convert(nb::handle object, nb::handle to, nb::handle from,
 }
 
 void bindConversions(nb::module_& module) {
-  module.def("convert", &convert, nb::arg("x").none(), nb::arg("to"), nb::kw_only(),
-             nb::arg("source") = nb::none(), nb::arg("rounding") = "ties-to-even",
+  module.def("convert", &convert, DefaultFloats(), nb::arg("x").none(), nb::arg("to"),
+             nb::kw_only(), nb::arg("source") = nb::none(), nb::arg("rounding") = "ties-to-even",
              nb::arg("overflow") = "special", nb::arg("nan") = "negative-zero",
              nb::arg("key") = nb::none(), nb::arg("out") = nb::none(),
              nb::sig("def convert(x: numpy.typing.ArrayLike, to: str | numpy.typing.DTypeLike, *, "

@@ -2,6 +2,7 @@
 #include "python/bindings/Array.h"
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
+#include "python/bindings/FloatGuard.h"
 #include "python/bindings/Options.h"
 
 #include "octavo/Numerics/DelayedScaling.h"
@@ -70,8 +71,9 @@ static nb::tuple update(nb::handle historyObject, nb::handle scaleObject, nb::ha
   return nb::make_tuple(history.numpy, scalarOr(scale), scalarOr(inverse));
 }
 
-static nb::tuple current(nb::handle amaxObject, nb::handle formatName, float epsilon,
+static nb::tuple current(nb::handle amaxObject, nb::handle formatName, double epsilonNumber,
                          const std::string& scalesName) {
+  const auto epsilon = static_cast<float>(epsilonNumber); // in the default rounding
   const ElementFormat& format = trainingFormat(formatName);
   const numerics::CurrentScales scales = currentScales(scalesName);
   if (!(epsilon >= 0) || std::isinf(epsilon))
@@ -88,10 +90,11 @@ static nb::tuple current(nb::handle amaxObject, nb::handle formatName, float eps
 }
 
 void bindDelayedScaling(nb::module_& module) {
+  module.attr("broken_seal") = std::string(numerics::kBrokenSeal);
   module.def(
-      "update_delayed_scale", &update, nb::arg("history").none(), nb::arg("scale").none(),
-      nb::arg("format"), nb::kw_only(), nb::arg("choice") = "max", nb::arg("zero_amax") = "roll",
-      nb::arg("margin") = 0,
+      "update_delayed_scale", &update, DefaultFloats(), nb::arg("history").none(),
+      nb::arg("scale").none(), nb::arg("format"), nb::kw_only(), nb::arg("choice") = "max",
+      nb::arg("zero_amax") = "roll", nb::arg("margin") = 0,
       nb::sig("def update_delayed_scale(history: numpy.typing.ArrayLike, scale: "
               "numpy.typing.ArrayLike, format: str | numpy.typing.DTypeLike, *, choice: str = "
               "'max', zero_amax: str = 'roll', margin: int = 0) -> "
@@ -112,8 +115,8 @@ Returns the history of the next step, its slot 0 set to 0; the scale, max / 2^ma
 inverse, by which codes are multiplied to be values again.
 Raises FormatError, DtypeError, ShapeError.)");
   module.def(
-      "current_scale", &current, nb::arg("amax").none(), nb::arg("format"), nb::kw_only(),
-      nb::arg("epsilon") = 0.0f, nb::arg("scales") = "all",
+      "current_scale", &current, DefaultFloats(), nb::arg("amax").none(), nb::arg("format"),
+      nb::kw_only(), nb::arg("epsilon") = 0.0f, nb::arg("scales") = "all",
       nb::sig("def current_scale(amax: numpy.typing.ArrayLike, format: str | "
               "numpy.typing.DTypeLike, *, epsilon: float = 0.0, scales: str = 'all') -> "
               "tuple[typing.Any, typing.Any]"),

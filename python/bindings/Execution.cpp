@@ -2,6 +2,7 @@
 
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
+#include "python/bindings/FloatGuard.h"
 
 #include <nanobind/stl/string.h>
 
@@ -26,14 +27,14 @@ void bindExecution(nb::module_& module) {
                 threads);
         mostThreads = threads;
       },
-      nb::arg("threads"),
+      DefaultFloats(), nb::arg("threads"),
       "Lets every later call use at most that many threads; 0, as at the start, is as many as the\n"
       "machine has. Results do not depend on it.");
   module.def(
-      "get_threads", [] { return mostThreads.load(); },
+      "get_threads", [] { return mostThreads.load(); }, DefaultFloats(),
       "The number that set_threads was given; 0 for as many as the machine has.");
   module.def(
-      "isa", [] { return std::string(kernels::isaName(kernels::defaultIsa())); },
+      "isa", [] { return std::string(kernels::isaName(kernels::defaultIsa())); }, DefaultFloats(),
       "The instruction set that the kernels run on: \"portable\", \"avx2\", \"avx512\" or "
       "\"neon\".\n"
       "The environment variable OCTAVO_ISA forces one. Results do not depend on it, but for the\n"

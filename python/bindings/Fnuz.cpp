@@ -2,6 +2,7 @@
 #include "python/bindings/Array.h"
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
+#include "python/bindings/FloatGuard.h"
 #include "python/bindings/Options.h"
 
 #include "octavo/Numerics/Fnuz.h"
@@ -100,7 +101,8 @@ static nb::tuple cap(nb::handle codesObject, nb::handle source) {
 
 void bindFnuz(nb::module_& module) {
   module.def(
-      "cap_fnuz", &cap, nb::arg("codes").none(), nb::kw_only(), nb::arg("source") = nb::none(),
+      "cap_fnuz", &cap, DefaultFloats(), nb::arg("codes").none(), nb::kw_only(),
+      nb::arg("source") = nb::none(),
       nb::sig("def cap_fnuz(codes: numpy.typing.ArrayLike, *, source: str | "
               "numpy.typing.DTypeLike | None = None) -> "
               "tuple[numpy.typing.NDArray[typing.Any], int]"),
@@ -119,7 +121,7 @@ Raises DtypeError, FormatError.)");
         return toTwin(codes, sourceOf(codes, source, format::Specials::None), scales,
                       {.special = specialCodes(special)}, scaleRange(range));
       },
-      nb::arg("codes").none(), nb::arg("scales").none(), nb::kw_only(),
+      DefaultFloats(), nb::arg("codes").none(), nb::arg("scales").none(), nb::kw_only(),
       nb::arg("source") = nb::none(), nb::arg("special") = "refuse",
       nb::arg("scale_range") = "refuse",
       nb::sig("def to_fnuz(codes: numpy.typing.ArrayLike, scales: numpy.typing.ArrayLike, *, "
@@ -145,7 +147,7 @@ Raises DtypeError, FormatError, NonFiniteError (special codes, scales).)");
                       {.special = specialCodes(special), .noTwin = noTwin(twin)},
                       scaleRange(range));
       },
-      nb::arg("codes").none(), nb::arg("scales").none(), nb::kw_only(),
+      DefaultFloats(), nb::arg("codes").none(), nb::arg("scales").none(), nb::kw_only(),
       nb::arg("source") = nb::none(), nb::arg("special") = "refuse", nb::arg("no_twin") = "refuse",
       nb::arg("scale_range") = "refuse",
       nb::sig("def to_ocp(codes: numpy.typing.ArrayLike, scales: numpy.typing.ArrayLike, *, "

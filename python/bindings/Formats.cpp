@@ -1,5 +1,6 @@
 // octavo.formats: the rows of the tables of octavo/Format.
 #include "python/bindings/Bindings.h"
+#include "python/bindings/FloatGuard.h"
 #include "python/bindings/ScaledTensor.h"
 
 #include "octavo/Format/ScaledFormat.h"
@@ -55,7 +56,7 @@ void bindFormats(nb::module_& module) {
   // clang-format off
   nb::class_<ElementFormat>(module, "ElementFormat",
       "One element format: what its codes mean. Rows come from formats().")
-      .def(nb::new_([](nb::handle name) { return &elementFormat(name, "format"); }), nb::arg("name").none(), nb::rv_policy::reference, "The row of that name or dtype. Raises FormatError, DtypeError.")
+      .def(nb::new_([](nb::handle name) { return &elementFormat(name, "format"); }), DefaultFloats(), nb::arg("name").none(), nb::rv_policy::reference, "The row of that name or dtype. Raises FormatError, DtypeError.")
       .def_prop_ro("name", [](const ElementFormat& row) { return row.name; }, "octavo's name: e4m3fn")
       .def_prop_ro("bits", &ElementFormat::width, "Width of a code.")
       .def_prop_ro("exponent_bits", [](const ElementFormat& row) { return row.exponentBits; }, "Width of the exponent field.")
@@ -74,11 +75,11 @@ void bindFormats(nb::module_& module) {
       .def_prop_ro("mlir", [](const ElementFormat& row) { return spelling(row.mlir); }, "Name of the type in MLIR.")
       .def_prop_ro("ocp", [](const ElementFormat& row) { return spelling(row.ocp); }, "Name in the OCP specifications, or None.")
       .def_prop_ro("source", [](const ElementFormat& row) { return row.source; }, "The document that defines the format.")
-      .def("__reduce__", &reduced<ElementFormat>, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
-      .def("__repr__", &elementRepr);
+      .def("__reduce__", &reduced<ElementFormat>, DefaultFloats(), nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
+      .def("__repr__", &elementRepr, DefaultFloats());
   nb::class_<ScaledFormat>(module, "ScaledFormat",
       "One scaled format: elements on a grid of scales. Rows come from formats().")
-      .def(nb::new_([](nb::handle name) { return &scaledFormat(name); }), nb::arg("name").none(), nb::rv_policy::reference, "The row of that name. Raises FormatError, DtypeError.")
+      .def(nb::new_([](nb::handle name) { return &scaledFormat(name); }), DefaultFloats(), nb::arg("name").none(), nb::rv_policy::reference, "The row of that name. Raises FormatError, DtypeError.")
       .def_prop_ro("name", [](const ScaledFormat& row) { return row.name; }, "mxfp8_e4m3, nvfp4, ...")
       .def_prop_ro("element", [](const ScaledFormat& row) { return row.element; }, nb::rv_policy::reference, "The format of the elements.")
       .def_prop_ro("scale", [](const ScaledFormat& row) { return row.scale; }, nb::rv_policy::reference, "The format of the scales.")
@@ -86,8 +87,8 @@ void bindFormats(nb::module_& module) {
       .def_prop_ro("has_outer_scale", [](const ScaledFormat& row) { return row.hasOuterScale; }, "Whether there is one f32 scale of the whole tensor on top.")
       .def_prop_ro("rule", [](const ScaledFormat& row) { return format::scaleRuleName(row.rule); }, "The scale rule when none is asked for.")
       .def_prop_ro("source", [](const ScaledFormat& row) { return row.source; }, "The document that defines the format.")
-      .def("__reduce__", &reduced<ScaledFormat>, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
-      .def("__repr__", &scaledRepr);
+      .def("__reduce__", &reduced<ScaledFormat>, DefaultFloats(), nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
+      .def("__repr__", &scaledRepr, DefaultFloats());
   // clang-format on
   module.def(
       "formats",
@@ -101,7 +102,7 @@ void bindFormats(nb::module_& module) {
               nb::cast(&row, nb::rv_policy::reference);
         return rows;
       },
-      nb::sig("def formats() -> dict[str, ElementFormat | ScaledFormat]"),
+      DefaultFloats(), nb::sig("def formats() -> dict[str, ElementFormat | ScaledFormat]"),
       "All formats by name: element formats (e4m3fn, ...), then scaled formats (mxfp4, ...).");
 }
 

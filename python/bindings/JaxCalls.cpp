@@ -9,9 +9,12 @@
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/Product/Product.h"
 #include "octavo/Kernels/Quantize.h"
+#include "octavo/Numerics/DelayedScaling.h"
 #include "octavo/Numerics/Tensor.h"
+#include "octavo/Parallel/FloatEnvironment.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
+#include "python/bindings/FloatGuard.h"
 #include "python/bindings/JaxBuffers.h"
 #include "python/bindings/JaxWeights.h"
 #include "python/bindings/Options.h"
@@ -26,6 +29,7 @@
 #include <xla/ffi/api/ffi.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,6 +46,7 @@ namespace nb = nanobind;
 
 /// The answer of a call to XLA: what it raises makes the program fail.
 template <typename Call> ffi::Error answer(Call&& call) {
+  const parallel::DefaultFloatEnvironment environment; // XLA's threads flush subnormals
   try {
     call();
     return ffi::Error::Success();
@@ -331,6 +336,61 @@ ffi::Error productCall(ffi::AnyBuffer left, ffi::AnyBuffer leftScales,
   });
 }
 
+/// Products of a batch times the outer scales of both sides, which multiply last (D5). XLA itself
+/// would flush subnormals.
+ffi::Error outerCall(ffi::Buffer<ffi::F32> sums, ffi::Buffer<ffi::F32> leftOuter,
+                     ffi::Buffer<ffi::F32> rightOuter, ffi::Result<ffi::Buffer<ffi::F32>> result) {
+  return answer([&] {
+    const Shape lead = described("left outer", leftOuter).shape;
+    const Buffer given = described("sums", sums);
+    checkLead(given, lead, "the outer scales");
+    checkBuffer(described("right outer", rightOuter), "float32", lead, "such a batch");
+    checkBuffer(described("result", *result), "float32", given.shape, "such sums");
+    const std::int64_t members = numerics::elementCount(lead);
+    const std::int64_t area = members == 0 ? 0 : numerics::elementCount(given.shape) / members;
+    for (std::int64_t i = 0; i < members; ++i) {
+      const float left = leftOuter.typed_data()[i], right = rightOuter.typed_data()[i];
+      const float both = left * right;
+      const bool isNormal = std::isnormal(both);
+      const float* from = sums.typed_data() + i * area;
+      float* to = result->typed_data() + i * area;
+      for (std::int64_t k = 0; k < area; ++k)
+        to[k] = isNormal ? from[k] * both : from[k] * left * right;
+    }
+  });
+}
+
+/// The scales of a state of delayed scaling, of which its seal says that it is one.
+ffi::Error delayedScalesCall(ffi::Buffer<ffi::F32> scale, ffi::Buffer<ffi::F32> history,
+                             ffi::Buffer<ffi::F32> seal,
+                             ffi::Result<ffi::Buffer<ffi::F32>> result) {
+  return answer([&] {
+    const Buffer given = described("scale", scale);
+    if (given.shape.empty())
+      raise(ErrorClass::Shape, "scale: expected one axis or more, found none");
+    const Shape lead(given.shape.begin(), given.shape.end() - 1);
+    const std::int64_t tensors = given.shape.back();
+    const Buffer amaxes = described("history", history);
+    if (amaxes.shape.size() != given.shape.size() + 1 ||
+        !std::equal(given.shape.begin(), given.shape.end(), amaxes.shape.begin()))
+      raise(ErrorClass::Shape, "history: expected one axis more than scale {}, found {}",
+            text(given.shape), text(amaxes.shape));
+    checkBuffer(described("seal", seal), "float32", joined(lead, {tensors + 1}), "such scales");
+    checkBuffer(described("result", *result), "float32", given.shape, "such scales");
+    const auto n = static_cast<std::size_t>(tensors);
+    const std::size_t slots = n * static_cast<std::size_t>(amaxes.shape.back());
+    for (std::int64_t i = 0; i < numerics::elementCount(lead); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const std::span scales(scale.typed_data() + at * n, n);
+      const std::span own(seal.typed_data() + at * (n + 1), n + 1);
+      if (numerics::stateSeal({scales, std::span(history.typed_data() + at * slots, slots),
+                               own.subspan(1)}) != own.front())
+        raise(ErrorClass::Format, "{}", numerics::kBrokenSeal);
+      std::ranges::copy(scales, result->typed_data() + at * n);
+    }
+  });
+}
+
 /// A buffer as octavo.jax describes it: its dtype and shape.
 using PartFacts = std::pair<std::string, Shape>;
 Buffer buffer(std::string_view name, const PartFacts& facts) {
@@ -388,6 +448,19 @@ XLA_FFI_DEFINE_HANDLER(productHandler, productCall,
                            .Attr<std::int64_t>("right_across")
                            .Attr<std::int64_t>("right_along"));
 
+XLA_FFI_DEFINE_HANDLER(outerHandler, outerCall,
+                       ffi::Ffi::Bind()
+                           .Arg<ffi::Buffer<ffi::F32>>()
+                           .Arg<ffi::Buffer<ffi::F32>>()
+                           .Arg<ffi::Buffer<ffi::F32>>()
+                           .Ret<ffi::Buffer<ffi::F32>>());
+XLA_FFI_DEFINE_HANDLER(delayedScalesHandler, delayedScalesCall,
+                       ffi::Ffi::Bind()
+                           .Arg<ffi::Buffer<ffi::F32>>()
+                           .Arg<ffi::Buffer<ffi::F32>>()
+                           .Arg<ffi::Buffer<ffi::F32>>()
+                           .Ret<ffi::Buffer<ffi::F32>>());
+
 } // namespace
 
 void bindJaxCalls(nb::module_& module) {
@@ -402,13 +475,15 @@ void bindJaxCalls(nb::module_& module) {
         add("octavo_dequantize", dequantizeHandler);
         add("octavo_convert", convertHandler);
         add("octavo_product", productHandler);
+        add("octavo_outer", outerHandler);
+        add("octavo_delayed_scales", delayedScalesHandler);
         return targets;
       },
-      nb::sig("def jax_targets() -> dict[str, typing.Any]"),
+      DefaultFloats(), nb::sig("def jax_targets() -> dict[str, typing.Any]"),
       "The targets of octavo.jax for jax.ffi.register_ffi_target, by name.");
   module.def(
       "jax_array", [](nb::handle x, const std::string& name) { return toArray(x, name).numpy; },
-      nb::arg("x"), nb::arg("name"),
+      DefaultFloats(), nb::arg("x"), nb::arg("name"),
       nb::sig("def jax_array(x: typing.Any, name: str) -> numpy.typing.NDArray[typing.Any]"),
       "Another library's array as NumPy's, which jax.numpy takes. Raises DtypeError.");
   module.def(
@@ -422,7 +497,7 @@ void bindJaxCalls(nb::module_& module) {
         if (hasOuter)
           checkTakesOuter(row, options);
       },
-      nb::arg("format"), nb::arg("rule").none(), nb::arg("preset").none(),
+      DefaultFloats(), nb::arg("format"), nb::arg("rule").none(), nb::arg("preset").none(),
       nb::arg("rounding").none(), nb::arg("overflow").none(), nb::arg("nan").none(),
       nb::arg("has_outer"), "Raises FormatError for an unknown choice.");
   module.def(
@@ -433,7 +508,7 @@ void bindJaxCalls(nb::module_& module) {
         overflow(overflowName);
         nanCode(nanName);
       },
-      nb::arg("rounding"), nb::arg("overflow"), nb::arg("nan"),
+      DefaultFloats(), nb::arg("rounding"), nb::arg("overflow"), nb::arg("nan"),
       "Raises FormatError for an unknown choice.");
   module.def(
       "jax_scale_shape",
@@ -441,7 +516,7 @@ void bindJaxCalls(nb::module_& module) {
         return format::scaleShape(
             shape, scaledType(scaledFormat(format), shape, axisOf(axis, shape, "axis")).block);
       },
-      nb::arg("format"), nb::arg("shape"), nb::arg("axis"),
+      DefaultFloats(), nb::arg("format"), nb::arg("shape"), nb::arg("axis"),
       "The shape of the grid of scales of a tensor of that shape.");
   module.def(
       "jax_parts",
@@ -454,8 +529,8 @@ void bindJaxCalls(nb::module_& module) {
                    buffer("outer", outer));
         return std::pair(batch.shape, batch.type.block);
       },
-      nb::arg("format"), nb::arg("axis_from_end"), nb::arg("elements"), nb::arg("scales"),
-      nb::arg("outer"),
+      DefaultFloats(), nb::arg("format"), nb::arg("axis_from_end"), nb::arg("elements"),
+      nb::arg("scales"), nb::arg("outer"),
       "The shape of a member of a batch of scaled tensors, and that of its blocks. The parts are\n"
       "names of dtypes and shapes; raises where a kernel does, which compiled programs do late.");
   module.def(
@@ -467,7 +542,7 @@ void bindJaxCalls(nb::module_& module) {
           values.push_back(numerics::decode(*format, code));
         return values;
       },
-      "The values of a narrow format's codes.");
+      DefaultFloats(), "The values of a narrow format's codes.");
   module.def(
       "jax_product_refusal",
       [](const std::string& leftElement, const std::string& leftScale, std::int64_t leftAcross,
@@ -479,7 +554,7 @@ void bindJaxCalls(nb::module_& module) {
         const auto plan = kernels::productPlan(left, right, depth, execution().isa);
         return plan ? std::nullopt : std::optional(plan.error());
       },
-      "Why octavo_product cannot multiply these operands; None if it can.");
+      DefaultFloats(), "Why octavo_product cannot multiply these operands; None if it can.");
 }
 
 } // namespace octavo::python

@@ -3,6 +3,7 @@
 #include "python/bindings/Array.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
+#include "python/bindings/FloatGuard.h"
 #include "python/bindings/ProgramCall.h"
 #include "python/bindings/ProgramValues.h"
 
@@ -90,9 +91,9 @@ NB_MODULE(_loaded, module) {
   nanobind::module_::import_("octavo._core"); // which has ScaledTensor
   registerErrors();
   nanobind::class_<Loaded>(module, "Program")
-      .def("__call__", &callLoaded)
+      .def("__call__", &callLoaded, DefaultFloats())
       .def_prop_ro("function", [](const Loaded& self) { return self.name(); })
       .def_prop_ro("arguments", [](const Loaded& self) { return argumentsOf(self); })
       .def_prop_ro("results", [](const Loaded& self) { return resultsOf(self.results()); });
-  module.def("load", &load, nanobind::arg("folder"));
+  module.def("load", &load, DefaultFloats(), nanobind::arg("folder"));
 }

@@ -4,6 +4,7 @@
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
+#include "python/bindings/FloatGuard.h"
 #include "python/bindings/PackedRight.h"
 #include "python/bindings/ProductResult.h"
 #include "python/bindings/ScaledTensor.h"
@@ -386,7 +387,7 @@ the last one. This one is made when it is asked for, and holds no codes: the ten
           [](PackedWeight* self, const ScaledTensor& b, nb::handle left) {
             new (self) PackedWeight(packedWeight(b, left));
           },
-          nb::arg("b"), nb::arg("left") = "f32",
+          DefaultFloats(), nb::arg("b"), nb::arg("left") = "f32",
           nb::sig("def __init__(self, b: ScaledTensor, left: str | ScaledFormat = 'f32') -> None"),
           R"(b: [K, N], blocks along K: W.T of a weight [N, K] that was quantized along its last axis.
 left: the scaled format of the left sides, or "f32": arrays.
@@ -402,27 +403,30 @@ Raises ShapeError, FormatError.)")
       .def_prop_ro(
           "nbytes", [](const PackedWeight& self) { return self.operand.bytes(); },
           "Bytes of its memory.")
-      .def("__repr__", [](const PackedWeight& self) {
-        return fmt::format("<octavo.PackedWeight [{}, {}], left {}, {} bytes>", self.shape[0],
-                           self.shape[1], nameOf(self.left), self.operand.bytes());
-      });
+      .def(
+          "__repr__",
+          [](const PackedWeight& self) {
+            return fmt::format("<octavo.PackedWeight [{}, {}], left {}, {} bytes>", self.shape[0],
+                               self.shape[1], nameOf(self.left), self.operand.bytes());
+          },
+          DefaultFloats());
   module.def(
       "matmul",
       [](nb::handle a, nb::handle b, nb::object addend, nb::object bias,
          const std::optional<std::string>& activation, nb::object residual, nb::object to,
-         float scale, bool returnsAmax, nb::object out) {
-        EpilogueArguments arguments = {addend, bias,  residual,    activation,
-                                       to,     scale, returnsAmax, out};
+         double scale, bool returnsAmax, nb::object out) {
+        EpilogueArguments arguments = {
+            addend, bias, residual, activation, to, static_cast<float>(scale), returnsAmax, out};
         if (!out.is_none()) {
           addOperand(arguments.operands, a, "a");
           addOperand(arguments.operands, b, "b");
         }
         return product(a, b, arguments);
       },
-      nb::arg("a").none(), nb::arg("b").none(), nb::kw_only(), nb::arg("addend") = nb::none(),
-      nb::arg("bias") = nb::none(), nb::arg("activation") = nb::none(),
-      nb::arg("residual") = nb::none(), nb::arg("to") = "f32", nb::arg("scale") = 1.0f,
-      nb::arg("return_amax") = false, nb::arg("out") = nb::none(),
+      DefaultFloats(), nb::arg("a").none(), nb::arg("b").none(), nb::kw_only(),
+      nb::arg("addend") = nb::none(), nb::arg("bias") = nb::none(),
+      nb::arg("activation") = nb::none(), nb::arg("residual") = nb::none(), nb::arg("to") = "f32",
+      nb::arg("scale") = 1.0f, nb::arg("return_amax") = false, nb::arg("out") = nb::none(),
       // Type checkers see the overloads of Stub.pattern.
       nb::sig("def matmul(a: ScaledTensor | numpy.typing.ArrayLike, b: ScaledTensor | "
               "PackedWeight | numpy.typing.ArrayLike, *, addend: numpy.typing.ArrayLike | None = "

@@ -4,6 +4,7 @@
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
+#include "python/bindings/FloatGuard.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/OutputArray.h"
 #include "python/bindings/PiecewiseQuantization.h"
@@ -78,12 +79,12 @@ numerics::QuantizeOptions quantizeOptions(const format::ScaledFormat& format,
     options = presetOf(*names.preset, format).options;
   if (names.rule)
     options.rule = scaleRule(*names.rule);
-  if (names.rule && format.scale->specials != format::Specials::Scale &&
-      options.rule != format.rule)
-    raise(ErrorClass::Format, "rule: scales of {} are not powers of two and know \"{}\" only",
-          format.name, format::scaleRuleName(format.rule));
   if (names.rounding)
     options.rounding = rounding(*names.rounding);
+  if (names.rule && format.scale->specials != format::Specials::Scale &&
+      options.rule != format.rule && !numerics::roundsScaleUp(*format.scale, options))
+    raise(ErrorClass::Format, "rule: scales of {} are not powers of two and know \"{}\" only",
+          format.name, format::scaleRuleName(format.rule));
   if (names.overflow)
     options.overflow = overflow(*names.overflow);
   if (names.nan)
@@ -272,11 +273,11 @@ nb::object dequantizeTo(const ScaledTensor& tensor, nb::handle out) {
 
 void bindQuantization(nb::module_& module) {
   module.def(
-      "quantize", &quantize, nb::arg("x").none(), nb::arg("format").none(), nb::kw_only(),
-      nb::arg("axis").none() = -1, nb::arg("rule") = nb::none(), nb::arg("preset") = nb::none(),
-      nb::arg("rounding") = nb::none(), nb::arg("overflow") = nb::none(),
-      nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(), nb::arg("outer") = nb::none(),
-      nb::arg("out") = nb::none(),
+      "quantize", &quantize, DefaultFloats(), nb::arg("x").none(), nb::arg("format").none(),
+      nb::kw_only(), nb::arg("axis").none() = -1, nb::arg("rule") = nb::none(),
+      nb::arg("preset") = nb::none(), nb::arg("rounding") = nb::none(),
+      nb::arg("overflow") = nb::none(), nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(),
+      nb::arg("outer") = nb::none(), nb::arg("out") = nb::none(),
       nb::sig(
           "def quantize(x: numpy.typing.ArrayLike, format: str | ScaledFormat, *, axis: int = -1, "
           "rule: str | "
@@ -313,10 +314,11 @@ out: two NumPy arrays for elements and scales, of their shapes and dtypes, or ui
 
 Raises DtypeError (float64 too: it would be rounded twice), FormatError, ShapeError, NonFiniteError.)");
   module.def(
-      "quantize_both", &quantizeBoth, nb::arg("x").none(), nb::arg("format").none(), nb::kw_only(),
-      nb::arg("rule") = nb::none(), nb::arg("preset") = nb::none(),
-      nb::arg("rounding") = nb::none(), nb::arg("overflow") = nb::none(),
-      nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(), nb::arg("outer") = nb::none(),
+      "quantize_both", &quantizeBoth, DefaultFloats(), nb::arg("x").none(),
+      nb::arg("format").none(), nb::kw_only(), nb::arg("rule") = nb::none(),
+      nb::arg("preset") = nb::none(), nb::arg("rounding") = nb::none(),
+      nb::arg("overflow") = nb::none(), nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(),
+      nb::arg("outer") = nb::none(),
       nb::sig("def quantize_both(x: numpy.typing.ArrayLike, format: str | ScaledFormat, *, rule: "
               "str | None = None, preset: str | None = None, rounding: str | None = None, "
               "overflow: str | None = None, nan: str | None = None, key: int | tuple[int, int] | "
@@ -350,7 +352,7 @@ Raises DtypeError, FormatError, ShapeError, NonFiniteError.)");
         }
         return presets;
       },
-      nb::arg("format"),
+      DefaultFloats(), nb::arg("format"),
       nb::sig("def presets(format: str | ScaledFormat) -> dict[str, dict[str, str]]"),
       "The presets of a scaled format by name, each with its settings, its source, and where the\n"
       "library's own bytes differ because they follow no rule. Raises FormatError.");
@@ -358,7 +360,7 @@ Raises DtypeError, FormatError, ShapeError, NonFiniteError.)");
       "check_edge",
       [](nb::handle format, const std::string& preset, const std::vector<std::int64_t>& shape,
          int axis) { checkEdge(scaledFormat(format), preset, shape, axis); },
-      nb::arg("format"), nb::arg("preset"), nb::arg("shape"), nb::arg("axis"),
+      DefaultFloats(), nb::arg("format"), nb::arg("preset"), nb::arg("shape"), nb::arg("axis"),
       "Raises ShapeError where quantize does: octavo.jax knows shapes before it has values.");
   module.def(
       "dequantize",
@@ -370,7 +372,7 @@ Raises DtypeError, FormatError, ShapeError, NonFiniteError.)");
                 nb::type_name(tensor.type()).c_str());
         return dequantizeTo(nb::cast<const ScaledTensor&>(tensor), out);
       },
-      nb::arg("tensor").none(), nb::kw_only(), nb::arg("out") = nb::none(),
+      DefaultFloats(), nb::arg("tensor").none(), nb::kw_only(), nb::arg("out") = nb::none(),
       nb::sig("def dequantize(tensor: ScaledTensor, *, out: numpy.typing.NDArray[numpy.float32] | "
               "None = None) -> numpy.typing.NDArray[numpy.float32]"),
       "The values, element * scale * outer, each rounded once to float32 (docs/semantics.md, S1).\n"

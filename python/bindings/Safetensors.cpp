@@ -7,6 +7,7 @@
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/FileTypes.h"
+#include "python/bindings/FloatGuard.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/ScaledTensor.h"
 
@@ -190,7 +191,7 @@ void bindSafetensors(nb::module_& module) {
              nb::borrow<nb::dict>(nb::module_::import_("builtins").attr("dict")(tensors)),
              metadataOf(metadata));
       },
-      nb::arg("path").none(), nb::arg("tensors").none(), nb::kw_only(),
+      DefaultFloats(), nb::arg("path").none(), nb::arg("tensors").none(), nb::kw_only(),
       nb::arg("metadata").none() = nb::dict(),
       nb::sig("def save(path: str | bytes | os.PathLike[str] | os.PathLike[bytes], tensors: "
               "collections.abc.Mapping[str, typing.Any], *, metadata: "
@@ -202,7 +203,8 @@ A scaled tensor "w" is stored as "w" (elements in their own dtype, packed), "w_s
 "w_outer_scale" where its format has one; the metadata says which tensors are so.
 Raises FileError, DtypeError.)");
   module.def(
-      "load", [](nb::handle path) { return load(pathOf(path, "path")); }, nb::arg("path").none(),
+      "load", [](nb::handle path) { return load(pathOf(path, "path")); }, DefaultFloats(),
+      nb::arg("path").none(),
       nb::sig("def load(path: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> dict[str, "
               "ScaledTensor | "
               "numpy.typing.NDArray[typing.Any]]"),

@@ -3,6 +3,7 @@
 #include "python/bindings/Bindings.h"
 #include "python/bindings/BufferChecks.h"
 #include "python/bindings/Errors.h"
+#include "python/bindings/FloatGuard.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/PackedRight.h"
 #include "python/bindings/Products.h"
@@ -211,12 +212,14 @@ void bindScaledTensor(nb::module_& module) {
       .def(
           "__init__",
           [](ScaledTensor* self, nb::handle elements, nb::handle scales, nb::handle format,
-             nb::handle axis, float outer) {
-            new (self) ScaledTensor(scaledTensorOf(elements, scales, scaledFormat(format),
-                                                   integer(axis, "axis"), outer));
+             nb::handle axis, double outer) {
+            new (self)
+                ScaledTensor(scaledTensorOf(elements, scales, scaledFormat(format),
+                                            integer(axis, "axis"), static_cast<float>(outer)));
           },
-          nb::arg("elements").none(), nb::arg("scales").none(), nb::arg("format").none(),
-          nb::kw_only(), nb::arg("axis").none() = -1, nb::arg("outer") = 1.0f,
+          DefaultFloats(), nb::arg("elements").none(), nb::arg("scales").none(),
+          nb::arg("format").none(), nb::kw_only(), nb::arg("axis").none() = -1,
+          nb::arg("outer") = 1.0f,
           nb::sig("def __init__(self, elements: numpy.typing.ArrayLike, scales: "
                   "numpy.typing.ArrayLike, format: str | ScaledFormat, *, axis: int = -1, outer: "
                   "float = 1.0) -> "
@@ -238,8 +241,8 @@ void bindScaledTensor(nb::module_& module) {
                    nb::sig("def scales(self) -> numpy.typing.NDArray[typing.Any]"),
                    "The scales, one a block, in the dtype of the scale format; read-only.")
       .def_prop_ro(
-          "outer", [](const ScaledTensor& tensor) { return tensor.outer; },
-          "The scale of the whole tensor; 1 where the format has none.")
+          "outer", [](const ScaledTensor& tensor) { return static_cast<double>(tensor.outer); },
+          DefaultFloats(), "The scale of the whole tensor; 1 where the format has none.")
       .def_prop_ro(
           "format", [](const ScaledTensor& tensor) { return tensor.format; },
           nb::rv_policy::reference, "The scaled format.")
@@ -278,7 +281,7 @@ void bindScaledTensor(nb::module_& module) {
           "Bits that a value takes in a file, where elements are packed, with its share of "
           "the scales.")
       .def(
-          "dequantize", &dequantizeTo, nb::kw_only(), nb::arg("out") = nb::none(),
+          "dequantize", &dequantizeTo, DefaultFloats(), nb::kw_only(), nb::arg("out") = nb::none(),
           nb::sig("def dequantize(self, *, out: numpy.typing.NDArray[numpy.float32] | None = None) "
                   "-> numpy.typing.NDArray[numpy.float32]"),
           "The values, each rounded once to float32 (docs/semantics.md, S1), in `out` if it is\n"
@@ -296,28 +299,32 @@ void bindScaledTensor(nb::module_& module) {
           "The matrix transposed, of the same memory.")
       .def_prop_ro("mT", &transposed, "The last two axes exchanged, of the same memory.")
       .def(
-          "__getitem__", &indexed, nb::arg("key").none(),
+          "__getitem__", &indexed, DefaultFloats(), nb::arg("key").none(),
           nb::sig("def __getitem__(self, key: int | slice | types.EllipsisType | tuple[int | slice "
                   "| types.EllipsisType, ...], /) -> ScaledTensor"),
           "A part, of the same memory. Slices begin and end on the edges of blocks; an axis that "
           "has one\nscale as a whole (per row, per tensor) is cut anywhere. An index takes an axis "
           "whose blocks have\nextent 1. Raises ShapeError, IndexError.")
-      .def("__len__",
-           [](const ScaledTensor& tensor) {
-             if (tensor.shape().empty())
-               raise(ErrorClass::Shape, "a tensor of shape () has no length");
-             return tensor.shape()[0];
-           })
-      .def("__eq__", &areEqual, nb::arg("other"), nb::is_operator(),
+      .def(
+          "__len__",
+          [](const ScaledTensor& tensor) {
+            if (tensor.shape().empty())
+              raise(ErrorClass::Shape, "a tensor of shape () has no length");
+            return tensor.shape()[0];
+          },
+          DefaultFloats())
+      .def("__eq__", &areEqual, DefaultFloats(), nb::arg("other"), nb::is_operator(),
            nb::sig("def __eq__(self, other: object, /) -> bool"),
            "Whether format, axis and every code are the same.")
       .def(
-          "__matmul__", [](nb::handle a, nb::handle b) { return matmul(a, b); }, nb::arg("b"),
+          "__matmul__", [](nb::handle a, nb::handle b) { return matmul(a, b); }, DefaultFloats(),
+          nb::arg("b"),
           nb::sig("def __matmul__(self, b: ScaledTensor | numpy.typing.ArrayLike, /) -> "
                   "numpy.typing.NDArray[numpy.float32]"),
           "octavo.matmul(self, b)")
       .def(
-          "__rmatmul__", [](nb::handle b, nb::handle a) { return matmul(a, b); }, nb::arg("a"),
+          "__rmatmul__", [](nb::handle b, nb::handle a) { return matmul(a, b); }, DefaultFloats(),
+          nb::arg("a"),
           nb::sig("def __rmatmul__(self, a: numpy.typing.ArrayLike, /) -> "
                   "numpy.typing.NDArray[numpy.float32]"),
           "octavo.matmul(a, self)")
@@ -328,18 +335,20 @@ void bindScaledTensor(nb::module_& module) {
                   "a ScaledTensor is not an array: dequantize() gives its values, "
                   "elements and scales are its codes");
           },
+          DefaultFloats(),
           nb::sig("def __array__(self, *args: typing.Any, **kwargs: typing.Any) -> "
                   "typing.NoReturn"),
           "Raises DtypeError: an array would have the size of the values, unasked.")
-      .def("__getstate__", &state, nb::sig("def __getstate__(self) -> tuple[typing.Any, ...]"))
+      .def("__getstate__", &state, DefaultFloats(),
+           nb::sig("def __getstate__(self) -> tuple[typing.Any, ...]"))
       .def(
           "__setstate__",
           [](ScaledTensor* self, const nb::tuple& state) {
             new (self) ScaledTensor(fromState(state));
           },
-          nb::arg("state"),
+          DefaultFloats(), nb::arg("state"),
           nb::sig("def __setstate__(self, state: tuple[typing.Any, ...], /) -> None"))
-      .def("__repr__", &repr)
+      .def("__repr__", &repr, DefaultFloats())
       .attr("__hash__") = nb::none();
   // array @ tensor is this class's, and array + tensor nobody's: NumPy would make an array of it.
   nb::type<ScaledTensor>().attr("__array_ufunc__") = nb::none();

@@ -18,6 +18,7 @@ from ._quantization import quantize
 from ._scaled_array import ScaledArray, checked_parts
 
 _F32 = _core.ElementFormat("f32")
+_NO_GRADIENT = "a product of scaled arrays has no gradient by them; scaled_dot_general has"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,30 +100,29 @@ def product(left: Side, right: Side) -> Array:
             scales=left.scales.reshape(math.prod(left.lead) * rows, left.scales.shape[-1])
             if left.scale else left.scales,
             outer=jnp.ones((), jnp.float32))
-        outer = left.outer[..., None, None]
         if not left.scale:
             return product(flat, right).reshape(*lead, rows, columns)
         alone = dataclasses.replace(right, outer=jnp.ones((), jnp.float32))
-        sums, both = product(flat, alone).reshape(*lead, rows, columns), outer * right.outer
-        numbers = jnp.finfo(jnp.float32)
-        return jnp.where((abs(both) >= numbers.tiny) & (abs(both) <= numbers.max),
-                         sums * both, sums * outer * right.outer)
+        sums = product(flat, alone).reshape(*lead, rows, columns)
+        call = jax.ffi.ffi_call("octavo_outer", jax.ShapeDtypeStruct(sums.shape, jnp.float32),
+                                vmap_method="broadcast_all")
+        return without_gradient(call, _NO_GRADIENT)(
+            sums, jnp.broadcast_to(left.outer, lead), jnp.broadcast_to(right.outer, lead))
     left, right = left.broadcast(lead), right.broadcast(lead)
     call = jax.ffi.ffi_call(
         "octavo_product", jax.ShapeDtypeStruct((*lead, rows, columns), jnp.float32),
         vmap_method="broadcast_all")
     call = functools.partial(call, **{name: np.int64(value) if isinstance(value, int) else value
                                       for name, value in attributes.items()})
-    no_gradient = "a product of scaled arrays has no gradient by them; scaled_dot_general has"
     parts = left.scales, left.outer, right.elements, right.scales, right.outer
     if left.scale:
-        return without_gradient(call, no_gradient)(left.elements, *parts)
+        return without_gradient(call, _NO_GRADIENT)(left.elements, *parts)
 
     by_floats = jax.custom_vjp(call)
 
     def forward(x, *parts):
         if any(part.perturbed for part in parts):
-            raise TypeError(no_gradient)
+            raise TypeError(_NO_GRADIENT)
         *_, elements, scales, outer = values = [part.value for part in parts]
         return call(x.value, *values), (elements, scales, outer)
 
