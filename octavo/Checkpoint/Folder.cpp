@@ -2,6 +2,10 @@
 
 #include "octavo/Checkpoint/Files/PathWithin.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <system_error>
 #include <utility>
 
@@ -64,18 +68,49 @@ std::optional<std::string> Folder::otherFile(const fs::path& path) const {
   return std::nullopt;
 }
 
+namespace {
+
+constexpr std::array kBlockKeys = {"quantization_config", "compression_config"};
+
+/// The parts of a configuration that describe a model of another kind: they come last.
+bool isTower(std::string_view key) {
+  return std::ranges::any_of(
+      std::to_array<std::string_view>({"vision", "audio", "image", "speech"}),
+      [&](std::string_view word) { return key.find(word) != key.npos; });
+}
+
+void addBlocks(const Json& part, const std::string& path, std::vector<QuantizationBlock>& blocks) {
+  if (!part.is_object())
+    return;
+  const auto add = [&](const Json& object, const std::string& at, const char* key) {
+    if (const auto found = object.find(key); found != object.end() && found->is_object())
+      blocks.push_back({at + key, &*found});
+  };
+  add(part, path, kBlockKeys[0]);
+  if (const auto text = part.find("text_config"); text != part.end() && text->is_object())
+    add(*text, path + "text_config.", kBlockKeys[0]);
+  add(part, path, kBlockKeys[1]);
+  for (const bool ofTowers : {false, true})
+    for (const auto& [key, value] : part.items())
+      if (isTower(key) == ofTowers && std::ranges::find(kBlockKeys, key) == kBlockKeys.end())
+        addBlocks(value, fmt::format("{}{}.", path, key), blocks);
+}
+
+} // namespace
+
+std::vector<QuantizationBlock> quantizationBlocks(const Json& config) {
+  std::vector<QuantizationBlock> all, once;
+  addBlocks(config, "", all);
+  for (QuantizationBlock& each : all)
+    if (std::ranges::find(once, each.block, &QuantizationBlock::block) == once.end())
+      once.push_back(std::move(each));
+  return once;
+}
+
 const Json& Folder::quantizationConfig() const {
   static const Json none;
-  const auto member = [&](const Json& object, const char* key) -> const Json& {
-    const auto found = object.is_object() ? object.find(key) : object.end();
-    return object.is_object() && found != object.end() ? *found : none;
-  };
-  for (const Json* part : {&member(configuration, "quantization_config"),
-                           &member(member(configuration, "text_config"), "quantization_config"),
-                           &member(configuration, "compression_config")})
-    if (part->is_object())
-      return *part;
-  return none;
+  const std::vector<QuantizationBlock> blocks = quantizationBlocks(configuration);
+  return blocks.empty() ? none : *blocks.front().block;
 }
 
 } // namespace octavo::checkpoint

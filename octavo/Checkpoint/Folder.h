@@ -45,6 +45,16 @@ struct StoredTensor {
   tl::expected<std::vector<std::byte>, Error> bytes() const { return shard->bytes(*entry); }
 };
 
+/// A description of a quantization in config.json.
+struct QuantizationBlock {
+  std::string path; ///< "text_config.quantization_config"
+  const Json* block;
+};
+/// All of them, in the order in which they count: quantization_config, that of text_config,
+/// compression_config, then those of other parts of the configuration, at any depth
+/// (thinker_config.text_config), those of language models before those of towers.
+std::vector<QuantizationBlock> quantizationBlocks(const Json& config);
+
 class Folder {
 public:
   /// Opens a folder or a single file. Refused: an index that names a path outside the folder (or a
@@ -82,8 +92,8 @@ public:
   /// config.json and hf_quant_config.json; null where there is none.
   const Json& config() const { return configuration; }
   const Json& quantConfig() const { return modelOptConfiguration; }
-  /// The quantization's part of config.json: quantization_config, the same in text_config, or
-  /// compression_config; null where there is none.
+  /// The quantization's part of config.json: the first of quantizationBlocks; null where there is
+  /// none.
   const Json& quantizationConfig() const;
 
   /// The other regular files (tokenizer, generation_config.json, ...), relative to path(): what a

@@ -212,7 +212,7 @@ def test_choice_of_weights(plain, tmp_path):
     assert weights == {n for n in LINEAR if "layers.0.mlp" in n}
     weights, _ = chosen("--only", r"re:.*\.1\..*_proj", "--ignore", "*.q_proj")
     assert weights == {n for n in LINEAR if "layers.1" in n and "q_proj" not in n}
-    assert "nothing.at.all names no weight" in quantize(
+    assert "nothing.at.all names no weight" in quantize_error(
         plain, tmp_path / "none", "mxfp4", "--ignore", "nothing.at.all", "--dry-run"
     )
     message = quantize_error(plain, tmp_path / "none", "mxfp4", "--ignore", "*")

@@ -5,10 +5,13 @@
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/ScaleCheck.h"
 #include "octavo/Checkpoint/ValueRows.h"
+#include "octavo/Numerics/Conversion.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace octavo::checkpoint {
@@ -81,6 +84,50 @@ private:
   std::int64_t tileRows;
 };
 
+/// Floats of 8 bits in a wide dtype: values that were cast.
+class WidenStep final : public Step {
+public:
+  WidenStep(const StoredTensor& tensor, kernels::WideType dtype)
+      : tensor(tensor), dtype(dtype),
+        planned{tensor.name(), &plainDtype(dtype), tensor.entry->shape} {
+    const format::ElementFormat& format = tensor.entry->dtype->type->format();
+    for (std::size_t code = 0; code < values.size(); ++code)
+      values[code] = static_cast<float>(numerics::decode(format, code));
+    const auto count = static_cast<std::int64_t>(tensor.size());
+    for (std::int64_t begin = 0; begin < count; begin += kPieceValues)
+      all.push_back({begin, std::min(begin + kPieceValues, count)});
+  }
+
+  std::span<const PlannedTensor> outputs() const override { return {&planned, 1}; }
+  std::span<const Piece> pieces() const override { return all; }
+  std::uint64_t pieceMemory() const override {
+    return std::min<std::uint64_t>(tensor.size(), kPieceValues) * (1 + 4 + 4);
+  }
+  tl::expected<void, Error> make(std::size_t index, const Sink& sink, Scratch& scratch) override {
+    const Piece piece = all[index];
+    const auto n = static_cast<std::size_t>(piece.end - piece.begin);
+    scratch.codes.resize(n);
+    if (auto done = tensor.fetch(static_cast<std::uint64_t>(piece.begin), scratch.codes); !done)
+      return done;
+    scratch.values.resize(n);
+    std::ranges::transform(scratch.codes, scratch.values.begin(), [&](std::byte code) {
+      return values[static_cast<std::uint8_t>(code)];
+    });
+    const std::uint64_t width = kernels::wideBytes(dtype);
+    const std::uint64_t offset = static_cast<std::uint64_t>(piece.begin) * width;
+    const std::span<std::byte> stored = sink.place(0, offset, n * width, scratch.stored);
+    kernels::narrow(dtype, scratch.values.data(), stored.data(), n);
+    return sink.write(0, offset, stored);
+  }
+
+private:
+  StoredTensor tensor;
+  kernels::WideType dtype;
+  PlannedTensor planned;
+  std::array<float, 256> values{};
+  std::vector<Piece> all;
+};
+
 class DequantizationPlanner : RewritePlanner {
 public:
   DequantizationPlanner(const Folder& folder, const DequantizationChoice& choice)
@@ -91,8 +138,10 @@ public:
         .and_then([&] { return refuseCodesAlone(folder, *choice.layout, inventory()); })
         .and_then([&] { return forLayers([&](const auto& reader) { return place(reader); }); })
         .and_then([&] {
+          widenCasts();
           dropKvScales();
           dropIdle();
+          dropLeakedState();
           return finish(std::move(options), *findLayout("plain"), {});
         })
         .map([&](Rewrite whole) {
@@ -108,6 +157,23 @@ private:
       replace(reader.layer(), plainDtype(choice.dtype).name,
               std::make_unique<DequantizeStep>(reader, choice.dtype, choice.allowed));
     });
+  }
+
+  /// Codes that are allowed to be their own values.
+  void widenCasts() {
+    for (const Doubtful& each : inventory().doubts) {
+      const StoredTensor* tensor =
+          each.doubt == Doubt::UnscaledCodes ? folder.find(each.tensor) : nullptr;
+      if (!tensor || tensor->entry->dtype->bits != 8)
+        continue;
+      replace(*tensor,
+              {.name = tensor->name(),
+               .from = std::string(tensor->entry->dtype->name),
+               .to = std::string(plainDtype(choice.dtype).name),
+               .elements = tensor->size(),
+               .bytesBefore = tensor->size()},
+              std::make_unique<WidenStep>(*tensor, choice.dtype));
+    }
   }
 
   void dropKvScales() {

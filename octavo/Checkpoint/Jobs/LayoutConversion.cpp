@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -49,7 +51,8 @@ public:
     for (const StoredTensor& tensor : inventory().plain)
       if (std::optional<std::string> module = quantizableModule(tensor))
         configured.ignored.push_back(std::move(*module));
-    configured.kvScales = !inventory().kvScales.empty();
+    noteKvScales();
+    dropLeakedState();
     if (!roundedDivisors.empty())
       rewrite.notes.push_back(checkpoint::roundedDivisors(roundedDivisors));
     settleIgnored(configured);
@@ -70,12 +73,12 @@ private:
       if (auto sure = checkOuterScale(layer, choice.allowed); !sure)
         return sure;
       if (layer.inputScale)
-        if (auto sure = checkNumbers(*layer.inputScale, choice.allowed); !sure)
+        if (auto sure = checkRunTimeNumbers(*layer.inputScale, choice.allowed); !sure)
           return sure;
     }
     for (const KvScales& kv : inventory().kvScales)
       for (const auto& [role, part] : scalesOf(kv))
-        if (auto sure = checkNumbers(*part, choice.allowed); !sure)
+        if (auto sure = checkRunTimeNumbers(*part, choice.allowed); !sure)
           return sure;
     return {};
   }
@@ -116,10 +119,10 @@ private:
         droppedInputs.push_back(&layer);
       configureLayer(layer, &format, false, Values::Anew);
       replace(layer, format.name,
-              quantizeStep(checkedRows(reader, choice.allowed), std::move(*anew),
-                           choice.requantization->options,
-                           amaxGroup(format, layer.name, plainName(layer)), amaxes,
-                           ErrorReport::Measured))
+              quantizeStep(checkedRows(reader, choice.allowed), std::move(*anew), anewOptions(),
+                           amaxGroup(format, layer.name, plainName(layer),
+                                     choice.requantization->preset),
+                           amaxes, ErrorReport::Measured))
           .accuracy = Accuracy::Requantized;
     } else {
       refuse(layer, plan.error(), wanted);
@@ -127,14 +130,25 @@ private:
     return {};
   }
 
-  /// The row of a layer's format; where there is none (DeepSeek's blocks with E8M0 scales), one
-  /// that differs in the scales' format alone, if they are exact in it. Errors: of reading the
-  /// file.
+  /// As `quantize` has them: a divisor is stored as it is computed, and codes are rounded under the
+  /// inverse that readers make of it.
+  numerics::QuantizeOptions anewOptions() const {
+    numerics::QuantizeOptions options = choice.requantization->options;
+    if (choice.to->spelling(choice.format->name)->outer.meaning == Meaning::Divides &&
+        options.outer == numerics::OuterForm::Quotient)
+      options.outer = numerics::OuterForm::Inverse;
+    return options;
+  }
+
+  /// The row of a layer's format; where there is none (DeepSeek's blocks with E8M0 scales, NVFP4
+  /// without an outer scale), one that differs in the scales' format alone, if they are exact in
+  /// it, or in the outer scale, which is 1. Errors: of reading the file.
   static tl::expected<const format::ScaledFormat*, Error> rowOf(const Layer& layer) {
     if (layer.format || !layer.scales)
       return layer.format;
     for (const format::ScaledFormat& row : format::kScaledFormats) {
-      if (*row.element != *layer.type.element || row.hasOuterScale != layer.type.hasOuterScale ||
+      if (*row.element != *layer.type.element ||
+          (layer.type.hasOuterScale && !row.hasOuterScale) ||
           format::blockShape(row, layer.shape, static_cast<int>(layer.shape.size()) - 1) !=
               layer.type.block)
         continue;
@@ -289,7 +303,7 @@ private:
   /// Whether the outer scale of a plan in another spelling is not quite the layer's. Errors: of
   /// reading the file.
   static tl::expected<bool, Error> roundsDivisor(const LayerPlan& plan, const Layer& layer) {
-    if (!plan.outer)
+    if (!plan.outer || !layer.outer)
       return false;
     const auto before = multipliers(*layer.outer);
     auto after = respelled(*layer.outer, plan.outerMeaning);
@@ -298,7 +312,22 @@ private:
     if (plan.outerMeaning == Meaning::Divides)
       for (float& number : *after)
         number = 1.0f / number;
-    return *before != *after;
+    return *before != *after || (layer.outer->meaning == Meaning::Divides &&
+                                 plan.outerMeaning == Meaning::Multiplies &&
+                                 !comesBack(*layer.outer));
+  }
+
+  /// Whether each divisor of a part is what its inverse, rounded to f32, is stored as again: of
+  /// several with one inverse only one is.
+  static bool comesBack(const Part& part) {
+    const auto inverses = multipliers(part);
+    Part as = part;
+    as.meaning = Meaning::Multiplies;
+    const auto divisors = multipliers(as);
+    return inverses && divisors &&
+           std::ranges::equal(*inverses, *divisors, [](float inverse, float divisor) {
+             return stored(inverse, Meaning::Divides) == divisor || std::isnan(divisor);
+           });
   }
 
   /// Of a layer: kept in its format, and with them its activations; in another format, recast or
@@ -350,6 +379,24 @@ private:
                               layers.size(), choice.to->name(), change, layers.front())));
   }
 
+  /// Has the configuration speak of scales of the cache, or notes that it cannot say that they are
+  /// one a head.
+  void noteKvScales() {
+    configured.kvScales = !inventory().kvScales.empty();
+    const Part* perHead = nullptr;
+    for (const KvScales& kv : inventory().kvScales)
+      for (const std::optional<Part>* part : {&kv.key, &kv.value})
+        if (*part && numerics::elementCount((*part)->tensor.entry->shape) > 1)
+          perHead = perHead ? perHead : &**part;
+    configured.kvScalesPerHead = perHead != nullptr;
+    if (perHead && !saysHeads(*choice.to))
+      rewrite.notes.push_back(
+          finding("kv-scale-per-head", perHead->tensor.shard->name(), perHead->tensor.name(),
+                  fmt::format("{} scales, one a head: layout {} cannot say so",
+                              numerics::elementCount(perHead->tensor.entry->shape),
+                              choice.to->name())));
+  }
+
   void noteDroppedInputs() {
     if (droppedInputs.empty())
       return;
@@ -394,7 +441,9 @@ private:
         bytes = std::move(*stored);
       }
       std::vector<std::int64_t> shape = tensor.entry->shape;
-      if (numerics::elementCount(shape) == 1)
+      if (const std::int64_t count = numerics::elementCount(shape); count > 1)
+        shape = saysHeads(*choice.to) ? std::vector<std::int64_t>{count, 1, 1} : shape;
+      else if (count == 1)
         shape = spelling.shape == ScaleShape::Scalar ? std::vector<std::int64_t>{}
                                                      : std::vector<std::int64_t>{1};
       add(tensor, // of keys and of values it may be one

@@ -1,11 +1,11 @@
 #include "octavo/Checkpoint/Jobs/Quantization.h"
 
 #include "octavo/Checkpoint/FindingRules.h"
+#include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
 #include "octavo/Checkpoint/ModuleNames/Components.h"
 #include "octavo/Checkpoint/ModuleNames/Experts.h"
-#include "octavo/Checkpoint/ModuleNames/FusedModules.h"
-#include "octavo/Checkpoint/ModuleNames/RouterModules.h"
+#include "octavo/Checkpoint/ModuleNames/ModuleFamilies.h"
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/Loss.h"
 #include "octavo/Kernels/Quantize.h"
@@ -192,17 +192,27 @@ public:
     }
     return found;
   }
-  /// A sentence for each pattern that named nothing.
+  /// The patterns that named nothing.
   std::vector<std::string> unused() const {
     std::vector<std::string> all;
     for (const NamePatterns* patterns : {&wildcards, &expressions})
       for (const std::size_t entry : patterns->unused())
-        all.push_back(fmt::format("{} {} names no weight", option, (*patterns)[entry]));
+        all.push_back((*patterns)[entry]);
+    return all;
+  }
+  /// A sentence for each of them, and for those that were not matched to the end.
+  std::vector<std::string> unusedTexts() const {
+    std::vector<std::string> all;
+    for (const std::string& pattern : unused())
+      all.push_back(unusedText(pattern));
     for (const NamePatterns* patterns : {&wildcards, &expressions})
       for (const std::size_t entry : patterns->unfinished())
         all.push_back(fmt::format("{} {} takes too many steps to match, and was abandoned", option,
                                   (*patterns)[entry]));
     return all;
+  }
+  std::string unusedText(const std::string& pattern) const {
+    return fmt::format("{} {} names no weight", option, pattern);
   }
 
 private:
@@ -217,41 +227,6 @@ struct QuantizationCandidate {
   std::string_view module, parameter;
   PlainAxes axes;
 };
-
-/// Words in a component of a module's name that say it is not one of the Linear modules that
-/// readers quantize.
-struct KeptByName {
-  std::string_view word;
-  enum class Where : std::uint8_t { Anywhere, LastComponent } where;
-  std::string_view why;
-  bool isLinear = false; ///< kept as a choice: readers can run it quantized
-};
-constexpr auto kKeptByName = std::to_array<KeptByName>({
-    {"lm_head", KeptByName::Where::LastComponent, "the output head decides most of the quality",
-     true},
-    {"embed_out", KeptByName::Where::LastComponent, "the output head decides most of the quality",
-     true},
-    {"embed", KeptByName::Where::Anywhere, "an embedding is looked up, not multiplied"},
-    {"wte", KeptByName::Where::LastComponent, "an embedding is looked up, not multiplied"},
-    {"wpe", KeptByName::Where::LastComponent, "an embedding is looked up, not multiplied"},
-    {"norm", KeptByName::Where::Anywhere, "a normalization"},
-});
-
-/// Why a module is left unless it is asked for, as far as its name tells; null if it is not.
-const KeptByName* keptByName(std::string_view module) {
-  static constexpr KeptByName kRouter = {"", KeptByName::Where::Anywhere,
-                                         "a router: small, and sensitive", true};
-  if (isRouter(module))
-    return &kRouter;
-  for (const KeptByName& kept : kKeptByName) {
-    const bool isIt = kept.where == KeptByName::Where::Anywhere
-                          ? module.find(kept.word) != std::string_view::npos
-                          : lastComponent(module) == kept.word;
-    if (isIt)
-      return &kept;
-  }
-  return nullptr;
-}
 
 /// Whether a tensor may be a weight of matrices; stacked experts are named by their projection.
 std::optional<QuantizationCandidate> candidateOf(const StoredTensor& tensor) {
@@ -275,17 +250,18 @@ std::optional<QuantizationCandidate> candidateOf(const StoredTensor& tensor) {
 } // namespace
 
 std::string amaxGroup(const format::ScaledFormat& format, std::string_view module,
-                      std::string_view tensor) {
-  return format.hasScaleOfTensor() ? fusedGroup(module).value_or(std::string(tensor))
-                                   : std::string(tensor);
+                      std::string_view tensor, const numerics::Preset* preset) {
+  const bool isShared =
+      format.hasOuterScale || (format.hasScaleOfTensor() && (!preset || preset->sharesScales));
+  return isShared ? fusedGroup(module).value_or(std::string(tensor)) : std::string(tensor);
 }
 
 std::optional<std::string> quantizableModule(const StoredTensor& tensor) {
   const std::optional<QuantizationCandidate> candidate = candidateOf(tensor);
   if (!candidate)
     return std::nullopt;
-  const bool isEmbedding = candidate->module.find("embed") != std::string_view::npos &&
-                           lastComponent(candidate->module) != "embed_out";
+  const WideFamily* family = wideFamily(candidate->module);
+  const bool isEmbedding = family && family->kind == WideFamily::Kind::Embedding;
   return isEmbedding ? std::nullopt : std::optional(std::string(candidate->module));
 }
 
@@ -334,9 +310,8 @@ public:
     }
     if (configured.layers.empty())
       return tl::unexpected(nothingToQuantize());
-    for (const Selection* selection : {&only, &ignore})
-      for (std::string& what : selection->unused())
-        rewrite.notes.push_back(finding("unused-pattern", "", "", std::move(what)));
+    if (auto error = unusedPattern())
+      return tl::unexpected(std::move(*error));
     if (choice.format->hasOuterScale && choice.activations != Activations::Kind::None)
       rewrite.notes.push_back(
           finding("activations-stay-wide", "", "",
@@ -349,6 +324,31 @@ public:
   }
 
 private:
+  /// Notes the patterns that name a part of the checkpoint and no weight. Error: one that names
+  /// nothing at all, as a misspelled one does: what it was to leave would be quantized.
+  std::optional<Error> unusedPattern() {
+    const Json& tied = modelMember(folder.config(), "tie_word_embeddings");
+    for (const Selection* selection : {&only, &ignore}) {
+      for (std::string& what : selection->unusedTexts())
+        rewrite.notes.push_back(finding("unused-pattern", "", "", std::move(what)));
+      if (selection->unused().empty())
+        continue;
+      for (const StoredTensor& tensor : folder.tensors())
+        if (!candidateOf(tensor))
+          selection->names(moduleOf(tensor.name()), tensor.name());
+      for (const std::string& pattern : selection->unused())
+        // A head that is tied to the embedding has no tensor, and everybody lists it.
+        if (!pattern.ends_with("lm_head") || (tied.is_boolean() && !tied.get<bool>()))
+          return Error{.file = folder.path().string(),
+                       .problem = "has nothing of the name that a pattern asks for",
+                       .expected = "a pattern that names a tensor or a module",
+                       .found = selection->unusedText(pattern),
+                       .fix = "correct the pattern or leave it out; `octavo checkpoint inspect "
+                              "--tensors` lists the names"};
+    }
+    return std::nullopt;
+  }
+
   /// Projections that readers run as one, of which some are left.
   void noteCutGroups(const LayoutChoice& configured) {
     std::map<std::string, std::string_view> quantized; // a member of each group
@@ -377,7 +377,7 @@ private:
     std::map<std::string_view, std::size_t> reasons;
     for (const LeftAlone& left : rewrite.left)
       ++reasons[left.why];
-    std::vector<std::string> found = only.unused();
+    std::vector<std::string> found = only.unusedTexts();
     for (const auto& [why, count] : reasons)
       found.push_back(fmt::format("{} left ({})", count, why));
     return {.file = folder.path().string(),
@@ -408,7 +408,7 @@ private:
       return "named by --ignore";
     if (!choice.weights.only.empty() && !isNamed)
       return "not named by --only";
-    const KeptByName* kept = keptByName(candidate.module);
+    const WideFamily* kept = wideFamily(candidate.module);
     if (!isNamed || choice.weights.only.empty())
       return kept ? std::string(kept->why) : "";
     // Readers of other tools' layouts build quantized Linear modules and no others.
@@ -434,8 +434,8 @@ private:
                           .bytesBefore = tensor.size()};
     replace(tensor, std::move(change),
             quantizeStep(plainRows(tensor, candidate.axes), std::move(layer), options,
-                         amaxGroup(*choice.format, candidate.module, tensor.name()), amaxes,
-                         ErrorReport::None));
+                         amaxGroup(*choice.format, candidate.module, tensor.name(), choice.preset),
+                         amaxes, ErrorReport::None));
   }
 
   const QuantizationChoice& choice;
@@ -476,6 +476,27 @@ static Error needsCalibration(const QuantizationChoice& choice) {
                              fmt::join(others, ", "))};
 }
 
+/// Why a plain folder is not quantized: it has codes, which would stay beside the new ones.
+static std::optional<Error> refuseCodes(const Folder& folder, const Inventory& inventory) {
+  if (!inventory.unread.empty())
+    return Error{.file = folder.path().string(),
+                 .problem = "has codes that octavo cannot read",
+                 .tensor = inventory.unread.front().name,
+                 .expected = "weights of BF16, F16 or F32",
+                 .found = inventory.unread.front().why,
+                 .fix = inventory.unread.front().fix};
+  for (const Doubtful& each : inventory.doubts)
+    if (each.doubt == Doubt::UnscaledCodes)
+      return Error{.file = folder.path().string(),
+                   .problem = "has narrow floats without a scale",
+                   .tensor = each.tensor,
+                   .expected = "weights of BF16, F16 or F32",
+                   .found = each.found,
+                   .fix = "if the model was cast, `octavo checkpoint dequantize DIR -o OUT --allow "
+                          "unscaled-codes` gives its values"};
+  return std::nullopt;
+}
+
 tl::expected<Rewrite, Error> planQuantization(const Folder& folder,
                                               const QuantizationChoice& choice, Json options) {
   if (choice.layout->spelling(choice.format->name)->inputScale == InputScale::Required)
@@ -491,6 +512,8 @@ tl::expected<Rewrite, Error> planQuantization(const Folder& folder,
                                 .found = fmt::format("{} ({})", found.layout->name(), found.reason),
                                 .fix = "octavo checkpoint convert changes its layout; octavo "
                                        "checkpoint dequantize gives plain weights"});
+  if (auto refused = refuseCodes(folder, found.layout->read(folder, findings)))
+    return tl::unexpected(std::move(*refused));
   return QuantizationPlanner(folder, choice).plan(std::move(options));
 }
 

@@ -36,9 +36,9 @@ struct QuantizationChoice {
   Activations::Kind activations = Activations::Kind::Dynamic;
 };
 
-/// Plans a checkpoint whose Linear weights are layers of `choice`. Outer scales, and scales of
-/// whole tensors, are shared by fused modules. Errors: a format that the layout has with stored
-/// scales of activations alone; a folder that is quantized already; no weight to quantize.
+/// Plans a checkpoint whose Linear weights are layers of `choice`. Fused modules share scales as
+/// amaxGroup has it. Errors: a format that the layout has with stored scales of activations alone; a
+/// folder that is quantized already; no weight to quantize; a pattern that names nothing.
 tl::expected<Rewrite, Error> planQuantization(const Folder& folder,
                                               const QuantizationChoice& choice, Json options);
 
@@ -60,9 +60,9 @@ void settleIgnored(LayoutChoice& choice);
 
 /// The group in which a tensor's one scale, or its outer scale, is measured. Fused modules share
 /// scales of whole tensors: readers that run them as one have room for one such scale, and quantize
-/// again where there are more.
+/// again where there are more. By a preset they share what its owner shares, and outer scales.
 std::string amaxGroup(const format::ScaledFormat& format, std::string_view module,
-                      std::string_view tensor);
+                      std::string_view tensor, const numerics::Preset* preset = nullptr);
 
 /// What is measured for scales that tensors share, by amaxGroup.
 using SharedAmaxes = std::map<std::string, std::shared_ptr<AmaxMeasurement>>;

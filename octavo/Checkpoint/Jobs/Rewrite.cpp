@@ -1,5 +1,8 @@
 #include "octavo/Checkpoint/Jobs/Rewrite.h"
 
+#include "octavo/Checkpoint/FindingRules.h"
+#include "octavo/Checkpoint/Layouts/LeakedState.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +14,14 @@ tl::expected<void, Error> RewritePlanner::read(const Layout& layout, Doubts allo
                                                UnreadParts parts) {
   rewrite.inventory = std::make_unique<Inventory>(layout.read(folder, rewrite.notes));
   const std::vector<Unread>& unread = inventory().unread;
+  // Codes of nobody that is known, and no layer: more likely it is the layout that is not theirs.
+  const bool isOfNobody = !inventory().foreign.empty() &&
+                          std::ranges::all_of(inventory().foreign, [](const ForeignCodes& codes) {
+                            return codes.producer.empty();
+                          });
+  if (parts == UnreadParts::Refused && isOfNobody)
+    if (auto alone = refuseCodesAlone(folder, layout, inventory()); !alone)
+      return alone;
   if (parts == UnreadParts::Refused && !unread.empty())
     return tl::unexpected(Error{
         .file = folder.path().string(),
@@ -75,6 +86,16 @@ void RewritePlanner::dropIdle() {
       drop(part.tensor);
 }
 
+void RewritePlanner::dropLeakedState() {
+  const std::vector<StoredTensor> leaked = leakedState(inventory());
+  for (const StoredTensor& tensor : leaked)
+    drop(tensor);
+  if (!leaked.empty())
+    rewrite.notes.push_back(
+        finding("dropped-quantizer-state", leaked.front().shard->name(), leaked.front().name(),
+                fmt::format("{} buffers of a quantizer are not in the output", leaked.size())));
+}
+
 void RewritePlanner::leave(std::string name, std::string why) {
   rewrite.left.push_back({std::move(name), std::move(why)});
 }
@@ -116,9 +137,18 @@ tl::expected<Rewrite, Error> RewritePlanner::finish(Json options) {
   return std::move(rewrite);
 }
 
+/// Whether an entry of a header says how tensors are quantized: ComfyUI's, and torchao's list and
+/// classes.
+static bool saysQuantization(const SafetensorsMetadata::value_type& entry) {
+  return entry.first == "_quantization_metadata" || entry.first == "tensor_names" ||
+         entry.second.starts_with("{\"_type\"");
+}
+
 tl::expected<Rewrite, Error> RewritePlanner::finish(Json options, const Layout& layout,
                                                     const LayoutChoice& choice) {
   return finish(std::move(options)).map([&](Rewrite whole) {
+    for (PlannedShard& shard : whole.job.shards)
+      std::erase_if(shard.metadata, [](const auto& each) { return saysQuantization(each); });
     layout.configure(choice, whole.job.config, whole.job.quantConfig);
     return whole;
   });

@@ -81,6 +81,8 @@ protected:
   /// Drops what changes nothing: zero points of 0, and scales of caches that are there a second
   /// time under another name.
   void dropIdle();
+  /// Drops buffers of the quantizer that were saved with the weights, and notes it.
+  void dropLeakedState();
   void leave(std::string name, std::string why);
 
   /// The rewrite of all shards, the tensors that were not mentioned copied, with the source's

@@ -333,12 +333,22 @@ void reportSparse(const Folder& folder, Inventory& inventory, Findings& findings
     modules.insert(std::move(module));
   }
   // Their scales belong to weights, if not to such that are read.
+  const auto isOfOne = [&](std::string_view tensor) {
+    return modules.contains(tensor.substr(0, tensor.rfind('.')));
+  };
   const auto isScaleOfOne = [&](std::string_view tensor) {
-    return !tensor.ends_with(".compressed") &&
-           modules.contains(tensor.substr(0, tensor.rfind('.')));
+    return !tensor.ends_with(".compressed") && isOfOne(tensor);
   };
   std::erase_if(findings, [&](const Finding& finding) {
-    return finding.rule == "orphan-scale" && isScaleOfOne(finding.tensor);
+    return (finding.rule == "orphan-scale" && isScaleOfOne(finding.tensor)) ||
+           (finding.rule == "foreign-codes" && isOfOne(finding.tensor));
+  });
+  std::erase_if(inventory.foreign,
+                [&](const ForeignCodes& codes) { return isOfOne(codes.tensor.name()); });
+  // Once each: as what they are.
+  std::erase_if(inventory.unread, [&](const Unread& each) {
+    return each.name.ends_with(".compressed") && isOfOne(each.name) &&
+           !each.why.starts_with("its zeros");
   });
   std::erase_if(inventory.unread, [&](const Unread& each) { return isScaleOfOne(each.name); });
 }
@@ -450,7 +460,8 @@ public:
                   {"ignore", choice.ignored},
                   {"kv_cache_scheme", nullptr}};
     if (choice.kvScales)
-      block["kv_cache_scheme"] = writeArguments({8, "tensor"}, false);
+      block["kv_cache_scheme"] =
+          writeArguments({8, choice.kvScalesPerHead ? "attn_head" : "tensor"}, false);
     setQuantization(config, std::move(block));
     quantConfig = nullptr;
   }

@@ -67,7 +67,7 @@ void reportUnused(const Folder& folder, const NamePatterns& patterns,
                                fmt::format("{} has {}, which takes too many steps to match, or is "
                                            "held against a name that is too long",
                                            keyOf(entry), inQuotes(patterns[entry]))));
-  const Json& tied = memberAt(folder.config(), {"tie_word_embeddings"});
+  const Json& tied = modelMember(folder.config(), "tie_word_embeddings");
   for (const std::size_t entry : patterns.unused()) {
     // A head that is tied to the embedding has no tensor of its own, and every producer lists it.
     if (patterns[entry].ends_with("lm_head") && (!tied.is_boolean() || tied.get<bool>()))
@@ -92,17 +92,38 @@ void reportTransforms(std::span<const std::string> transforms, std::string_view 
 }
 
 bool saysQuantized(const Folder& folder) {
+  // Headers of files, and keys of other names.
+  if (std::ranges::any_of(layouts(), [&](const Layout* layout) {
+        return layout->detectByConfiguration(folder).has_value();
+      }))
+    return true;
   return folder.quantizationConfig().is_object() ||
          memberAt(folder.quantConfig(), {"quantization"}).is_object();
 }
 
+/// Whether the value of MLX's key says how weights are quantized.
+static bool isMlxBlock(const Json& value) {
+  return value.is_object() && (value.contains("bits") || value.contains("group_size"));
+}
+
+/// Whether the value of DeepSeek-V4's key is a dtype of codes.
+static bool isNarrowDtype(const Json& value) {
+  const std::string name = value.is_string() ? value.get<std::string>() : std::string();
+  return name.find("fp4") != name.npos || name.find("fp8") != name.npos;
+}
+
 void removeQuantization(Json& config) {
-  if (!config.is_object())
-    return;
-  config.erase("quantization_config");
-  config.erase("compression_config");
-  if (const auto text = config.find("text_config"); text != config.end() && text->is_object())
-    text->erase("quantization_config");
+  if (config.is_object()) {
+    config.erase("quantization_config");
+    config.erase("compression_config");
+    if (isMlxBlock(memberAt(config, {"quantization"})))
+      config.erase("quantization");
+    if (isNarrowDtype(memberAt(config, {"expert_dtype"})))
+      config.erase("expert_dtype");
+  }
+  if (config.is_structured())
+    for (Json& each : config)
+      removeQuantization(each);
 }
 
 void setQuantization(Json& config, Json block) {
@@ -115,18 +136,70 @@ void setQuantization(Json& config, Json block) {
 /// Models say the dtype of their weights under one of these keys.
 static constexpr std::array kDtypeKeys = {"torch_dtype", "dtype"};
 
+/// The parts of a configuration that may say it of the language model, the outermost first.
+static constexpr std::array kLanguageParts = {"text_config", "language_config", "llm_config",
+                                              "thinker_config"};
+
+/// Calls `visit(part)` for a configuration and the parts of it that describe the language model,
+/// until it returns true.
+template <typename Part, typename Visit> static bool forLanguageParts(Part& config, Visit visit) {
+  if (!config.is_object())
+    return false;
+  if (visit(config))
+    return true;
+  for (const char* key : kLanguageParts)
+    if (const auto part = config.find(key); part != config.end() && forLanguageParts(*part, visit))
+      return true;
+  return false;
+}
+
 const SafetensorsDtype& modelDtype(const Json& config) {
-  for (const char* key : kDtypeKeys)
-    for (const kernels::WideType type : {kernels::WideType::F16, kernels::WideType::F32})
-      if (stringAt(config, key) == plainDtype(type).type->format().torch)
-        return plainDtype(type);
-  return plainDtype(kernels::WideType::Bf16);
+  const SafetensorsDtype* found = nullptr;
+  forLanguageParts(config, [&](const Json& part) {
+    for (const char* key : kDtypeKeys)
+      for (const kernels::WideType type :
+           {kernels::WideType::F16, kernels::WideType::F32, kernels::WideType::Bf16})
+        if (!found && stringAt(part, key) == plainDtype(type).type->format().torch)
+          found = &plainDtype(type);
+    return found != nullptr;
+  });
+  return found ? *found : plainDtype(kernels::WideType::Bf16);
 }
 
 void setModelDtype(Json& config, const SafetensorsDtype& dtype) {
-  for (const char* key : kDtypeKeys)
-    if (config.is_object() && config.contains(key))
-      config[key] = std::string_view(dtype.type->format().torch);
+  forLanguageParts(config, [&](Json& part) {
+    for (const char* key : kDtypeKeys)
+      if (part.contains(key))
+        part[key] = std::string_view(dtype.type->format().torch);
+    return false;
+  });
+}
+
+const Json& modelMember(const Json& config, const char* key) {
+  const Json* found = &kNone;
+  forLanguageParts(config, [&](const Json& part) {
+    found = &memberAt(part, {key});
+    return !found->is_null();
+  });
+  return *found;
+}
+
+bool isOfDeepSeekV4(const Json& config) {
+  return forLanguageParts(config, [](const Json& part) {
+    return stringAt(part, "model_type").starts_with("deepseek_v4");
+  });
+}
+
+ExpertLabel expertLabel(const Folder& folder) {
+  const Json& block = folder.quantizationConfig();
+  for (const Json* label :
+       {&memberAt(block, {"expert_dtype"}), &modelMember(folder.config(), "expert_dtype")})
+    if (label->is_string())
+      return {label->get<std::string>()};
+  // vLLM, models/deepseek_v4: getattr(config, "expert_dtype", "fp4").
+  if (block.is_object() && isOfDeepSeekV4(folder.config()))
+    return {"fp4", true};
+  return {};
 }
 
 Json objectOf(std::vector<std::pair<std::string, Json>> members) {

@@ -40,7 +40,8 @@ void reportTransforms(std::span<const std::string> transforms, std::string_view 
 /// Whether config.json or hf_quant_config.json describes a quantization.
 bool saysQuantized(const Folder& folder);
 
-/// Takes every description of a quantization out of config.json.
+/// Takes every description of a quantization out of config.json, at any depth, and what labels the
+/// dtype of experts.
 void removeQuantization(Json& config);
 /// Puts `block` in as quantization_config, in place of any other.
 void setQuantization(Json& config, Json block);
@@ -48,8 +49,23 @@ void setQuantization(Json& config, Json block);
 /// The dtype that a model's configuration says its weights have; BF16 where it says none that is
 /// a WideType.
 const SafetensorsDtype& modelDtype(const Json& config);
-/// Has it say that dtype, where it says one.
+/// Has it say that dtype, where it says one: itself, or the part of the language model.
 void setModelDtype(Json& config, const SafetensorsDtype& dtype);
+
+/// The member of a model's configuration, or of the part of it that describes the language model
+/// (text_config, language_config, llm_config, thinker_config.text_config); null where neither has
+/// it.
+const Json& modelMember(const Json& config, const char* key);
+
+/// Whether a configuration is of DeepSeek-V4, whose routed experts have a dtype of their own.
+bool isOfDeepSeekV4(const Json& config);
+/// What a quantized checkpoint says of the dtype of its routed experts: expert_dtype. Readers of
+/// DeepSeek-V4 take a missing one for "fp4". Empty where nothing is said.
+struct ExpertLabel {
+  std::string value;
+  bool isDefault = false;
+};
+ExpertLabel expertLabel(const Folder& folder);
 
 /// The object of these members, whose keys are distinct. Assigned one by one each key would be
 /// searched for among all: a second for ten thousand layers.

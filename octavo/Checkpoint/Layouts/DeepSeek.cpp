@@ -47,6 +47,33 @@ constexpr auto kDeepSeekSpellings = std::to_array<LayerSpelling>({
      {},
      {},
      Access::ReadOnly},
+    {"fp8_block", kDeepSeekWeight, {"scale", "U8", ScaleShape::Grid}, {}, {}, Access::ReadOnly},
+    {"fp8_block",
+     kDeepSeekWeight,
+     {"*_scale_inv", "U8", ScaleShape::Grid},
+     {},
+     {},
+     Access::ReadOnly},
+    {"mxfp4",
+     {"*", "I8", ElementShape::PackedBytes},
+     {"scale", "F8_E8M0", ScaleShape::Grid},
+     {},
+     {},
+     Access::ReadOnly,
+     StoredAxes::Same,
+     InputScale::Optional,
+     Holds::Matrices,
+     {1, 128}},
+    {"mxfp4",
+     {"*", "I8", ElementShape::PackedBytes},
+     {"*_scale_inv", "F8_E8M0", ScaleShape::Grid},
+     {},
+     {},
+     Access::ReadOnly,
+     StoredAxes::Same,
+     InputScale::Optional,
+     Holds::Matrices,
+     {1, 128}},
     {"fp8_block", kDeepSeekWeight, {"*_scale", "F32", ScaleShape::Grid}, {}, {}, Access::Tolerated},
 });
 
@@ -108,8 +135,7 @@ public:
             "bad-configuration", "config.json", "",
             "activation_scheme is static; with weight_block_size readers accept only dynamic"));
       // [1, 32] of MXFP8 is spelled with this key too; DeepSeek-V4's experts are FP4 beside it.
-      const bool mixed = stringAt(block, "expert_dtype") == "fp4" ||
-                         stringAt(folder.config(), "expert_dtype") == "fp4";
+      const bool mixed = expertLabel(folder).value == "fp4";
       const bool rows = quantized.block && *quantized.block == std::array<std::int64_t, 2>{1, 32};
       quantized.activations =
           activationsFor(rows ? "mxfp8_e4m3" : "fp8_block", Activations::Kind::Dynamic);
@@ -148,7 +174,10 @@ public:
                   {"weight_block_size", {128, 128}}};
     if (!choice.ignored.empty())
       block["modules_to_not_convert"] = choice.ignored;
+    const bool isLabelled = isOfDeepSeekV4(config) || !modelMember(config, "expert_dtype").is_null();
     setQuantization(config, std::move(block));
+    if (isLabelled)
+      config["expert_dtype"] = "fp8";
     quantConfig = nullptr;
   }
 };

@@ -1,17 +1,22 @@
 #include "octavo/Checkpoint/Layouts/LayerScan.h"
 
 #include "octavo/Checkpoint/FindingRules.h"
+#include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/KvScaleList.h"
 #include "octavo/Checkpoint/Layouts/ModifierTensors.h"
 #include "octavo/Checkpoint/Layouts/PartFit.h"
+#include "octavo/Checkpoint/Layouts/ScaleNames.h"
 #include "octavo/Checkpoint/ModuleNames/Components.h"
+#include "octavo/Checkpoint/ModuleNames/ModuleFamilies.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace octavo::checkpoint {
@@ -51,20 +56,18 @@ bool isPlainFloat(const SafetensorsDtype& dtype) {
   return dtype.type && dtype.type->isFloat() && !dtype.type->format().isNarrow();
 }
 
-/// A weight that a configuration may mean when it quantizes a class of modules: a matrix in one of
-/// the model's repeated blocks. Embeddings, and heads that are tied to them, are other classes.
-bool mayBeLinear(const StoredTensor& tensor) {
+/// A weight that a configuration may mean when it quantizes a class of modules: a matrix that is no
+/// embedding, a head that is tied to one among them.
+bool mayBeLinear(const Folder& folder, const StoredTensor& tensor) {
   const std::string_view name = tensor.name();
-  if (!name.ends_with(".weight") || tensor.entry->shape.size() != 2 ||
-      name.find("embed") != std::string_view::npos || name.find("norm") != std::string_view::npos)
+  if (!name.ends_with(".weight") || tensor.entry->shape.size() != 2)
     return false;
-  bool startsComponent = true;
-  for (const char c : name) {
-    if (startsComponent && std::isdigit(static_cast<unsigned char>(c)))
-      return true;
-    startsComponent = c == '.';
-  }
-  return false;
+  using Kind = WideFamily::Kind;
+  const WideFamily* family = wideFamily(moduleOf(name));
+  const bool isHead = family && family->kind == Kind::Head;
+  const Json& tied = modelMember(folder.config(), "tie_word_embeddings");
+  return !family || (family->kind != Kind::Embedding && family->kind != Kind::Normalization &&
+                     !(isHead && tied.is_boolean() && tied.get<bool>()));
 }
 
 /// Tensors sorted by what their names say that they are.
@@ -77,6 +80,9 @@ struct Roles {
 };
 
 Roles assignRoles(const Folder& folder, std::span<const LayerSpelling> spellings) {
+  const bool hasWords = std::ranges::any_of(spellings, [](const LayerSpelling& spelling) {
+    return spelling.elements.shape == ElementShape::PackedWords;
+  });
   const auto longestFirst = [](std::string_view a, std::string_view b) {
     return a.size() != b.size() ? a.size() > b.size() : a < b;
   };
@@ -120,12 +126,15 @@ Roles assignRoles(const Folder& folder, std::span<const LayerSpelling> spellings
         continue;
       const SafetensorsDtype& dtype = *tensor.entry->dtype;
       const bool hasScale = scaled.contains({parts->module, parts->parameter});
-      const bool isByte = dtype.name == "U8" || dtype.name == "I8";
+      const bool isByte =
+          dtype.name == "U8" || dtype.name == "I8" || (hasWords && dtype.name == "U32");
       const bool named = spelled != "*" || parts->parameter == "weight";
       if (isPlainFloat(dtype) || !(hasScale || (named && (isByte || isNarrowFloat(dtype)))))
         continue;
       const std::pair key{std::string(parts->module), std::string(parts->parameter)};
-      if (!roles.candidates.emplace(key, Candidate{key.first, key.second, tensor, {}}).second)
+      if (!roles.candidates
+               .emplace(key, Candidate{key.first, key.second, tensor, {}, &folder.config()})
+               .second)
         break; // "weight" and "weight_packed" of one module: the second is no part of the layer
       roles.elementNames.emplace(key, spelled);
       taken = true;
@@ -170,6 +179,7 @@ struct Choice {
   Fit fit;
   Findings findings;
   bool isOfOtherBlocks = false; ///< than the configuration says
+  std::string rival = {};       ///< another format that fits as well, of other elements
 };
 
 /// The reading of a candidate: what the configuration says if that fits, else what does fit, else
@@ -215,6 +225,7 @@ std::optional<Choice> choose(const Candidate& candidate, std::string_view elemen
         report(choice.findings, "ambiguous-format",
                fmt::format("read as {}; {} fits as well", found->second->format,
                            other->second->format));
+        choice.rival = fmt::format("{} or {}", found->second->format, other->second->format);
         break;
       }
     return choice;
@@ -239,6 +250,134 @@ void visitModules(const Folder& folder, const Claims& claims) {
 
 } // namespace
 
+/// Tensors that a layout has given a place.
+using Placed = std::unordered_set<const SafetensorsEntry*>;
+
+/// Scales beside a quantized weight that its format does not use: the values may be others with
+/// them.
+static void refuseUnusedScales(const Folder& folder, const Placed& placed, Inventory& inventory,
+                               Findings& findings) {
+  std::unordered_map<std::string_view, Layer*> layers; // by module
+  for (Layer& layer : inventory.layers)
+    layers.try_emplace(layer.name, &layer);
+  // What a layer lacks that is there in another dtype or shape stops its reader, with better words.
+  std::unordered_set<std::string_view> known, misread, reported;
+  for (const Unread& each : inventory.unread)
+    known.insert(each.name);
+  for (const Finding& each : findings) {
+    if (each.rule == "scale-shape" || each.rule == "scale-dtype")
+      misread.insert(each.tensor);
+    if (each.severity == Severity::Error)
+      reported.insert(each.tensor);
+  }
+  Findings found;
+  std::vector<Unread> unused;
+  for (const StoredTensor& tensor : folder.tensors()) {
+    if (placed.contains(tensor.entry) || matchKvName(tensor.name()))
+      continue;
+    // Of the module itself, or named below its parameter: "m.weight._scale_inv".
+    const std::string_view module = moduleOf(tensor.name());
+    auto layer = layers.find(module);
+    if (layer == layers.end() && (layer = layers.find(moduleOf(module))) != layers.end()) {
+      std::string_view parameter = layer->second->parameter; // torchao's begins with an underscore
+      parameter.remove_prefix(parameter.starts_with('_') ? 1 : 0);
+      if (lastComponent(module) != parameter)
+        continue;
+    }
+    if (layer == layers.end())
+      continue;
+    const std::string_view name =
+        std::string_view(tensor.name()).substr(layer->first.empty() ? 0 : layer->first.size() + 1);
+    // Those that are found to change values are said by the layer.
+    const bool isModifier = layer->second->unapplied.starts_with(tensor.name() + " ");
+    const bool isMisread = misread.contains(tensor.name());
+    const bool lacksScale =
+        !layer->second->scales || (layer->second->type.hasOuterScale && !layer->second->outer);
+    if (!isNamedLikeScale(name) || known.contains(tensor.name()) || isModifier ||
+        (isMisread && lacksScale))
+      continue;
+    std::string what = fmt::format(
+        "{} beside {}, {}", describe(*tensor.entry),
+        inQuotes(layer->second->elements.tensor.name()),
+        isMisread ? "in another dtype or shape than the layout has"
+                  : fmt::format("whose format {} has no such scale", formatName(*layer->second)));
+    if (!reported.contains(tensor.name()))
+      found.push_back(finding("unused-scale", tensor.shard->name(), tensor.name(), what));
+    if (layer->second->unapplied.empty())
+      layer->second->unapplied = fmt::format("{} is {}", tensor.name(), what);
+    unused.push_back(
+        {tensor.name(), std::move(what),
+         "remove it if it says nothing, or convert the checkpoint with the tool that wrote it"});
+  }
+  std::ranges::move(found, std::back_inserter(findings));
+  std::ranges::move(unused, std::back_inserter(inventory.unread));
+}
+
+/// Codes that no layer has taken. Narrow floats without any scale are doubtful: they may be values.
+static void refuseForeignCodes(const Folder& folder, const Placed& placed, Inventory& inventory,
+                               Findings& findings) {
+  std::unordered_set<std::string_view> known;
+  for (const Unread& each : inventory.unread)
+    known.insert(each.name);
+  const auto taken = [&](const StoredTensor& tensor) {
+    return placed.contains(tensor.entry) || known.contains(tensor.name()) ||
+           isNamedLikeScale(lastComponent(tensor.name()));
+  };
+  inventory.foreign = findForeignCodes(folder, taken);
+  std::unordered_set<const SafetensorsEntry*> foreign;
+  for (const ForeignCodes& codes : inventory.foreign)
+    foreign.insert(codes.tensor.entry);
+  std::vector<Unread> unread; // `known` points into those that are there
+  std::map<std::string_view, std::vector<const StoredTensor*>> byProducer;
+  for (const ForeignCodes& codes : inventory.foreign)
+    byProducer[codes.producer].push_back(&codes.tensor);
+  for (const auto& [producer, tensors] : byProducer) {
+    const StoredTensor& first = *tensors.front();
+    const std::string whose = producer.empty() ? std::string("codes of a producer that is not told")
+                                               : fmt::format("codes of {}", producer);
+    findings.push_back(finding(
+        "foreign-codes", first.shard->name(), first.name(),
+        fmt::format("{}: {}{}", whose, describe(*first.entry),
+                    tensors.size() > 1 ? fmt::format(", and {} tensors like it", tensors.size() - 1)
+                                       : "")));
+    for (const StoredTensor* tensor : tensors)
+      unread.push_back(
+          {tensor->name(), fmt::format("{}, {}", describe(*tensor->entry), whose),
+           producer.empty()
+               ? "dequantize it with the tool that wrote it"
+               : fmt::format("dequantize it with the tool that wrote it ({})", producer)});
+  }
+  for (const StoredTensor& tensor : folder.tensors())
+    if (isNarrowFloat(*tensor.entry->dtype) && tensor.entry->shape.size() >= 2 &&
+        tensor.size() > 0 && !taken(tensor) && !foreign.contains(tensor.entry))
+      inventory.doubts.push_back({Doubt::UnscaledCodes, tensor.shard->name(), tensor.name(),
+                                  "a scale beside it, or values of BF16, F16 or F32",
+                                  describe(*tensor.entry) + " and no scale"});
+  std::ranges::move(unread, std::back_inserter(inventory.unread));
+}
+
+void reportForeignCodes(const Folder& folder, std::string_view producer, Inventory& inventory,
+                        Findings& findings) {
+  std::unordered_set<const SafetensorsEntry*> known;
+  for (const ForeignCodes& codes : inventory.foreign)
+    known.insert(codes.tensor.entry);
+  const Unread* first = nullptr;
+  std::size_t count = 0;
+  for (const Unread& each : inventory.unread) {
+    const StoredTensor* tensor = folder.find(each.name);
+    if (!tensor || tensor->entry->shape.size() < 2 || !known.insert(tensor->entry).second)
+      continue;
+    inventory.foreign.push_back({*tensor, std::string(producer)});
+    first = first ? first : &each;
+    ++count;
+  }
+  if (first)
+    findings.push_back(
+        finding("foreign-codes", shardOf(folder, *folder.find(first->name)), first->name,
+                fmt::format("codes of {}: {}{}", producer, first->why,
+                            count > 1 ? fmt::format(", and {} tensors like it", count - 1) : "")));
+}
+
 std::string shardOf(const Folder& folder, const StoredTensor& tensor) {
   return std::filesystem::path(tensor.shard->name()).lexically_proximate(folder.path()).string();
 }
@@ -249,7 +388,7 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
   visitModules(folder, claims);
   Inventory inventory;
   Roles roles = assignRoles(folder, spellings);
-  std::unordered_set<const SafetensorsEntry*> placed;
+  Placed placed;
   const auto report = [&](RuleName rule, const StoredTensor& tensor, std::string what) {
     findings.push_back(finding(rule, tensor.shard->name(), tensor.name(), std::move(what)));
   };
@@ -302,6 +441,10 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
                        claim.source),
            fmt::format("scales of {} x {}", layer.type.block[layer.shape.size() - 2],
                        layer.type.block.back())});
+    if (!choice->rival.empty())
+      inventory.doubts.push_back({Doubt::AmbiguousFormat, candidate.elements.shard->name(),
+                                  candidate.elements.name(),
+                                  "a configuration that names the format", choice->rival});
     if (const auto unapplied = findModifiers(folder, layer))
       report("unapplied-tensor", *unapplied, layer.unapplied);
     for (const StoredTensor& tensor : layer.idle)
@@ -342,12 +485,14 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
              fmt::format("{} says {}; stored is {}", claim.source,
                          claim.format.empty() ? "quantized" : claim.format,
                          describe(*tensor.entry)));
-    else if (claim.reach == Claim::Reach::Class && mayBeLinear(tensor))
+    else if (claim.reach == Claim::Reach::Class && mayBeLinear(folder, tensor))
       report("unquantized-layer", tensor,
              fmt::format("{} quantizes every Linear and does not exclude this one; stored is {}",
                          claim.source, describe(*tensor.entry)));
   }
 
+  refuseUnusedScales(folder, placed, inventory, findings);
+  refuseForeignCodes(folder, placed, inventory, findings);
   for (const StoredTensor& tensor : folder.tensors())
     if (!placed.contains(tensor.entry))
       inventory.plain.push_back(tensor);

@@ -41,10 +41,27 @@ std::optional<std::string> Layout::detectByTensors(const Folder& folder) const {
   return fmt::format("names, dtypes and shapes of {} weights and their scales", count);
 }
 
+/// Whether configurations of two choices differ.
+static bool differ(const Layout& layout, const LayoutChoice& a, const LayoutChoice& b) {
+  Json configs[2], quantConfigs[2];
+  layout.configure(a, configs[0], quantConfigs[0]);
+  layout.configure(b, configs[1], quantConfigs[1]);
+  return configs[0] != configs[1] || quantConfigs[0] != quantConfigs[1];
+}
+
+bool saysCaches(const Layout& layout) {
+  return differ(layout, {.kvScales = true}, {.kvScales = false});
+}
+
+bool saysHeads(const Layout& layout) {
+  return differ(layout, {.kvScales = true, .kvScalesPerHead = true}, {.kvScales = true});
+}
+
 std::span<const Layout* const> layouts() {
-  static const std::array<const Layout*, 8> list = {
+  static const std::array<const Layout*, 11> list = {
       &fp8Layout(),      &deepSeekLayout(), &compressedTensorsLayout(),
       &modelOptLayout(), &quarkLayout(),    &gptOssLayout(),
+      &comfyLayout(),    &mlxLayout(),      &torchAoLayout(),
       &nativeLayout(),   &plainLayout()};
   return list;
 }
@@ -80,6 +97,10 @@ static std::optional<std::string> nativeInstead(const Folder& folder, const Layo
 
 DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
   std::vector<DetectedLayout> configured, stored;
+  // Headers of the files themselves go before a configuration beside them.
+  for (const Layout* layout : {&comfyLayout(), &torchAoLayout()})
+    if (auto reason = layout->detectByConfiguration(folder))
+      return {layout, *std::move(reason)};
   for (const Layout* layout : layouts())
     if (auto reason = layout->detectByConfiguration(folder))
       configured.push_back({layout, *std::move(reason)});
@@ -137,10 +158,21 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
   }
   if (!isPlain)
     return found;
+  const std::vector<ForeignCodes> foreign = findForeignCodes(folder);
+  const std::string whose =
+      foreign.empty()
+          ? ""
+          : fmt::format(
+                "{} is {} [{}]{}", inQuotes(foreign.front().tensor.name()),
+                foreign.front().tensor.entry->dtype->name,
+                fmt::join(foreign.front().tensor.entry->shape, ", "),
+                foreign.front().producer.empty() ? "" : ", codes of " + foreign.front().producer);
+  found.producer = foreign.empty() ? "" : foreign.front().producer;
   if (!unknown.empty()) {
     found.isForeign = true;
-    found.reason = fmt::format(
-        "config.json: {}, which octavo does not read; the tensors fit no layout", unknown);
+    found.reason = fmt::format("config.json: {}, which octavo does not read; {}", unknown,
+                               whose.empty() ? "the tensors fit no layout"
+                                             : whose + ", and the tensors fit no layout");
   } else if (const StoredTensor* scaled = scaledCodes(folder)) {
     found.isForeign = true;
     found.reason = fmt::format("config.json does not mention quantization, but {} is {} with "
@@ -150,6 +182,12 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
                                fmt::format("{} codes beside scales: the tensors fit no layout "
                                            "exactly, and no configuration names one",
                                            scaled->entry->dtype->name)));
+  } else if (!foreign.empty()) {
+    found.isForeign = true;
+    found.reason =
+        fmt::format("config.json does not mention quantization, but {}, and the tensors fit no "
+                    "layout",
+                    whose);
   }
   return found;
 }
@@ -173,10 +211,14 @@ Error foreignLayout(const Folder& folder, const DetectedLayout& detected) {
           .problem = "is quantized in a way that octavo cannot read",
           .expected = "one of the layouts " + knownMethods(),
           .found = detected.reason,
-          .fix =
-              "--from LAYOUT (layout= in Python) reads it as one of them; or convert it with the "
-              "tool that wrote it; if its weights are plain, remove quantization_config from "
-              "config.json"};
+          .fix = detected.producer.empty()
+                     ? "--from LAYOUT (layout= in Python) reads it as one of them; or convert it "
+                       "with the tool that wrote it; if its weights are plain, remove "
+                       "quantization_config from config.json"
+                     : fmt::format("convert it with the tool that wrote it ({}); if it is one of "
+                                   "the layouts all the same, --from LAYOUT (layout= in Python) "
+                                   "reads it so",
+                                   detected.producer)};
 }
 
 tl::expected<void, Error> refuseCodesAlone(const Folder& folder, const Layout& layout,

@@ -6,6 +6,7 @@
 #include "octavo/Checkpoint/Doubts.h"
 #include "octavo/Checkpoint/Layer.h"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,6 +27,7 @@ enum class ScaleShape : std::uint8_t {
   Column, ///< [N, 1]
   Grid,   ///< [..., n, k]
   Grid4,  ///< [n, 1, k, 1]
+  Tiles,  ///< the grid in cuBLAS' tiles (ScaleTiles.h), of whatever rank; read only
 };
 
 /// How the codes of elements narrower than a byte, or known by another dtype, lie on disk.
@@ -33,6 +35,8 @@ enum class ElementShape : std::uint8_t {
   Logical,     ///< the dtype is the element's own: [..., N, K]
   PackedBytes, ///< U8 [..., N, K * bits / 8], PackedCodes.h
   BlocksOf16,  ///< U8 [..., N, K / 32, 16]: gpt-oss
+  HighFirst,   ///< PackedBytes with the even element in the high four bits; read only
+  PackedWords, ///< U32 [..., N, K * bits / 32], low bits first: MLX; read only
 };
 
 /// Names of parts are spelled with `*` for the parameter: "*_packed" is "weight_packed" of a Linear
@@ -60,8 +64,9 @@ enum class Access : std::uint8_t {
 };
 
 /// Whether readers load a layer without its input scale: those that quantize activations with a
-/// stored scale alone compute with whatever was in its place.
-enum class InputScale : std::uint8_t { Optional, Required };
+/// stored scale alone compute with whatever was in its place. Telling: without one it is not this
+/// spelling.
+enum class InputScale : std::uint8_t { Optional, Required, Telling };
 
 /// Which weights readers of the layout look for under a spelling.
 enum class Holds : std::uint8_t {
@@ -82,6 +87,8 @@ struct LayerSpelling {
   StoredAxes axes = StoredAxes::Same;
   InputScale inputScale = InputScale::Optional;
   Holds holds = Holds::Matrices;
+  /// Extents across and along of the blocks, where they are not the row's; read only.
+  std::array<std::int64_t, 2> block = {};
 };
 
 /// Names of the scales of a key-value cache, after the attention module and a dot; and how they
@@ -112,6 +119,12 @@ struct Doubtful {
   std::string expected, found;
 };
 
+/// Codes that no layout of octavo reads, among the plain tensors.
+struct ForeignCodes {
+  StoredTensor tensor;
+  std::string producer; ///< "GPTQ"; empty where nothing tells it
+};
+
 /// All that a layout says of a checkpoint.
 struct Inventory {
   std::vector<Layer> layers;       ///< quantized, in the order of names
@@ -119,6 +132,7 @@ struct Inventory {
   std::vector<KvScales> kvScales;
   std::vector<Unread> unread; ///< where there is any, other layouts cannot say the model
   std::vector<Doubtful> doubts;
+  std::vector<ForeignCodes> foreign; ///< each unread, too
   /// From the configuration: "fp8" where the key-value cache is meant to be FP8; else empty.
   std::string kvCacheFormat;
   std::string quantizer; ///< producer and version, where the configuration says so
@@ -133,9 +147,10 @@ struct ChosenLayer {
 
 /// What a written configuration must say.
 struct LayoutChoice {
-  std::vector<ChosenLayer> layers;  ///< modules that are not here stay plain
-  std::vector<std::string> ignored; ///< linear modules left plain: "lm_head"
+  std::vector<ChosenLayer> layers = {};  ///< modules that are not here stay plain
+  std::vector<std::string> ignored = {}; ///< linear modules left plain: "lm_head"
   bool kvScales = false;
+  bool kvScalesPerHead = false; ///< only where there are some
 };
 
 class Layout {
@@ -175,6 +190,11 @@ public:
   const LayerSpelling* spelling(std::string_view format, std::size_t rank = 2) const;
 };
 
+/// Whether a configuration of this layout says that there is a cache with scales; and that there is
+/// one a head.
+bool saysCaches(const Layout& layout);
+bool saysHeads(const Layout& layout);
+
 /// All layouts, in the order of documentation; the last is "plain".
 std::span<const Layout* const> layouts();
 const Layout* findLayout(std::string_view name);
@@ -189,7 +209,14 @@ struct DetectedLayout {
   /// octavo does not know, or the tensors fit no layout though the configuration speaks of a
   /// quantization or codes lie beside scales.
   bool isForeign = false;
+  std::string producer = {}; ///< whose its codes are, where that is told
 };
+/// The codes of a folder that no layout reads: matrices of integers, and narrow floats beside
+/// something that scales them. `taken` says which tensors a layout has placed.
+std::vector<ForeignCodes> findForeignCodes(
+    const Folder& folder, const std::function<bool(const StoredTensor&)>& taken =
+                              [](const StoredTensor&) { return false; });
+
 /// Why no value of such a checkpoint is read unless the layout is named, and how to name it.
 Error foreignLayout(const Folder& folder, const DetectedLayout& detected);
 DetectedLayout detectLayout(const Folder& folder, Findings& findings);

@@ -97,10 +97,14 @@ tl::expected<LintReport, Error> lint(const std::filesystem::path& path,
     reportUnread(error, report.findings);
   lintFiles(subject, report.findings);
   lintConfiguration(subject, report.findings);
+  lintDisagreement(subject, report.findings);
+  lintLeakedState(subject, report.findings);
   lintScales(subject, report.findings);
   lintCodes(subject, report.findings);
   lintRange(subject, report.findings);
   lintFused(subject, report.findings);
+  lintExperts(subject, report.findings);
+  lintWideModules(subject, report.findings);
   lintKvScales(subject, report.findings);
   for (Reader reader : options.readers)
     lintReader(subject, reader, report.findings);

@@ -1,13 +1,14 @@
-// Projections that readers run as one product: their formats and single scales have to agree, also
-// where they lie in different shards.
+// Modules that go together, and modules that stay wide: projections that readers run as one
+// product, also where they lie in different shards; and what readers build without quantization.
 
 #include "octavo/Checkpoint/Lint/LintSubject.h"
-#include "octavo/Checkpoint/ModuleNames/FusedModules.h"
+#include "octavo/Checkpoint/ModuleNames/ModuleFamilies.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 
@@ -17,6 +18,12 @@ namespace {
 
 using Members = std::vector<const Layer*>;
 constexpr std::size_t kNamed = 4; ///< numbers of a member that a finding shows
+
+/// "one product, in_proj_qkvz (vLLM, models/qwen3_5.py)".
+std::string productText(const Layer& member) {
+  const FusedFamily& family = *fusedFamily(member.name);
+  return fmt::format("one product, {} ({})", family.name, family.source);
+}
 
 /// Reports `rule` at the first member's part if not all members have the same numbers: one, or one
 /// an expert.
@@ -37,7 +44,10 @@ void expectSame(RuleName rule, const Members& members, std::optional<Part> Layer
                     fmt::join(values.begin(),
                               values.begin() + std::min<std::size_t>(values.size(), kNamed), ", "),
                     values.size() > kNamed ? ", ..." : ""));
-    differs |= layer != members.front() && values != first;
+    // NaN is reported as what it is; beside another NaN it is no difference.
+    differs |= layer != members.front() && !std::ranges::equal(values, first, [](float a, float b) {
+                 return a == b || (std::isnan(a) && std::isnan(b));
+               });
     if (layer == members.front())
       first = std::move(values);
   }
@@ -45,7 +55,8 @@ void expectSame(RuleName rule, const Members& members, std::optional<Part> Layer
     return;
   const StoredTensor& tensor = (members.front()->*part)->tensor;
   findings.push_back(finding(rule, tensor.shard->name(), tensor.name(),
-                             fmt::format("{} differ: {}", word, fmt::join(texts, ", "))));
+                             fmt::format("{} differ: {}; they are {}", word, fmt::join(texts, ", "),
+                                         productText(*members.front()))));
 }
 
 void lintGroup(const Members& members, std::span<const std::string> plain, Findings& findings) {
@@ -59,8 +70,9 @@ void lintGroup(const Members& members, std::span<const std::string> plain, Findi
     for (const std::string& name : plain)
       texts.push_back(fmt::format("{} is not quantized", name));
     const StoredTensor& tensor = first.elements.tensor;
-    findings.push_back(finding("fused-formats-differ", tensor.shard->name(), tensor.name(),
-                               fmt::format("{}", fmt::join(texts, ", "))));
+    findings.push_back(
+        finding("fused-formats-differ", tensor.shard->name(), tensor.name(),
+                fmt::format("{}; they are {}", fmt::join(texts, ", "), productText(first))));
     return;
   }
   // A block that happens to be as large as the weight stays a block to readers.
@@ -72,6 +84,19 @@ void lintGroup(const Members& members, std::span<const std::string> plain, Findi
     expectSame("fused-tensor-scales-differ", members, &Layer::scales, "scales of the whole tensor",
                findings);
   expectSame("fused-input-scales-differ", members, &Layer::inputScale, "input scales", findings);
+}
+
+void lintWideModule(const Layer& layer, Findings& findings) {
+  const WideFamily* family = wideFamily(layer.name);
+  if (!family || !family->isReported)
+    return;
+  const bool isRouter = family->kind == WideFamily::Kind::Router;
+  const StoredTensor& tensor = layer.elements.tensor;
+  findings.push_back(
+      finding(isRouter ? RuleName("quantized-router") : RuleName("quantized-wide-module"),
+              tensor.shard->name(), tensor.name(),
+              isRouter ? fmt::format("{} is a router ({})", layer.name, family->source)
+                       : fmt::format("{} {} ({})", layer.name, family->why, family->source)));
 }
 
 } // namespace
@@ -96,6 +121,11 @@ void lintFused(const LintSubject& subject, Findings& findings) {
   for (const auto& [name, group] : groups)
     if (!group.members.empty())
       lintGroup(group.members, group.plain, findings);
+}
+
+void lintWideModules(const LintSubject& subject, Findings& findings) {
+  for (const Layer& layer : subject.inventory.layers)
+    lintWideModule(layer, findings);
 }
 
 } // namespace octavo::checkpoint

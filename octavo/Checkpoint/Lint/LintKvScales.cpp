@@ -41,12 +41,40 @@ void lintOne(const Part& part, Findings& findings) {
     }
 }
 
-/// Whether a configuration of this layout says that there is a cache with scales.
-bool saysCaches(const Layout& layout) {
-  Json with, without, quantWith, quantWithout;
-  layout.configure({{}, {}, true}, with, quantWith);
-  layout.configure({{}, {}, false}, without, quantWithout);
-  return with != without || quantWith != quantWithout;
+/// How many scales a part of a cache may have beside one: the heads of keys and values, as the
+/// model's configuration has them. Nothing where it does not say.
+std::optional<std::int64_t> headsOf(const Folder& folder) {
+  for (const char* key : {"num_key_value_heads", "num_attention_heads"})
+    if (const Json& heads = modelMember(folder.config(), key); heads.is_number_unsigned())
+      return heads.get<std::int64_t>();
+  return std::nullopt;
+}
+
+/// What the configuration says of how many scales there are: "tensor", "attn_head"; empty where it
+/// does not say.
+std::string strategyOf(const Folder& folder) {
+  return stringAt(memberAt(folder.quantizationConfig(), {"kv_cache_scheme"}), "strategy");
+}
+
+void lintCount(const LintSubject& subject, const Part& part, Findings& findings) {
+  const StoredTensor& tensor = part.tensor;
+  const auto report = [&](RuleName rule, std::string what) {
+    findings.push_back(finding(rule, tensor.shard->name(), tensor.name(), std::move(what)));
+  };
+  const std::int64_t count = numerics::elementCount(tensor.entry->shape);
+  const std::optional<std::int64_t> heads = headsOf(subject.folder);
+  const std::string strategy = strategyOf(subject.folder);
+  if (count > 1 && heads && count != *heads)
+    return report("kv-scale-count", fmt::format("{} scales, where the model has {} heads of keys "
+                                                "and values",
+                                                count, *heads));
+  const bool saysHeads = strategy == "attn_head";
+  if (!strategy.empty() && heads != 1 && saysHeads != (count > 1))
+    return report("configuration-mismatch",
+                  fmt::format("kv_cache_scheme says {}, and there {}", inQuotes(strategy),
+                              count == 1 ? "is one scale" : fmt::format("are {} scales", count)));
+  if (count > 1 && !saysHeads)
+    report("kv-scale-per-head", fmt::format("{} scales, one a head", count));
 }
 
 /// Of scales of both that count for nothing: those that say something else.
@@ -123,6 +151,9 @@ void lintKvScales(const LintSubject& subject, Findings& findings) {
     // Of an old kv_scale, which is both, the same is found twice and told once.
     for (const auto& [role, part] : scalesOf(kv))
       lintOne(*part, findings);
+    for (const std::optional<Part>* part : {&kv.key, &kv.value})
+      if (*part)
+        lintCount(subject, **part, findings);
   }
 }
 

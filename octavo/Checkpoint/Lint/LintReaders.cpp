@@ -6,8 +6,7 @@
 #include "octavo/Checkpoint/Lint/ReaderConditions.h"
 #include "octavo/Checkpoint/ModuleNames/AttentionModules.h"
 #include "octavo/Checkpoint/ModuleNames/Experts.h"
-#include "octavo/Checkpoint/ModuleNames/FusedModules.h"
-#include "octavo/Checkpoint/ModuleNames/RouterModules.h"
+#include "octavo/Checkpoint/ModuleNames/ModuleFamilies.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -164,12 +163,6 @@ void nanTo240(const LintSubject& subject, RuleName rule, Findings& findings) {
              fmt::format("{} codes are NaN", census.codes.nan));
 }
 
-void quantizedRouters(const LintSubject& subject, RuleName rule, Findings& findings) {
-  for (const Layer& layer : subject.inventory.layers)
-    if (isRouter(layer.name))
-      report(rule, findings, &layer.elements.tensor, fmt::format("{} is a router", layer.name));
-}
-
 void noScheme(const LintSubject& subject, RuleName rule, Findings& findings) {
   const std::string method = quantMethod(subject.folder);
   perFormat(subject, rule, findings, [&](const Layer& layer) {
@@ -306,7 +299,6 @@ constexpr auto kChecks = std::to_array<ReaderCheck>({
     {"modelopt-input-scale-unset", noInputScale},
     {"modelopt-excluded-by-substring", excludedBySubstring},
     {"modelopt-ragged-blocks", raggedModelOpt},
-    {"quantized-router", quantizedRouters},
     {"no-scheme-for-format", noScheme},
     {"quark-weights-alone", weightsAloneInQuark},
     {"octavo-method-unknown", ownMethod},

@@ -61,6 +61,21 @@ void addFaults(const Part& part, const ScaleCensus& census, Findings& findings) 
   }
 }
 
+/// The same of scales by which activations, keys or values are quantized as the model runs: no
+/// weight is under them.
+void addRunTimeFaults(const Part& part, const ScaleCensus& census, std::string_view quantized,
+                      std::string_view fix, Findings& findings) {
+  const std::size_t before = findings.size();
+  addFaults(part, census, findings);
+  for (std::size_t i = before; i < findings.size(); ++i)
+    if (findings[i].severity == Severity::Error) {
+      findings[i].why = fmt::format("readers quantize {} by it as the model runs: they become 0, "
+                                    "infinite or NaN, and weights stay what they are",
+                                    quantized);
+      findings[i].fix = fix;
+    }
+}
+
 void lintWeightScales(const LayerCensus& census, Findings& findings) {
   const Part& part = *census.layer->scales;
   const std::size_t before = findings.size();
@@ -152,7 +167,11 @@ void lintScales(const LintSubject& subject, Findings& findings) {
     if (census.outer)
       addFaults(*census.layer->outer, *census.outer, findings);
     if (census.input) {
-      addFaults(*census.layer->inputScale, *census.input, findings);
+      addRunTimeFaults(*census.layer->inputScale, *census.input, "activations",
+                       "calibrate again, so that the layer sees activations that are not all 0 (an "
+                       "expert that no token reached has none), and store the scale with `octavo "
+                       "checkpoint scales apply DIR --scales FILE --into-checkpoint`",
+                       findings);
       lintInput(census, findings);
     }
     lintSize(census, findings);
@@ -160,7 +179,10 @@ void lintScales(const LintSubject& subject, Findings& findings) {
   for (const KvScales& kv : subject.inventory.kvScales)
     for (const auto& [role, part] : scalesOf(kv))
       if (const auto census = takeScaleCensus(*part))
-        addFaults(*part, *census, findings);
+        addRunTimeFaults(*part, *census, "keys and values",
+                         "calibrate again, and store the scales with `octavo checkpoint scales "
+                         "apply DIR --scales FILE --into-checkpoint`",
+                         findings);
       else
         reportUnread(census.error(), findings);
 }

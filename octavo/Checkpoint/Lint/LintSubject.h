@@ -46,10 +46,14 @@ std::string placeText(std::span<const std::int64_t> shape, std::uint64_t index);
 // The families, each in its own file.
 void lintFiles(const LintSubject& subject, Findings& findings);
 void lintConfiguration(const LintSubject& subject, Findings& findings);
+void lintDisagreement(const LintSubject& subject, Findings& findings);
+void lintLeakedState(const LintSubject& subject, Findings& findings);
 void lintScales(const LintSubject& subject, Findings& findings);
 void lintCodes(const LintSubject& subject, Findings& findings);
 void lintRange(const LintSubject& subject, Findings& findings);
 void lintFused(const LintSubject& subject, Findings& findings);
+void lintExperts(const LintSubject& subject, Findings& findings);
+void lintWideModules(const LintSubject& subject, Findings& findings);
 void lintKvScales(const LintSubject& subject, Findings& findings);
 
 } // namespace octavo::checkpoint

@@ -216,3 +216,88 @@ def inputs_are_rotated_at_run_time(checkpoint):
 def codes_have_a_zero_point(checkpoint):
     scale = checkpoint.tensors[UP + ".weight_scale"]
     checkpoint.tensors[UP + ".weight_zero_point"] = np.full(scale.shape, 3, cp.E4M3)
+
+
+@breaks(cp.autofp8, "unused-scale", UP + ".weight_scale_2", "whose format fp8_tensor has no such scale")
+def a_second_scale_is_beside_a_weight(checkpoint):
+    checkpoint.tensors[UP + ".weight_scale_2"] = np.float32([2])
+
+
+@breaks(cp.plain_checkpoint, "foreign-codes", UP + ".qweight", "codes of GPTQ: I32 [8, 128]")
+def a_weight_is_gptq(checkpoint):
+    del checkpoint.tensors[UP + ".weight"]
+    checkpoint.tensors |= {UP + ".qweight": np.zeros((8, 128), np.int32), UP + ".g_idx": np.zeros(64, np.int32),
+                           UP + ".scales": np.ones((1, 128), np.float16)}
+
+
+# Modules that are left out and not listed.
+
+def plain_module(checkpoint, module, like="lm_head"):
+    checkpoint.tensors[module + ".weight"] = cp.plain()[like + ".weight"]
+
+
+@breaks(cp.compressed_fp8, "unquantized-layer", "lm_head", "does not exclude this one")
+def the_head_is_plain_and_not_listed(checkpoint):
+    checkpoint.quantization["ignore"].remove("lm_head")
+
+
+@breaks(cp.modelopt_nvfp4, "unquantized-layer", "mtp.fc", "does not exclude this one")
+def a_draft_module_is_plain_and_not_listed(checkpoint):
+    plain_module(checkpoint, "mtp.fc")
+
+
+@breaks(cp.autofp8, "unquantized-layer", "multi_modal_projector.linear_1")
+def a_projector_is_plain_and_not_listed(checkpoint):
+    plain_module(checkpoint, "multi_modal_projector.linear_1")
+
+
+# Two descriptions of one quantization.
+
+@breaks(cp.modelopt_nvfp4, "configurations-disagree", "not quantized", "hf_quant_config.json has 8 more",
+        "model.layers.0.self_attn.k_proj")
+def exclusions_of_two_files_differ(checkpoint):
+    checkpoint.quant_config["quantization"]["exclude_modules"].append("model.layers.*.self_attn*")
+
+
+@breaks(cp.modelopt_nvfp4, "configurations-disagree", "config.json has 1 more", '"lm_head"')
+def one_file_excludes_nothing(checkpoint):
+    checkpoint.quant_config["quantization"]["exclude_modules"] = []
+
+
+@breaks(cp.modelopt_nvfp4, "configurations-disagree", "cache is wide in config.json and fp8 in hf_quant_config.json")
+def caches_of_two_files_differ(checkpoint):
+    checkpoint.quant_config["quantization"]["kv_cache_quant_algo"] = "FP8"
+
+
+@breaks(cp.modelopt_nvfp4, "configurations-disagree", "group_size is 16 in config.json and 32")
+def group_sizes_of_two_files_differ(checkpoint):
+    checkpoint.quant_config["quantization"]["group_size"] = 32
+
+
+@breaks(cp.modelopt_nvfp4, "configurations-disagree", "quantized_layers", "hf_quant_config.json has 1 more")
+def layers_of_two_files_differ(checkpoint):
+    checkpoint.quant_config["quantization"]["quantized_layers"] = {UP: {"quant_algo": "FP8"}}
+
+
+@breaks(cp.autofp8, "configurations-disagree", "quantization_config (quant_method fp8)",
+        "thinker_config.text_config.quantization_config (quant_method compressed-tensors)")
+def two_blocks_of_one_file_differ(checkpoint):
+    checkpoint.config["thinker_config"] = {"text_config": {"quantization_config": {
+        "quant_method": "compressed-tensors"}}}
+
+
+@breaks(lambda: cp.deepseek({"mlp.experts.0.up_proj": (256, 128)}), "configuration-mismatch", 'expert_dtype is "fp4"',
+        "2 of 2 weights of experts", "fp8_block")
+def experts_are_said_to_be_fp4(checkpoint):
+    checkpoint.config["expert_dtype"] = "fp4"
+
+
+@breaks(cp.modelopt_nvfp4, "leaked-quantizer-state", "up_proj.weight_quantizer._amax", "buffer of the quantizer")
+def buffers_of_the_quantizer_are_left(checkpoint):
+    for buffer in ("weight_quantizer._double_scale", "weight_quantizer._amax", "input_quantizer._amax"):
+        checkpoint.tensors[f"{UP}.{buffer}"] = np.float32(0.5).reshape(())
+
+
+@breaks(cp.compressed_fp8, "leaked-quantizer-state", "self_attn.k_bmm_quantizer._amax")
+def a_buffer_of_the_cache_is_left(checkpoint):
+    checkpoint.tensors["model.layers.0.self_attn.k_bmm_quantizer._amax"] = np.ones(1, np.float32)

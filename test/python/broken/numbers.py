@@ -225,3 +225,11 @@ def codes_use_a_part_of_the_range(checkpoint):
 def nvfp4_codes_use_a_part_of_the_range(checkpoint):
     name = UP + ".weight_packed"
     checkpoint.tensors[name] = checkpoint.tensors[name] & 0x99  # 0 and 0.5
+
+
+# Finite codes under finite scales, of a product beyond f32.
+
+@breaks(cp.compressed_mxfp8, "infinite-value", "beyond f32", "the first at [3, ", "e+40")
+def a_row_is_beyond_f32(checkpoint):
+    checkpoint.tensors[UP + ".weight_scale"] = checkpoint.tensors[UP + ".weight_scale"].copy()
+    checkpoint.tensors[UP + ".weight_scale"][3] = 254
