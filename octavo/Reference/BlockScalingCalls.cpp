@@ -1,4 +1,5 @@
 // XLA's custom calls on scaled blocks (rule I15).
+#include "octavo/Dialect/ConfigurationJson.h"
 #include "octavo/Reference/Arithmetic.h"
 #include "octavo/Reference/BlockScaling.h"
 #include "octavo/Reference/Conversions.h"
@@ -6,8 +7,6 @@
 #include "octavo/Reference/DotGeneral.h"
 #include "octavo/Reference/Map.h"
 #include "octavo/Reference/Movement.h"
-
-#include "llvm/Support/JSON.h"
 
 namespace octavo::reference {
 
@@ -77,11 +76,9 @@ std::optional<std::int64_t> impliedBlockSize(const Tensor& elements, const Tenso
 std::optional<std::int64_t> configuredBlockSize(mlir::Operation* op) {
   mlir::Attribute config = op->getAttr("backend_config");
   if (auto text = llvm::dyn_cast_or_null<mlir::StringAttr>(config)) {
-    llvm::Expected<llvm::json::Value> json = llvm::json::parse(text.getValue());
-    if (!json) {
-      llvm::consumeError(json.takeError());
+    const std::optional<llvm::json::Value> json = configurationJson(text.getValue());
+    if (!json)
       return std::nullopt;
-    }
     const llvm::json::Object* object = json->getAsObject();
     const llvm::json::Object* inner =
         object == nullptr ? nullptr : object->getObject("block_scaled_dot_backend_config");

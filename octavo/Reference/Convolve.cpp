@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 namespace octavo::reference {
@@ -14,8 +15,14 @@ namespace {
 /// Elements of a patch matrix that are built at a time.
 constexpr std::int64_t kPatchElements = std::int64_t{1} << 22;
 
+/// From the first to behind the last of `count` elements that lie `step` apart; the largest number
+/// where that does not fit 63 bits.
 std::int64_t spanOf(std::int64_t count, std::int64_t step) {
-  return count == 0 ? 0 : (count - 1) * step + 1;
+  std::int64_t span = 0;
+  if (count != 0 && (__builtin_mul_overflow(count - 1, step, &span) ||
+                     __builtin_add_overflow(span, std::int64_t{1}, &span)))
+    return std::numeric_limits<std::int64_t>::max();
+  return span;
 }
 
 std::vector<std::int64_t> axesOf(std::int64_t first, const std::vector<std::int64_t>& spatial,
@@ -122,13 +129,14 @@ std::vector<std::int64_t> convolvedShape(std::span<const std::int64_t> lhs,
   result[shape.outputFeature] = rhs[shape.kernelOutput];
   for (std::size_t i = 0; i < shape.window.size(); ++i) {
     const ConvolvedAxis& axis = shape.window[i];
-    const std::int64_t padded =
-        axis.low + spanOf(lhs[shape.inputSpatial[i]], axis.lhsDilation) + axis.high;
+    const std::int64_t extent[] = {lhs[shape.inputSpatial[i]]}, low[] = {axis.low},
+                       high[] = {axis.high}, interior[] = {axis.lhsDilation - 1};
+    const auto padded = paddedShape(extent, low, high, interior);
     const std::int64_t window = spanOf(rhs[shape.kernelSpatial[i]], axis.rhsDilation);
-    result[shape.outputSpatial[i]] = padded < 0 ? -1
-                                     : padded == 0 || window > padded
+    result[shape.outputSpatial[i]] = !padded ? -1
+                                     : padded->front() == 0 || window > padded->front()
                                          ? 0
-                                         : (padded - window) / axis.stride + 1;
+                                         : (padded->front() - window) / axis.stride + 1;
   }
   return result;
 }

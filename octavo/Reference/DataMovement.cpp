@@ -47,7 +47,7 @@ llvm::Expected<Value> evaluateBroadcastInDim(stablehlo::BroadcastInDimOp op,
     if (x.shape[axis] != 1 && x.shape[axis] != shape[target])
       return failure(op, "cannot broadcast axis " + llvm::Twine(axis) + " of " +
                              describe(operands[0]) + " to " + llvm::Twine(shape[target]));
-  if (llvm::Error error = checkSize(op, shape))
+  if (llvm::Error error = checkResultShape(op, shape))
     return std::move(error);
   return moved(op, broadcastInDim(x, std::move(shape), op.getBroadcastDimensions()));
 }
@@ -105,11 +105,12 @@ llvm::Expected<Value> evaluateSlice(stablehlo::SliceOp op, const Operands& opera
 
 llvm::Expected<Value> evaluatePad(stablehlo::PadOp op, const Operands& operands, Evaluation&) {
   const Tensor& x = operands[0].tensor();
-  const std::vector<std::int64_t> shape = paddedShape(
-      x.shape, op.getEdgePaddingLow(), op.getEdgePaddingHigh(), op.getInteriorPadding());
-  if (llvm::any_of(shape, [](std::int64_t extent) { return extent < 0; }))
-    return failure(op, "pads " + describe(operands[0]) + " to a negative extent");
-  if (llvm::Error error = checkSize(op, shape))
+  const auto shape = paddedShape(x.shape, op.getEdgePaddingLow(), op.getEdgePaddingHigh(),
+                                 op.getInteriorPadding());
+  if (!shape)
+    return failure(op, "pads " + describe(operands[0]) +
+                           " to a negative extent, or one that does not fit 63 bits");
+  if (llvm::Error error = checkResultShape(op, *shape))
     return std::move(error);
   return Value(pad(x, operands[1].tensor(), op.getEdgePaddingLow(), op.getEdgePaddingHigh(),
                    op.getInteriorPadding()));

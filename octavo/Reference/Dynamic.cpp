@@ -25,9 +25,10 @@ Numbers numbersOf(const Value& value) {
 /// A shape that an operand gives; an error for `op` where no tensor has it.
 llvm::Expected<Numbers> shapeFrom(mlir::Operation* op, const Value& value) {
   Numbers shape = numbersOf(value);
-  if (llvm::any_of(shape, [](std::int64_t extent) { return extent < 0; }))
-    return failure(op, "is given a shape with a negative extent");
-  if (llvm::Error error = checkSize(op, shape))
+  for (std::int64_t extent : shape)
+    if (extent < 0)
+      return failure(op, "is given a shape with a negative extent, " + llvm::Twine(extent));
+  if (llvm::Error error = checkResultShape(op, shape))
     return std::move(error);
   return shape;
 }
@@ -88,10 +89,11 @@ llvm::Expected<Value> evaluateDynamicPad(stablehlo::DynamicPadOp op, const Opera
   const Numbers interior = numbersOf(operands[4]);
   if (llvm::any_of(interior, [](std::int64_t count) { return count < 0; }))
     return failure(op, "is given a negative interior padding");
-  const Numbers shape = paddedShape(x.shape, low, high, interior);
-  if (llvm::any_of(shape, [](std::int64_t extent) { return extent < 0; }))
-    return failure(op, "pads " + describe(operands[0]) + " to a negative extent");
-  if (llvm::Error error = checkSize(op, shape))
+  const std::optional<Numbers> shape = paddedShape(x.shape, low, high, interior);
+  if (!shape)
+    return failure(op, "pads " + describe(operands[0]) +
+                           " to a negative extent, or one that does not fit 63 bits");
+  if (llvm::Error error = checkResultShape(op, *shape))
     return std::move(error);
   return Value(pad(x, operands[1].tensor(), low, high, interior));
 }
@@ -127,6 +129,12 @@ llvm::Expected<Value> evaluateRealDynamicSlice(stablehlo::RealDynamicSliceOp op,
       return failure(op, "takes " + llvm::Twine(start[axis]) + ":" + llvm::Twine(limit[axis]) +
                              ":" + llvm::Twine(strides[axis]) + " on axis " + llvm::Twine(axis) +
                              " of " + describe(operands[0]));
+  Numbers shape;
+  for (std::size_t axis = 0; axis < start.size(); ++axis)
+    shape.push_back(
+        limit[axis] == start[axis] ? 0 : (limit[axis] - start[axis] - 1) / strides[axis] + 1);
+  if (llvm::Error error = checkResultShape(op, shape))
+    return std::move(error);
   return Value(slice(x, start, limit, strides));
 }
 

@@ -3,6 +3,8 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
+
 namespace octavo::reference {
 
 namespace {
@@ -15,6 +17,7 @@ using Positions = llvm::DenseMap<mlir::Operation*, unsigned>;
 struct LastUse {
   unsigned step;
   bool isOnlyDirect; ///< in that step, the value is an operand and no region asks for it
+  unsigned operand;  ///< the last of the step that is the value, if it is only direct
 };
 
 std::optional<LastUse> lastUse(mlir::Value value, mlir::Block& block, const Positions& positions) {
@@ -26,9 +29,10 @@ std::optional<LastUse> lastUse(mlir::Value value, mlir::Block& block, const Posi
     const unsigned step = positions.lookup(user);
     const bool isDirect = user == use.getOwner();
     if (!last || step > last->step)
-      last = LastUse{step, isDirect};
+      last = LastUse{step, isDirect, use.getOperandNumber()};
     else if (step == last->step)
-      last->isOnlyDirect &= isDirect;
+      last = LastUse{step, last->isOnlyDirect && isDirect,
+                     std::max(last->operand, use.getOperandNumber())};
   }
   return last;
 }
@@ -73,8 +77,18 @@ llvm::Expected<const EvaluationPlan*> EvaluationPlans::of(mlir::Block& block) {
   if (const auto found = plans.find(&block); found != plans.end())
     return found->second.get();
   auto plan = std::make_unique<EvaluationPlan>();
-  for (mlir::Value argument : block.getArguments())
+  for (mlir::Value argument : block.getArguments()) {
     slots[argument] = plan->slots++;
+    const auto type = llvm::dyn_cast<mlir::RankedTensorType>(argument.getType());
+    std::optional<TensorShape> expected;
+    if (type && type.hasStaticShape()) {
+      if (llvm::Expected<TensorShape> shape = tensorShape(block.getParentOp(), type))
+        expected = std::move(*shape);
+      else
+        llvm::consumeError(shape.takeError()); // no value of the type is found to fit it
+    }
+    plan->arguments.push_back(std::move(expected));
+  }
   Positions positions;
   for (mlir::Operation& op : block) {
     positions[&op] = static_cast<unsigned>(plan->steps.size());
@@ -93,11 +107,7 @@ llvm::Expected<const EvaluationPlan*> EvaluationPlans::of(mlir::Block& block) {
     } else if (last && !last->isOnlyDirect) {
       plan->steps[last->step].released.push_back(slot);
     } else if (last) {
-      auto& operands = plan->steps[last->step].operands;
-      const auto at = llvm::find_if(llvm::reverse(operands), [&](const ValuePlace& place) {
-        return place.framesOut == 0 && place.slot == slot;
-      });
-      at->isLastUse = true;
+      plan->steps[last->step].operands[last->operand].isLastUse = true;
     }
   };
   for (mlir::Value argument : block.getArguments())

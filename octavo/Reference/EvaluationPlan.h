@@ -34,6 +34,8 @@ struct Step {
 };
 
 struct EvaluationPlan {
+  /// For each argument that is a plain tensor of static shape, what it must be.
+  std::vector<std::optional<TensorShape>> arguments;
   std::vector<Step> steps;
   unsigned slots = 0; ///< the block's arguments come first
 };

@@ -119,9 +119,15 @@ llvm::Expected<TensorShape> resultShape(mlir::Operation* op);
 /// Element type of the first result of `op`.
 llvm::Expected<ElementType> resultElementType(mlir::Operation* op);
 
-/// An error for `op` where a tensor of this shape is larger than the interpreter holds: asked
-/// before a shape that came from operands is allocated.
+/// An error for `op` where a tensor of this shape is larger than the interpreter holds or the
+/// machine's memory: asked before a shape that came from operands is allocated.
 llvm::Error checkSize(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape);
+
+/// The same of the shape of the first result, and an error where its type declares another shape.
+llvm::Error checkResultShape(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape);
+
+/// An error for `op` where its result of that number is not of its type.
+llvm::Error checkResult(mlir::Operation* op, unsigned number, const Value& value);
 
 // One a family, in the family's file.
 void registerCheck(EvaluatorTable& table);

@@ -34,7 +34,7 @@ llvm::Expected<Value> gatherOperands(mlir::Operation* op, const Value& operand,
   if (length != static_cast<std::int64_t>(dimensions.startIndexMap.size()))
     return failure(op, "takes index vectors of " + llvm::Twine(dimensions.startIndexMap.size()) +
                            " numbers; found " + describe(startIndices));
-  if (llvm::Error error = checkSize(op, gatheredShape(starts.shape, dimensions, sliceSizes)))
+  if (llvm::Error error = checkResultShape(op, gatheredShape(starts.shape, dimensions, sliceSizes)))
     return std::move(error);
   return Value(gather(x, starts, dimensions, sliceSizes));
 }

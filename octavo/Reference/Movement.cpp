@@ -110,8 +110,9 @@ Tensor slice(const Tensor& tensor, std::span<const std::int64_t> start,
   std::vector<std::int64_t> shape, steps;
   std::int64_t base = 0;
   for (std::size_t axis = 0; axis < from.size(); ++axis) {
-    shape.push_back((limit[axis] - start[axis] + strides[axis] - 1) / strides[axis]);
-    steps.push_back(strides[axis] * from[axis]);
+    const std::int64_t span = limit[axis] - start[axis];
+    shape.push_back(span == 0 ? 0 : (span - 1) / strides[axis] + 1);
+    steps.push_back(shape.back() > 1 ? strides[axis] * from[axis] : 0);
     base += start[axis] * from[axis];
   }
   return pick(tensor, std::move(shape), base, steps);
@@ -127,20 +128,27 @@ Tensor reverse(const Tensor& tensor, std::span<const std::int64_t> dimensions) {
   return pick(tensor, tensor.shape, base, strides);
 }
 
-std::vector<std::int64_t> paddedShape(std::span<const std::int64_t> shape,
-                                      std::span<const std::int64_t> low,
-                                      std::span<const std::int64_t> high,
-                                      std::span<const std::int64_t> interior) {
+std::optional<std::vector<std::int64_t>> paddedShape(std::span<const std::int64_t> shape,
+                                                     std::span<const std::int64_t> low,
+                                                     std::span<const std::int64_t> high,
+                                                     std::span<const std::int64_t> interior) {
   std::vector<std::int64_t> padded;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis)
-    padded.push_back(low[axis] + shape[axis] + high[axis] +
-                     std::max<std::int64_t>(shape[axis] - 1, 0) * interior[axis]);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    std::int64_t extent = 0;
+    if (__builtin_mul_overflow(std::max<std::int64_t>(shape[axis] - 1, 0), interior[axis],
+                               &extent) ||
+        __builtin_add_overflow(extent, shape[axis], &extent) ||
+        __builtin_add_overflow(extent, low[axis], &extent) ||
+        __builtin_add_overflow(extent, high[axis], &extent) || extent < 0)
+      return std::nullopt;
+    padded.push_back(extent);
+  }
   return padded;
 }
 
 Tensor pad(const Tensor& tensor, const Tensor& value, std::span<const std::int64_t> low,
            std::span<const std::int64_t> high, std::span<const std::int64_t> interior) {
-  Tensor result = broadcastScalar(value, paddedShape(tensor.shape, low, high, interior));
+  Tensor result = broadcastScalar(value, *paddedShape(tensor.shape, low, high, interior));
   if (tensor.size() == 0)
     return result;
   const std::vector<std::int64_t> to = rowMajorStrides(result.shape);
@@ -153,9 +161,9 @@ Tensor pad(const Tensor& tensor, const Tensor& value, std::span<const std::int64
       std::int64_t offset = 0;
       bool isInside = true;
       for (std::size_t axis = 0; axis < index.size(); ++axis) {
-        const std::int64_t at = low[axis] + index[axis] * (interior[axis] + 1);
+        const std::int64_t at = low[axis] + index[axis] + index[axis] * interior[axis];
         isInside &= at >= 0 && at < result.shape[axis];
-        offset += at * to[axis];
+        offset += isInside ? at * to[axis] : 0;
       }
       if (isInside)
         target[offset] = source[read];
@@ -196,6 +204,8 @@ Tensor select(const Tensor& predicate, const Tensor& onTrue, Tensor onFalse) {
 }
 
 Tensor iota(const ElementType& type, std::vector<std::int64_t> shape, std::int64_t dimension) {
+  if (numerics::elementCount(shape) == 0)
+    return Tensor::zeros(type, std::move(shape));
   const std::vector<std::int64_t> line{shape[dimension]};
   std::vector<std::uint64_t> indices(static_cast<std::size_t>(line.front()));
   for (std::size_t i = 0; i < indices.size(); ++i)

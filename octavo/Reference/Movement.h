@@ -4,6 +4,7 @@
 #include "octavo/Reference/Elements.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -46,12 +47,13 @@ Tensor slice(const Tensor& tensor, std::span<const std::int64_t> start,
 Tensor reverse(const Tensor& tensor, std::span<const std::int64_t> dimensions);
 
 /// The shape of a padded tensor: on each axis low + extent + high, and `interior` between each two.
-std::vector<std::int64_t> paddedShape(std::span<const std::int64_t> shape,
-                                      std::span<const std::int64_t> low,
-                                      std::span<const std::int64_t> high,
-                                      std::span<const std::int64_t> interior);
+/// Nothing where an extent is negative or does not fit 63 bits.
+std::optional<std::vector<std::int64_t>> paddedShape(std::span<const std::int64_t> shape,
+                                                     std::span<const std::int64_t> low,
+                                                     std::span<const std::int64_t> high,
+                                                     std::span<const std::int64_t> interior);
 
-/// Negative edges cut elements off.
+/// Negative edges cut elements off. Requires that there is a paddedShape.
 Tensor pad(const Tensor& tensor, const Tensor& value, std::span<const std::int64_t> low,
            std::span<const std::int64_t> high, std::span<const std::int64_t> interior);
 

@@ -48,7 +48,10 @@ llvm::Expected<Value> evaluateRng(stablehlo::RngOp op, const Operands& operands,
   std::vector<std::int64_t> shape;
   for (std::uint64_t extent : decodeIntegers(operands[2].tensor()))
     shape.push_back(static_cast<std::int64_t>(extent));
-  if (llvm::Error error = checkSize(op, shape))
+  for (std::int64_t extent : shape)
+    if (extent < 0)
+      return failure(op, "is given a shape with a negative extent, " + llvm::Twine(extent));
+  if (llvm::Error error = checkResultShape(op, shape))
     return std::move(error);
   const Tensor& a = operands[0].tensor();
   const Tensor& b = operands[1].tensor();

@@ -95,7 +95,7 @@ llvm::Expected<Value> evaluateSplat(tensor::SplatOp op, const Operands& operands
       if (extent < 0)
         return failure(op, "is given a negative extent");
     }
-  if (llvm::Error error = checkSize(op, extents))
+  if (llvm::Error error = checkResultShape(op, extents))
     return std::move(error);
   return Value(broadcastScalar(operands[0].tensor(), std::move(extents)));
 }
@@ -108,7 +108,7 @@ llvm::Expected<Results> evaluateCast(mlir::Operation*, const Operands& operands,
 llvm::Expected<Value> reshapeTo(mlir::Operation* op, const Operands& operands, Numbers extents) {
   if (llvm::any_of(extents, [](std::int64_t extent) { return extent < 0; }))
     return failure(op, "is given a shape with a negative extent");
-  if (llvm::Error error = checkSize(op, extents))
+  if (llvm::Error error = checkResultShape(op, extents))
     return std::move(error);
   if (numerics::elementCount(extents) != operands[0].tensor().size())
     return failure(op, "cannot give " + describe(operands[0]) + " the shape " + text(extents));

@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace octavo::reference {
 
@@ -92,9 +93,13 @@ llvm::Expected<Results> approxTopKCall(stablehlo::CustomCallOp op, const Operand
                         ? mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(
                               op, llvm::cast<mlir::FlatSymbolRefAttr>(called[0]))
                         : mlir::func::FuncOp();
+  const auto isTruth = [](mlir::Type type) {
+    return mlir::getElementTypeOrSelf(type).isInteger(1);
+  };
   if (!comparator || comparator.isExternal() || comparator.getNumArguments() != 2 * inputs ||
-      comparator.getNumResults() != 1)
-    return wrong(op, "calls one function that compares two elements of each tensor");
+      comparator.getNumResults() != 1 || !isTruth(comparator.getResultTypes()[0]))
+    return wrong(op,
+                 "calls one function that compares two elements of each tensor, and gives an i1");
   std::int64_t kept = 0;
   if constexpr (hasCount) {
     llvm::Expected<std::int64_t> k = count(op, operands.back());

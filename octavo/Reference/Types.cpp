@@ -28,6 +28,11 @@ std::optional<ElementType> evaluatedElementType(mlir::Type type) {
   return octavo::elementType(type);
 }
 
+/// What to do about a result whose extents are not those of its type.
+constexpr llvm::StringLiteral kDeclaredOtherwise =
+    "; the sizes that the operation is given must make the type that the program declares: give "
+    "others, or declare the extent as ?";
+
 std::string shapeText(const std::vector<std::int64_t>& shape) {
   std::string text;
   for (std::int64_t extent : shape)
@@ -50,8 +55,9 @@ bool isTooLarge(llvm::ArrayRef<std::int64_t> shape) {
 
 /// Bytes of memory of this machine.
 std::uint64_t machineMemory() {
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  static const std::uint64_t bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                                     static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return bytes;
 }
 
 } // namespace
@@ -158,14 +164,48 @@ llvm::Expected<ElementType> elementTypeOf(mlir::Operation* op, mlir::Type type) 
 }
 
 llvm::Error checkSize(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape) {
-  if (!isTooLarge(shape))
+  const auto described = [&] {
+    return "a tensor of shape [" +
+           llvm::join(llvm::map_range(shape, [](std::int64_t n) { return std::to_string(n); }),
+                      ", ") +
+           "]";
+  };
+  if (isTooLarge(shape))
+    return failure(op, described() + " has more elements than the interpreter holds, which is " +
+                           llvm::Twine(kMaxElements));
+  // The results of an operation have elements of one size, near enough for memory.
+  const auto element =
+      op->getNumResults() == 0
+          ? std::nullopt
+          : evaluatedElementType(mlir::getElementTypeOrSelf(op->getResult(0).getType()));
+  const auto bytes = static_cast<std::uint64_t>(numerics::elementCount(shape)) *
+                     static_cast<std::uint64_t>(element ? element->bytes() : 1);
+  if (bytes > machineMemory())
+    return failure(op, described() + " takes " + text::bytesText(bytes) + "; this machine has " +
+                           text::bytesText(machineMemory()) + " of memory");
+  return llvm::Error::success();
+}
+
+llvm::Error checkResultShape(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape) {
+  const auto type = llvm::dyn_cast<mlir::RankedTensorType>(op->getResult(0).getType());
+  if (type && !stablehlo::areCompatible(stablehlo::knownExtents(shape), stablehlo::extentsOf(type)))
+    return failure(
+        op, "result: expected " + mlir::debugString(type) + ", found a tensor of shape [" +
+                llvm::join(llvm::map_range(shape, [](std::int64_t n) { return std::to_string(n); }),
+                           ", ") +
+                "]" + kDeclaredOtherwise.str());
+  return checkSize(op, shape);
+}
+
+llvm::Error checkResult(mlir::Operation* op, unsigned number, const Value& value) {
+  const mlir::Type type = op->getResult(number).getType();
+  const std::string wrong = mismatch(value, type);
+  if (wrong.empty())
     return llvm::Error::success();
-  return failure(
-      op, "a tensor of shape [" +
-              llvm::join(llvm::map_range(shape, [](std::int64_t n) { return std::to_string(n); }),
-                         ", ") +
-              "] has more elements than the interpreter holds, which is " +
-              llvm::Twine(kMaxElements));
+  const auto ranked = llvm::dyn_cast<mlir::RankedTensorType>(type);
+  const bool isOfShape = ranked && value.isTensor() &&
+                         evaluatedElementType(ranked.getElementType()) == value.tensor().type;
+  return failure(op, "result: " + wrong + (isOfShape ? kDeclaredOtherwise.str() : ""));
 }
 
 llvm::Expected<TensorShape> resultShape(mlir::Operation* op) {

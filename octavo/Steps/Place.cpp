@@ -1,6 +1,8 @@
 #include "octavo/Steps/Place.h"
 
-#include <cassert>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cstring>
 #include <utility>
 
@@ -26,16 +28,24 @@ Value read(Frame& frame, const Place& place) {
   return Value(std::move(tensor));
 }
 
-void write(Frame& frame, const Place& place, Value value) {
+Outcome write(Frame& frame, const Place& place, Value value) {
   const auto number = static_cast<std::size_t>(place.number);
   if (!place.memory) {
     frame.values[number] = std::move(value);
-    return;
+    return {};
   }
+  const std::vector<std::int64_t> expected = place.memory->shapeOf(frame.items);
+  if (!value.isTensor() || value.tensor().shape != expected ||
+      value.tensor().type != place.memory->type)
+    return tl::make_unexpected(fmt::format(
+        "expected {} of shape [{}], found {}", place.memory->type.name(), fmt::join(expected, ", "),
+        value.isTensor() ? fmt::format("{} of shape [{}]", value.tensor().type.name(),
+                                       fmt::join(value.tensor().shape, ", "))
+                         : "no tensor"));
   const Tensor& tensor = value.tensor();
-  assert(tensor.shape == place.memory->shapeOf(frame.items) && tensor.type == place.memory->type);
   if (!tensor.bytes.empty())
     std::memcpy(frame.whole.memory[number], tensor.bytes.data(), tensor.bytes.size());
+  return {};
 }
 
 numerics::ScaledTensor& makeScaled(Frame& frame, int number) {

@@ -44,7 +44,8 @@ ItemNumber bytesOf(const Place& place);
 /// The value at a place, copied where it lies in memory. What a step has made is shared from then
 /// on, and the step makes the next one anew.
 Value read(Frame& frame, const Place& place);
-void write(Frame& frame, const Place& place, Value value);
+/// The error says that the value is not of the place's type and shape; nothing is written then.
+Outcome write(Frame& frame, const Place& place, Value value);
 /// Of a place among the values, a scaled tensor that a step makes: in the memory of an earlier run.
 numerics::ScaledTensor& makeScaled(Frame& frame, int number);
 /// One that a step has made, or that was given.

@@ -171,6 +171,14 @@ Outcome ProgramRunner::takeArguments(Frame& frame, std::span<Value> arguments, c
   if (arguments.size() != whole.arguments.size())
     return tl::make_unexpected(fmt::format("the function takes {} arguments; {} were given",
                                            whole.arguments.size(), arguments.size()));
+  if (!memory.empty() && memory.size() != whole.results.size())
+    return tl::make_unexpected(fmt::format("the function has {} results; memory of {} was given",
+                                           whole.results.size(), memory.size()));
+  for (std::size_t i = 0; i < memory.size(); ++i)
+    if (const Place& place = whole.results[i];
+        place.memory && static_cast<std::int64_t>(memory[i].size()) != bytesOf(place).of(frame))
+      return tl::make_unexpected(fmt::format("result {} takes {} bytes; memory of {} was given", i,
+                                             bytesOf(place).of(frame), memory[i].size()));
   frame.host = &host;
   try {
     execution::keepApart(arguments, memory, [this](std::size_t argument, std::size_t result) {

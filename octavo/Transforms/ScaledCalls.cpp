@@ -1,5 +1,6 @@
 #include "octavo/Transforms/ScaledCalls.h"
 
+#include "octavo/Dialect/ConfigurationJson.h"
 #include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
@@ -7,7 +8,6 @@
 #include "octavo/Transforms/TensorFacts.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/JSON.h"
 
 namespace octavo::transforms {
 
@@ -68,11 +68,9 @@ std::optional<Dequantized> alongLast(mlir::Operation* op, mlir::Value elements, 
 /// scaled_dot_backend_config, which XLA does not read.
 std::optional<std::int64_t> configuredBlockSize(stablehlo::CustomCallOp op) {
   auto text = llvm::dyn_cast_or_null<mlir::StringAttr>(op.getBackendConfigAttr());
-  llvm::Expected<llvm::json::Value> json = llvm::json::parse(text ? text.getValue() : "");
-  if (!json) {
-    llvm::consumeError(json.takeError());
+  const std::optional<llvm::json::Value> json = configurationJson(text ? text.getValue() : "");
+  if (!json)
     return {};
-  }
   const llvm::json::Object* config = json->getAsObject();
   const llvm::json::Object* own =
       config != nullptr ? config->getObject("block_scaled_dot_backend_config") : nullptr;

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 
 namespace octavo::checkpoint {
 
@@ -72,7 +71,13 @@ const SafetensorsEntry* SafetensorsFile::find(std::string_view name) const {
 tl::expected<void, Error> SafetensorsFile::fetch(const SafetensorsEntry& entry,
                                                  std::uint64_t offset,
                                                  std::span<std::byte> to) const {
-  assert(offset + to.size() <= entry.size());
+  if (offset > entry.size() || to.size() > entry.size() - offset)
+    return tl::unexpected(Error{.file = name(),
+                                .problem = "more is read than the tensor has",
+                                .tensor = entry.name,
+                                .expected = fmt::format("at most {} bytes", entry.size()),
+                                .found = fmt::format("{} bytes from byte {}", to.size(), offset),
+                                .fix = "this is a mistake in octavo: please report it"});
   return input.read(headerEnd + entry.begin + offset, to).map_error([&](Error error) {
     error.tensor = entry.name;
     return error;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cassert>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -136,9 +135,18 @@ std::uint64_t ShardWriter::position(std::size_t index, std::uint64_t offset) con
   return state->begins[index] + offset;
 }
 
+/// The error of a job that writes otherwise than it has planned: nothing goes beyond its tensor.
+static Error mistake(std::string problem) {
+  return {.file = "the shard that is written",
+          .problem = std::move(problem),
+          .fix = "this is a mistake in octavo: please report it"};
+}
+
 tl::expected<void, Error> ShardWriter::write(std::size_t index, std::uint64_t offset,
                                              std::span<const std::byte> bytes) {
-  assert(offset + bytes.size() <= state->lengths[index]);
+  if (index >= state->lengths.size() || offset > state->lengths[index] ||
+      bytes.size() > state->lengths[index] - offset)
+    return tl::unexpected(mistake("more is written than the tensor takes"));
   state->written += bytes.size();
   return state->file.writeAt(position(index, offset), bytes);
 }
@@ -146,7 +154,8 @@ tl::expected<void, Error> ShardWriter::write(std::size_t index, std::uint64_t of
 tl::expected<void, Error> ShardWriter::copy(std::size_t index, const SafetensorsFile& source,
                                             const SafetensorsEntry& entry, PageBuffer& buffer) {
   const std::uint64_t size = entry.size();
-  assert(size == state->lengths[index]);
+  if (size != state->lengths[index])
+    return tl::unexpected(mistake("a tensor is copied to one of another size"));
   for (std::uint64_t at = 0; at < size;) {
     const std::uint64_t begin = position(index, at);
     // All pieces but the first begin with a page of the file.
@@ -161,12 +170,14 @@ tl::expected<void, Error> ShardWriter::copy(std::size_t index, const Safetensors
 }
 
 tl::expected<void, Error> ShardWriter::place() {
-  assert(state->written == state->dataLength);
+  if (state->written != state->dataLength)
+    return tl::unexpected(mistake("not all tensors are written"));
   return state->file.place();
 }
 
 tl::expected<void, Error> ShardWriter::commit() {
-  assert(state->written == state->dataLength);
+  if (state->written != state->dataLength)
+    return tl::unexpected(mistake("not all tensors are written"));
   return state->file.commit();
 }
 
