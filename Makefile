@@ -8,7 +8,7 @@ VENV  := .venv
 UNITY ?= ON
 BIN   := $(BUILD)/bin
 
-.PHONY: demo test clients bench bench-peers exhaustive build asan tsan memory-tests style check-tree clean help
+.PHONY: demo test test-install clients bench bench-peers exhaustive build asan tsan memory-tests style check-tree clean help
 
 help:
 	@echo "make demo   build, run the MiniLM sentence encoder in f32 and in every scaled format"
@@ -27,7 +27,7 @@ demo: build $(VENV)/demo.stamp
 	$(VENV)/bin/python examples/minilm/demo.py --octavo $(BIN)/octavo
 
 test: OPTIONS := -DOCTAVO_PYTHON_MODULE=ON
-test: check-tree $(VENV)/test.stamp build memory-tests
+test: check-tree $(VENV)/test.stamp build memory-tests test-install
 	scripts/check-style --build $(BUILD) --seconds 40
 	scripts/run-tests release=$(BUILD) memory=build/memory
 
@@ -51,7 +51,7 @@ bench-peers: build $(VENV)-peers/stamp
 BLOCKS := 100
 
 exhaustive: OPTIONS := -DOCTAVO_PYTHON_MODULE=ON
-exhaustive: TARGET := KernelsTests ProductsTests octavo-kernels-probe octavo octavo_python octavo_python_programs octavo_python_loaded
+exhaustive: TARGET := KernelsTests ProductsTests octavo-kernels-probe octavo octavo-program octavo_python octavo_python_programs octavo_python_loaded
 exhaustive: build $(VENV)/test.stamp
 	OCTAVO_EXHAUSTIVE=$(BLOCKS) $(BIN)/KernelsTests --gtest_filter='Exhaustive*'
 	OCTAVO_EXHAUSTIVE=1 $(BIN)/ProductsTests --gtest_filter='*ProductFormats*'
@@ -66,6 +66,12 @@ exhaustive: build $(VENV)/test.stamp
 	  test/python/test_kernel_passes.py -k 'ties or significands'
 	OCTAVO_EXHAUSTIVE=1 OCTAVO_BIN_DIR=$(BIN) $(VENV)/bin/python -m pytest -q -p no:cacheprovider \
 	  test/python/test_emit_settings.py -k xla
+	OCTAVO_EXHAUSTIVE=1 OCTAVO_BIN_DIR=$(BIN) $(VENV)/bin/python -m pytest -q -p no:cacheprovider \
+	  test/python/test_folder_writers.py -k 'writers or verified'
+
+# `pip install .`, as README and docs/python.md say it.
+test-install: build/packages.stamp
+	scripts/test-wheel --quick
 
 asan: $(VENV)/test.stamp build/asan/build.ninja
 	cmake --build --preset asan

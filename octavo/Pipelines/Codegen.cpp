@@ -8,7 +8,6 @@
 #include "octavo/Pipelines/RowFetch.h"
 #include "octavo/Steps/KernelLibrary.h"
 
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
@@ -268,7 +267,8 @@ llvm::Expected<Listing> listed(const std::string& kernel) {
 
 /// What a shared object has besides its kernels: the tables, and a jump for each function that
 /// kernels may call.
-std::string tablesText(std::span<const NamedObject> objects, std::vector<std::string>& functions) {
+std::string tablesText(std::span<const NamedObject> objects, std::uint64_t id,
+                       std::vector<std::string>& functions) {
   std::string text, rows;
   llvm::raw_string_ostream out(text), row(rows);
   for (const NamedObject& each : objects) {
@@ -288,7 +288,9 @@ std::string tablesText(std::span<const NamedObject> objects, std::vector<std::st
         << " %function(" << parameters << ")\n  ret " << function.type << " %result\n}\n";
     functions.emplace_back(function.name);
   }
-  out << "@octavo_functions = global [" << functions.size() << " x ptr] zeroinitializer\n";
+  out << "@octavo_functions = global [" << functions.size() << " x ptr] zeroinitializer\n"
+      << "@octavo_facts = constant [3 x i64] [i64 " << objects.size() << ", i64 "
+      << functions.size() << ", i64 " << id << "]\n";
   return text;
 }
 
@@ -310,8 +312,8 @@ llvm::Error runLinker(std::vector<llvm::StringRef> arguments) {
       "kernels of a compiled folder need: install lld or binutils");
 }
 
-llvm::Expected<LinkedKernels> linked(std::span<const std::string> kernels,
-                                     const std::string& path) {
+llvm::Expected<LinkedKernels> linked(std::span<const std::string> kernels, std::uint64_t id,
+                                     const std::string& folder) {
   auto machine = targetMachine();
   if (!machine)
     return machine.takeError();
@@ -328,7 +330,7 @@ llvm::Expected<LinkedKernels> linked(std::span<const std::string> kernels,
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
   auto tables =
-      llvm::parseAssemblyString(tablesText(*objects, made.functions), diagnostic, context);
+      llvm::parseAssemblyString(tablesText(*objects, id, made.functions), diagnostic, context);
   if (!tables)
     return llvm::createStringError("the tables of the kernels are no LLVM IR: " +
                                    diagnostic.getMessage());
@@ -339,13 +341,10 @@ llvm::Expected<LinkedKernels> linked(std::span<const std::string> kernels,
     return std::move(error);
   objects->push_back({"octavo_tables", std::make_unique<llvm::SmallVectorMemoryBuffer>(
                                            std::move(bytes), "octavo_tables", false)});
-  llvm::SmallString<128> folder;
-  if (const std::error_code failed = llvm::sys::fs::createUniqueDirectory("octavo-link", folder))
-    return llvm::createStringError("a folder for the linker's input: " + failed.message());
-  const llvm::scope_exit remove([&] { llvm::sys::fs::remove_directories(folder); });
+  const std::string path = folder + "/" + kLinkedFile;
   std::vector<std::string> files;
   for (const NamedObject& each : *objects) {
-    files.push_back((folder + "/" + each.name + ".o").str());
+    files.push_back(folder + "/" + each.name + ".o");
     std::error_code failed;
     llvm::raw_fd_ostream out(files.back(), failed);
     if (!failed) {
@@ -378,8 +377,9 @@ public:
     return withText(compiled(kernels));
   }
   tl::expected<LinkedKernels, std::string> link(std::span<const std::string> kernels,
-                                                const std::string& path) const override {
-    return withText(linked(kernels, path));
+                                                std::uint64_t id,
+                                                const std::string& folder) const override {
+    return withText(linked(kernels, id, folder));
   }
   tl::expected<Listing, std::string> list(const std::string& kernel) const override {
     return withText(listed(kernel));

@@ -27,6 +27,9 @@ struct Listing {
   std::string optimized, assembly;
 };
 
+/// What CodeGenerator::link writes.
+inline constexpr const char* kLinkedFile = "kernels.so";
+
 /// What a shared object of kernels needs of the machine that loads it.
 struct LinkedKernels {
   std::vector<std::string> features; ///< of the processor, as LLVM calls them
@@ -41,10 +44,12 @@ public:
   /// Compiles kernels for this machine, in the order of their texts.
   virtual tl::expected<std::unique_ptr<MachineCode>, std::string>
   compile(std::span<const std::string> kernels) const = 0;
-  /// Links kernels to a shared object, in which `octavo_kernels` is the table of their addresses in
-  /// the order of their texts. Runs a linker, ld.lld or ld, which the error says if there is none.
-  virtual tl::expected<LinkedKernels, std::string> link(std::span<const std::string> kernels,
-                                                        const std::string& path) const = 0;
+  /// Links kernels to the shared object `kLinkedFile` of a folder, in which the linker's input
+  /// lies, too. In it `octavo_kernels` is the table of their addresses in the order of their texts,
+  /// and `octavo_facts` has the number of kernels, that of functions, and `id`, a word each. Runs a
+  /// linker, ld.lld or ld, which the error says if there is none.
+  virtual tl::expected<LinkedKernels, std::string>
+  link(std::span<const std::string> kernels, std::uint64_t id, const std::string& folder) const = 0;
   virtual tl::expected<Listing, std::string> list(const std::string& kernel) const = 0;
 };
 

@@ -1,13 +1,17 @@
 #include "octavo/Pipelines/CompiledFolder.h"
 
 #include "octavo/Checkpoint/Files/DurableFolder.h"
+#include "octavo/Checkpoint/Files/FolderLock.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
+#include "octavo/Checkpoint/Files/TemporaryName.h"
+#include "octavo/Pipelines/LinkFolder.h"
+#include "octavo/Standalone/FileDigest.h"
+#include "octavo/Standalone/FolderCheck.h"
 #include "octavo/Standalone/FolderFile.h"
+#include "octavo/Steps/KernelLibrary.h"
 #include "octavo/Steps/Place.h"
 #include "octavo/Steps/ProgramFile.h"
 
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <fmt/format.h>
@@ -20,6 +24,8 @@ namespace {
 
 using checkpoint::OutputFile;
 using standalone::FolderFile;
+
+constexpr const char* kFormerWeights = "weights.bin";
 
 llvm::Error errorOf(const checkpoint::Error& error) {
   return llvm::createStringError(error.message());
@@ -122,44 +128,133 @@ llvm::Error refuseInterpreted(const steps::Program& program) {
   return llvm::createStringError(text);
 }
 
-/// Links the kernels, and writes them to the folder.
-llvm::Error linkTo(const std::filesystem::path& folder, std::span<const std::string> kernels,
-                   FolderFile& file) {
+/// The functions that kernels may call, in the order of CodeGenerator::link.
+std::vector<std::string> calledFunctions() {
+  std::vector<std::string> names;
+  for (const steps::LibraryFunction& function : steps::libraryFunctions())
+    if (function.type != nullptr)
+      names.emplace_back(function.name);
+  return names;
+}
+
+/// What program.octavo of a folder names, if one is there that this octavo reads.
+std::optional<FolderFile> partsOf(const std::filesystem::path& folder) {
+  const auto bytes = standalone::readProgramFile(folder);
+  auto file = bytes ? standalone::readFolderFile(*bytes)
+                    : tl::expected<FolderFile, std::string>(tl::make_unexpected(""));
+  return file ? std::optional(std::move(*file)) : std::nullopt;
+}
+
+/// Whether the folder is new, empty, or a compiled program's: other files are not octavo's to
+/// replace. Those of a compilation that was interrupted are.
+llvm::Error checkFolder(const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::string other;
+  for (auto entry = std::filesystem::directory_iterator(folder, failed);
+       !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
+    const std::string name = entry->path().filename().string();
+    if (name == standalone::kProgramFile) {
+      const auto file = llvm::MemoryBuffer::getFile(entry->path().string(), false, false);
+      if (file && standalone::isProgramFile(std::as_bytes(
+                      std::span((*file)->getBufferStart(), (*file)->getBufferSize()))))
+        return llvm::Error::success();
+      return llvm::createStringError(
+          fmt::format("{}: it is there, and is not what `octavo compile` writes: choose another "
+                      "folder",
+                      entry->path().string()));
+    }
+    if (!standalone::isPartName(name) && !checkpoint::isTemporaryName(name) &&
+        (other.empty() || name < other))
+      other = name;
+  }
+  if (failed)
+    return llvm::createStringError(fmt::format("{}: {}", folder.string(), failed.message()));
+  if (!other.empty())
+    return llvm::createStringError(fmt::format(
+        "{}: the folder has files ({}), and is not one of a compiled program, which could be "
+        "replaced: choose a new or an empty folder",
+        folder.string(), other));
+  return llvm::Error::success();
+}
+
+llvm::Expected<OutputFile> written(const std::filesystem::path& path,
+                                   std::span<const std::byte> bytes) {
+  auto file = OutputFile::create(path);
+  if (!file)
+    return errorOf(file.error());
+  if (auto done = file->write(bytes); !done)
+    return errorOf(done.error());
+  return std::move(*file);
+}
+
+/// Links the kernels, which `file` then names.
+llvm::Expected<OutputFile> linkTo(const std::filesystem::path& folder,
+                                  std::span<const std::string> kernels, FolderFile& file) {
   const auto generator = codeGenerator();
   if (!generator)
     return llvm::createStringError(generator.error());
-  llvm::SmallString<128> linked;
-  if (const std::error_code failed =
-          llvm::sys::fs::createTemporaryFile("octavo-kernels", "so", linked))
-    return llvm::createStringError("a file for the linker: " + failed.message());
-  const llvm::scope_exit remove([&] { llvm::sys::fs::remove(linked); });
-  auto made = (*generator)->link(kernels, linked.str().str());
+  const auto work = LinkFolder::make();
+  if (!work)
+    return llvm::createStringError(work.error());
+  file.functions = calledFunctions();
+  auto made = (*generator)->link(kernels, file.id(), work->path());
   if (!made)
     return llvm::createStringError(made.error());
-  const auto library = llvm::MemoryBuffer::getFile(linked);
+  if (made->functions != file.functions)
+    return llvm::createStringError(
+        "the code generator beside this octavo is another version's: install both anew");
+  file.features = std::move(made->features);
+  const auto library = llvm::MemoryBuffer::getFile(work->path() + "/" + kLinkedFile, false, false);
   if (!library)
     return llvm::createStringError("the linked kernels: " + library.getError().message());
   const auto bytes =
       std::as_bytes(std::span((*library)->getBufferStart(), (*library)->getBufferSize()));
-  file.kernels = standalone::digest(bytes);
-  file.features = std::move(made->features);
-  file.functions = std::move(made->functions);
-  const auto written = OutputFile::create(folder / file.kernelsFile()).and_then([&](auto&& to) {
-    return to.write(bytes).and_then([&] { return to.commit(); });
-  });
-  return written ? llvm::Error::success() : errorOf(written.error());
+  file.kernels = {standalone::fileDigest(bytes), bytes.size()};
+  return written(folder / file.kernelsFile(), bytes);
 }
 
-/// Removes the kernels of programs that the folder had before.
+/// Removes what programs that the folder had before, or that were not written to the end, have left
+/// there.
 void removeOthers(const std::filesystem::path& folder, const FolderFile& file) {
   std::error_code none; // what is left is nobody's
   std::vector<std::filesystem::path> others;
   for (const auto& entry : std::filesystem::directory_iterator(folder, none))
     if (const std::string name = entry.path().filename().string();
-        standalone::isKernelsFile(name) && name != file.kernelsFile())
+        standalone::isPartName(name) && name != file.weightsFile() &&
+        (name != file.kernelsFile() || file.kernels.size == 0))
       others.push_back(entry.path());
+  // Versions before this one called all weights so.
+  const auto former = folder / kFormerWeights;
+  if (const auto weights = llvm::MemoryBuffer::getFile(former.string(), false, false);
+      weights && (*weights)->getBufferSize() >= standalone::kWeightsEndBytes &&
+      standalone::isWeightsEnd(
+          std::as_bytes(std::span((*weights)->getBufferEnd() - standalone::kWeightsEndBytes,
+                                  standalone::kWeightsEndBytes))))
+    others.push_back(former);
   for (const std::filesystem::path& other : others)
     std::filesystem::remove(other, none);
+}
+
+/// Gives the files their names, that of program.octavo last. One process at a time does it, so that
+/// none removes what another one is about to name.
+llvm::Error place(const std::filesystem::path& folder, const FolderFile& file, OutputFile& program,
+                  OutputFile& weights, std::optional<OutputFile>& kernels) {
+  const auto lock = checkpoint::FolderLock::await(folder);
+  if (!lock)
+    return errorOf(lock.error());
+  if (llvm::Error error = checkFolder(folder))
+    return error;
+  auto placed = weights.place();
+  if (placed && kernels)
+    placed = kernels->place();
+  if (placed)
+    placed = checkpoint::syncFolder(folder);
+  if (placed)
+    placed = program.commit();
+  if (!placed)
+    return errorOf(placed.error());
+  removeOthers(folder, file);
+  return llvm::Error::success();
 }
 
 } // namespace
@@ -174,17 +269,28 @@ llvm::Error writeFolder(const std::filesystem::path& folder, steps::Program prog
   program.items = {signature.leastItems, signature.mostItems};
   if (auto made = checkpoint::createFolders(folder); !made)
     return errorOf(made.error());
-  auto weights = OutputFile::create(folder / standalone::kWeightsFile);
+  if (llvm::Error error = checkFolder(folder))
+    return error;
+  if (const auto lock = checkpoint::FolderLock::await(folder))
+    lock->removeTemporaries();
+  const std::optional<FolderFile> before = partsOf(folder);
+  // Weights that take the place of others have their mode.
+  auto weights =
+      OutputFile::create(folder / (before ? before->weightsFile() : std::string(kFormerWeights)));
   if (!weights)
     return errorOf(weights.error());
-  std::uint64_t size = 0;
+  standalone::FileDigest digest;
+  standalone::FolderPart part;
   const steps::SectionSink sink = [&](std::span<const std::byte> bytes) {
-    size += bytes.size();
+    digest.add(bytes);
+    part.size += bytes.size();
     return weights->write(bytes).map_error([](const auto& error) { return error.message(); });
   };
-  auto written = steps::writeProgram(program, sink);
-  if (!written)
-    return llvm::createStringError(written.error());
+  auto steps = steps::writeProgram(program, sink);
+  if (!steps)
+    return llvm::createStringError(steps.error());
+  part.size += standalone::kWeightsEndBytes;
+  part.digest = digest.value();
   FolderFile file{.function = signature.function,
                   .arguments = {},
                   .results = signature.results,
@@ -192,8 +298,9 @@ llvm::Error writeFolder(const std::filesystem::path& folder, steps::Program prog
                   .products = program.packedCount > 0 ? standalone::productsOfMachine() : "",
                   .features = {},
                   .functions = {},
-                  .kernels = 0,
-                  .program = std::move(*written)};
+                  .kernels = {},
+                  .weights = part,
+                  .program = std::move(*steps)};
   std::vector<std::size_t> numbers(bound.size()); ///< of arguments that are not bound
   for (std::size_t i = 0; i < bound.size(); ++i) {
     numbers[i] = file.arguments.size();
@@ -205,22 +312,20 @@ llvm::Error writeFolder(const std::filesystem::path& folder, steps::Program prog
     if (!bound[argument] &&
         program.arguments[numbers[argument]].memory == program.results[result].memory)
       file.donations.push_back({numbers[argument], result});
-  size += standalone::weightsEnd(0, 0).size();
-  if (auto ended = weights->write(standalone::weightsEnd(file.id(), size)); !ended)
+  if (auto ended = weights->write(standalone::weightsEnd(part)); !ended)
     return errorOf(ended.error());
-  if (!kernels.empty())
-    if (llvm::Error error = linkTo(folder, kernels, file))
-      return error;
-  const auto whole =
-      OutputFile::create(folder / standalone::kProgramFile).and_then([&](auto&& out) {
-        return out.write(standalone::bytesOf(file))
-            .and_then([&] { return weights->commit(); })
-            .and_then([&] { return out.commit(); });
-      });
-  if (!whole)
-    return errorOf(whole.error());
-  removeOthers(folder, file);
-  return llvm::Error::success();
+  weights->rename(folder / file.weightsFile());
+  std::optional<OutputFile> linked;
+  if (!kernels.empty()) {
+    auto made = linkTo(folder, kernels, file);
+    if (!made)
+      return made.takeError();
+    linked.emplace(std::move(*made));
+  }
+  auto out = written(folder / standalone::kProgramFile, standalone::bytesOf(file));
+  if (!out)
+    return out.takeError();
+  return place(folder, file, *out, *weights, linked);
 }
 
 } // namespace octavo::pipelines

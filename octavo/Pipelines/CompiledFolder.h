@@ -15,10 +15,11 @@
 
 namespace octavo::pipelines {
 
-/// Writes a program to a folder, which is made if it is not there: what other files it has stay,
-/// the program's own are replaced one by one. `bound` has a value for each argument that is no
-/// argument of the folder's program. The program is of no use afterwards. The error names what has
-/// no form in a folder, or a file.
+/// Writes a program to a folder, which is made if it is not there. A folder that has files must be
+/// one of a compiled program, whose files these replace: it is that program's or this one's, whole,
+/// at every moment, whoever else writes it and wherever the process ends. Its other files stay.
+/// `bound` has a value for each argument that is no argument of the folder's program. The program
+/// is of no use afterwards. The error names what has no form in a folder, or a file.
 llvm::Error writeFolder(const std::filesystem::path& folder, steps::Program program,
                         std::span<const std::string> kernels, const execution::Signature& signature,
                         std::span<const std::optional<execution::Value>> bound);

@@ -11,6 +11,8 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 
+#include <atomic>
+
 namespace octavo::pipelines {
 
 namespace {
@@ -63,10 +65,18 @@ llvm::StringRef textOf(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+/// A cache that is never used would be a second of each start that nobody can explain.
+void warnOnce(const std::string& refusal) {
+  static std::atomic<bool> isSaid = false;
+  if (!refusal.empty() && !isSaid.exchange(true))
+    llvm::errs() << "octavo: warning: " << refusal << "\n";
+}
+
 } // namespace
 
 KeptProgram::KeptProgram(llvm::ArrayRef<mlir::ModuleOp> sources, llvm::StringRef function,
                          std::int64_t fewest) {
+  warnOnce(cache.refusal());
   if (!cache.isUsed())
     return;
   static const std::string build =

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cstring>
 
 namespace octavo::standalone {
@@ -18,7 +18,8 @@ constexpr std::string_view kMagic = "octavo-p", kWeightsMagic = "octavo-w";
 /// Of this file, of the steps within it and of packed weights: FolderVersion.cmake.
 constexpr std::uint64_t kVersion = OCTAVO_FOLDER_VERSION;
 constexpr std::size_t kWord = sizeof(std::uint64_t);
-constexpr std::string_view kKernelsBegin = "kernels-", kKernelsEnd = ".so";
+constexpr std::string_view kKernelsBegin = "kernels-", kKernelsEnd = ".so",
+                           kWeightsBegin = "weights-", kWeightsEnd = ".bin";
 
 std::span<const std::byte> charactersOf(std::string_view text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
@@ -38,6 +39,10 @@ public:
     word(list.size());
     for (const std::string& text : list)
       run(charactersOf(text));
+  }
+  void part(const FolderPart& part) {
+    word(part.digest);
+    word(part.size);
   }
   std::vector<std::byte> bytes;
 };
@@ -71,6 +76,10 @@ public:
     }
     return list;
   }
+  FolderPart part() {
+    const std::uint64_t digest = word();
+    return {digest, word()};
+  }
   bool isWhole() const { return !isShort && rest.empty(); }
 
 private:
@@ -88,6 +97,31 @@ private:
   bool isShort = false;
 };
 
+void putNames(Out& out, const FolderFile& file) {
+  out.run(charactersOf(file.function));
+  for (const auto* list : {&file.arguments, &file.results})
+    out.texts(*list);
+  out.word(file.donations.size());
+  for (const execution::Donation& each : file.donations) {
+    out.word(each.argument);
+    out.word(each.result);
+  }
+  out.run(charactersOf(file.products));
+}
+
+bool isNamed(std::string_view name, std::string_view begin, std::string_view end) {
+  if (!name.starts_with(begin) || !name.ends_with(end))
+    return false;
+  name.remove_prefix(begin.size());
+  name.remove_suffix(end.size());
+  return name.size() == 2 * kWord &&
+         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+bool begins(std::span<const std::byte> bytes, std::string_view magic) {
+  return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
+}
+
 } // namespace
 
 std::uint64_t digest(std::span<const std::byte> bytes) {
@@ -97,35 +131,35 @@ std::uint64_t digest(std::span<const std::byte> bytes) {
   return hash;
 }
 
-std::uint64_t FolderFile::id() const { return digest(program); }
+std::uint64_t FolderFile::id() const {
+  Out out;
+  putNames(out, *this);
+  out.texts(functions);
+  out.run(program);
+  return digest(out.bytes);
+}
 
 std::string FolderFile::kernelsFile() const {
-  return fmt::format("{}{:016x}{}", kKernelsBegin, kernels, kKernelsEnd);
+  return fmt::format("{}{:016x}{}", kKernelsBegin, kernels.digest, kKernelsEnd);
 }
 
-bool isKernelsFile(std::string_view name) {
-  if (!name.starts_with(kKernelsBegin) || !name.ends_with(kKernelsEnd))
-    return false;
-  name.remove_prefix(kKernelsBegin.size());
-  name.remove_suffix(kKernelsEnd.size());
-  return name.size() == 2 * kWord &&
-         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+std::string FolderFile::weightsFile() const {
+  return fmt::format("{}{:016x}{}", kWeightsBegin, weights.digest, kWeightsEnd);
 }
+
+bool isPartName(std::string_view name) {
+  return isNamed(name, kKernelsBegin, kKernelsEnd) || isNamed(name, kWeightsBegin, kWeightsEnd);
+}
+
+bool isProgramFile(std::span<const std::byte> beginning) { return begins(beginning, kMagic); }
 
 std::vector<std::byte> bytesOf(const FolderFile& file) {
   Out body;
-  body.run(charactersOf(file.function));
-  for (const auto* list : {&file.arguments, &file.results})
-    body.texts(*list);
-  body.word(file.donations.size());
-  for (const execution::Donation& each : file.donations) {
-    body.word(each.argument);
-    body.word(each.result);
-  }
-  body.run(charactersOf(file.products));
+  putNames(body, file);
   for (const auto* list : {&file.features, &file.functions})
     body.texts(*list);
-  body.word(file.kernels);
+  for (const FolderPart* part : {&file.kernels, &file.weights})
+    body.part(*part);
   body.run(file.program);
   Out whole;
   whole.bytes.assign(charactersOf(kMagic).begin(), charactersOf(kMagic).end());
@@ -138,7 +172,7 @@ std::vector<std::byte> bytesOf(const FolderFile& file) {
 tl::expected<FolderFile, std::string> readFolderFile(std::span<const std::byte> bytes) {
   const auto wrong = [](std::string why) { return tl::make_unexpected(std::move(why)); };
   constexpr std::size_t kHead = 3 * kWord;
-  if (bytes.size() < kHead || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
+  if (bytes.size() < kHead || !isProgramFile(bytes))
     return wrong("it is not what `octavo compile` writes");
   In head(bytes.subspan(kMagic.size(), 2 * kWord));
   if (const std::uint64_t version = head.word(); version != kVersion)
@@ -157,7 +191,8 @@ tl::expected<FolderFile, std::string> readFolderFile(std::span<const std::byte> 
   file.products = in.text();
   file.features = in.texts();
   file.functions = in.texts();
-  file.kernels = in.word();
+  file.kernels = in.part();
+  file.weights = in.part();
   const auto program = in.run();
   file.program.assign(program.begin(), program.end());
   if (!in.isWhole())
@@ -165,27 +200,29 @@ tl::expected<FolderFile, std::string> readFolderFile(std::span<const std::byte> 
   return file;
 }
 
-std::vector<std::byte> weightsEnd(std::uint64_t id, std::uint64_t size) {
+std::vector<std::byte> weightsEnd(const FolderPart& weights) {
   Out out;
   out.bytes.assign(charactersOf(kWeightsMagic).begin(), charactersOf(kWeightsMagic).end());
-  out.word(id);
-  out.word(size);
+  out.part(weights);
   return std::move(out.bytes);
 }
 
-tl::expected<void, std::string> checkWeightsEnd(std::span<const std::byte> file, std::uint64_t id) {
-  const std::vector<std::byte> expected = weightsEnd(id, file.size());
-  if (file.size() < expected.size() ||
-      std::memcmp(file.data() + file.size() - expected.size(), expected.data(), kWord) != 0)
+tl::expected<void, std::string> checkWeightsEnd(std::span<const std::byte> file,
+                                                const FolderPart& weights) {
+  if (file.size() < kWeightsEndBytes || !isWeightsEnd(file.last(kWeightsEndBytes)))
     return tl::make_unexpected(std::string(
         "it is cut short, or not what `octavo compile` writes; compile the program again"));
-  const std::byte* end = file.data() + file.size() - expected.size();
-  if (std::memcmp(end + kWord, &id, kWord) != 0)
+  const auto end = file.last(kWeightsEndBytes);
+  if (std::memcmp(end.data() + kWord, &weights.digest, kWord) != 0)
     return tl::make_unexpected(std::string("it belongs to another program than program.octavo"));
-  if (std::memcmp(end, expected.data(), expected.size()) != 0)
+  if (file.size() != weights.size || !std::ranges::equal(end, weightsEnd(weights)))
     return tl::make_unexpected(
         std::string("it has not the size that it was written with; compile the program again"));
   return {};
+}
+
+bool isWeightsEnd(std::span<const std::byte> end) {
+  return end.size() == kWeightsEndBytes && begins(end, kWeightsMagic);
 }
 
 std::string productsOfMachine() {

@@ -14,10 +14,9 @@
 
 namespace octavo::standalone {
 
-/// Files of a compiled folder, besides its kernels (FolderFile::kernelsFile). The weights may be of
-/// another folder by mistake: they have the program's id.
+/// The file of a compiled folder that names the others, each by what is in it. It is put in its
+/// place after them, so that a folder is of one program whenever it is read.
 inline constexpr std::string_view kProgramFile = "program.octavo";
-inline constexpr std::string_view kWeightsFile = "weights.bin";
 
 /// What is said of a file whose digest differs.
 inline constexpr std::string_view kDamaged =
@@ -25,6 +24,12 @@ inline constexpr std::string_view kDamaged =
 
 /// FNV-1a: tells a file that was damaged, not one that was forged.
 std::uint64_t digest(std::span<const std::byte> bytes);
+
+/// A file beside program.octavo.
+struct FolderPart {
+  std::uint64_t digest = 0; ///< XXH64 (FileDigest.h); of weights without their last bytes
+  std::uint64_t size = 0;   ///< of the file; 0: there is none
+};
 
 struct FolderFile {
   std::string function;
@@ -34,26 +39,34 @@ struct FolderFile {
   std::string products;
   std::vector<std::string> features;  ///< of the processor, that the kernels use
   std::vector<std::string> functions; ///< that the kernels call
-  std::uint64_t kernels = 0;          ///< digest of their file; 0 without any
+  FolderPart kernels, weights;
   std::vector<std::byte> program;
 
-  /// Stands for the program.
+  /// Stands for the program, its names and what its kernels call: the kernels have it, too.
   std::uint64_t id() const;
   /// Named by what is in it: the dynamic loader knows a library by its path, and would take one
   /// that is loaded for another that has its place in the folder now.
   std::string kernelsFile() const;
+  std::string weightsFile() const;
 };
 
-/// Whether a file of a folder is some program's kernels.
-bool isKernelsFile(std::string_view name);
+/// Whether the name is that of kernels or weights of some program.
+bool isPartName(std::string_view name);
 
 std::vector<std::byte> bytesOf(const FolderFile& file);
+/// Whether a file begins as some version's program.octavo does.
+bool isProgramFile(std::span<const std::byte> beginning);
 /// The error says what is wrong with bytes that no other function than bytesOf is trusted for.
 tl::expected<FolderFile, std::string> readFolderFile(std::span<const std::byte> bytes);
 
-/// The last bytes of the file of weights, all of whose bytes are `size`.
-std::vector<std::byte> weightsEnd(std::uint64_t id, std::uint64_t size);
-tl::expected<void, std::string> checkWeightsEnd(std::span<const std::byte> file, std::uint64_t id);
+/// The last bytes of the file of weights: weights of another program in its place are told without
+/// a look at all of them.
+std::vector<std::byte> weightsEnd(const FolderPart& weights);
+inline constexpr std::size_t kWeightsEndBytes = 3 * sizeof(std::uint64_t);
+tl::expected<void, std::string> checkWeightsEnd(std::span<const std::byte> file,
+                                                const FolderPart& weights);
+/// Whether a file ends as weights of some version do.
+bool isWeightsEnd(std::span<const std::byte> end);
 
 /// The instruction set of products on this machine, as OCTAVO_ISA may say, and what else decides
 /// how they pack.

@@ -10,7 +10,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE) # a script reads the folders anyway
   set(configure_depends CONFIGURE_DEPENDS)
 endif()
 file(GLOB folder_format ${configure_depends}
-  "${SOURCE}/octavo/Standalone/FolderFile.*"
+  "${SOURCE}/octavo/Standalone/FileDigest.*" "${SOURCE}/octavo/Standalone/FolderFile.*"
   "${SOURCE}/octavo/Steps/*.h" "${SOURCE}/octavo/Steps/*Fields.cpp" "${SOURCE}/octavo/Steps/ProgramFile.cpp"
   "${SOURCE}/octavo/Kernels/Product/*.h" "${SOURCE}/octavo/Kernels/Product/*Pack*.cpp"
   "${SOURCE}/octavo/Kernels/Product/ProductPlan.cpp"

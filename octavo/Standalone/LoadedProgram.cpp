@@ -1,6 +1,9 @@
 #include "octavo/Standalone/LoadedProgram.h"
 
+#include "octavo/Standalone/FileDigest.h"
+#include "octavo/Standalone/FolderCheck.h"
 #include "octavo/Standalone/FolderFile.h"
+#include "octavo/Standalone/MappedFile.h"
 #include "octavo/Standalone/ProcessorFeatures.h"
 #include "octavo/Steps/KernelLibrary.h"
 #include "octavo/Steps/ProgramFile.h"
@@ -9,13 +12,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <optional>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace octavo::standalone {
@@ -24,73 +22,71 @@ namespace {
 
 using Error = tl::unexpected<std::string>;
 
-Error wrong(const std::filesystem::path& file, const std::string& why) {
-  return Error(fmt::format("{}: {}", file.string(), why));
-}
-
 /// What is said of a file beside program.octavo that cannot be read.
 constexpr const char* kPart = "; program.octavo needs it: copy the folder whole, or compile the "
                               "program again";
 
-/// The bytes of a file for as long as somebody holds them.
-struct Mapping {
-  std::span<const std::byte> bytes;
-  std::shared_ptr<const void> holder;
+/// What became of loading from the names that program.octavo gives.
+struct Loading {
+  std::string error;
+  bool isMissing = false; ///< a file of these names is not there
 };
 
-tl::expected<Mapping, std::string> map(const std::filesystem::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    return wrong(file, std::strerror(errno));
-  struct stat status{};
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    ::close(descriptor);
-    return wrong(file, "it is no file");
-  }
-  const auto size = static_cast<std::size_t>(status.st_size);
-  if (size == 0) {
-    ::close(descriptor);
-    return Mapping{};
-  }
-  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
-  const int failed = errno;
-  ::close(descriptor);
-  if (memory == MAP_FAILED)
-    return wrong(file, std::strerror(failed));
-  return Mapping{{static_cast<const std::byte*>(memory), size},
-                 std::shared_ptr<const void>(memory, [size](const void* mapped) {
-                   ::munmap(const_cast<void*>(mapped), size);
-                 })};
+/// A file beside program.octavo.
+tl::expected<Mapping, Loading> mapPart(const std::filesystem::path& file) {
+  return map(file).map_error(
+      [](MappingError error) { return Loading{error.message + kPart, error.isMissing}; });
 }
 
+tl::unexpected<Loading> failed(const std::filesystem::path& file, const std::string& why) {
+  return tl::make_unexpected(Loading{fmt::format("{}: {}", file.string(), why)});
+}
+
+/// What the shared object says of itself, in its own words: `octavo_facts`.
+struct KernelFacts {
+  std::uint64_t kernels, functions, id;
+};
+
 /// The folder's kernels, whose addresses `program` is given.
-tl::expected<std::shared_ptr<const void>, std::string>
+tl::expected<std::shared_ptr<const void>, Loading>
 loadKernels(const std::filesystem::path& file, const FolderFile& folder, steps::Program& program) {
-  if (program.functions.empty())
+  if (program.functions.empty() && folder.kernels.size == 0)
     return nullptr;
-  auto mapped = map(file);
+  auto mapped = mapPart(file);
   if (!mapped)
-    return Error(mapped.error() + kPart);
-  if (digest(mapped->bytes) != folder.kernels)
-    return wrong(file, std::string(kDamaged));
+    return tl::make_unexpected(mapped.error());
+  if (mapped->bytes.size() != folder.kernels.size ||
+      fileDigest(mapped->bytes) != folder.kernels.digest)
+    return failed(file, std::string(kDamaged));
   std::error_code unreadable; // without a slash, the system would look for it elsewhere
   const std::filesystem::path path = std::filesystem::absolute(file, unreadable);
   void* opened = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (opened == nullptr)
-    return Error(fmt::format("the kernels cannot be loaded: {}", ::dlerror()));
+  if (opened == nullptr) {
+    const char* why = ::dlerror();
+    return tl::make_unexpected(
+        Loading{fmt::format("the kernels cannot be loaded: {}", why == nullptr ? "" : why),
+                ::access(path.c_str(), F_OK) != 0});
+  }
   std::shared_ptr<const void> code(
       opened, [](const void* library) { ::dlclose(const_cast<void*>(library)); });
-  auto* kernels = static_cast<const steps::KernelFunction*>(::dlsym(opened, "octavo_kernels"));
+  const auto* kernels =
+      static_cast<const steps::KernelFunction*>(::dlsym(opened, "octavo_kernels"));
   auto** functions = static_cast<void**>(::dlsym(opened, "octavo_functions"));
-  if (kernels == nullptr || functions == nullptr)
-    return wrong(file, "it is not what `octavo compile` writes");
+  const auto* facts = static_cast<const KernelFacts*>(::dlsym(opened, "octavo_facts"));
+  if (kernels == nullptr || functions == nullptr || facts == nullptr)
+    return failed(file, "it is not what `octavo compile` writes");
+  if (facts->id != folder.id() || facts->kernels != program.functions.size() ||
+      facts->functions != folder.functions.size())
+    return failed(file, "its kernels are of another program than program.octavo has; compile the "
+                        "program again");
   for (std::size_t i = 0; i < folder.functions.size(); ++i) {
     const auto known = steps::libraryFunctions();
-    const auto found = std::ranges::find_if(
-        known, [&](const auto& each) { return each.name == folder.functions[i]; });
+    const auto found = std::ranges::find_if(known, [&](const auto& each) {
+      return each.type != nullptr && each.name == folder.functions[i];
+    });
     if (found == known.end())
-      return wrong(file,
-                   fmt::format("it calls {}, which this octavo has not", folder.functions[i]));
+      return failed(file,
+                    fmt::format("it calls {}, which this octavo has not", folder.functions[i]));
     functions[i] = found->address;
   }
   std::ranges::copy_n(kernels, static_cast<std::ptrdiff_t>(program.functions.size()),
@@ -115,55 +111,79 @@ tensorsOf(const std::vector<std::string>& names, const std::vector<steps::Place>
 
 } // namespace
 
+/// The program of these bytes of program.octavo, and of the files that they name.
+struct LoadedProgram::Loader {
+  const std::filesystem::path& folder;
+
+  tl::expected<std::unique_ptr<LoadedProgram>, Loading>
+  load(std::span<const std::byte> bytes) const {
+    const auto programFile = folder / kProgramFile;
+    auto file = readFolderFile(bytes);
+    if (!file)
+      return failed(programFile, file.error());
+    if (const auto missing = missingFeatures(file->features); !missing.empty())
+      return failed(
+          programFile,
+          fmt::format("its kernels are for a processor with {}, which this one lacks: compile "
+                      "the program on a machine like this one",
+                      fmt::join(missing, ", ")));
+    if (const std::string here = file->products.empty() ? "" : productsOfMachine();
+        here != file->products)
+      return failed(programFile,
+                    fmt::format("its weights are packed for products on {}, and this process "
+                                "multiplies on {}: compile the program on this machine, or choose "
+                                "the instruction set with OCTAVO_ISA",
+                                file->products, here));
+    const auto weightsFile = folder / file->weightsFile();
+    auto weights = mapPart(weightsFile);
+    if (!weights)
+      return tl::make_unexpected(weights.error());
+    if (auto checked = checkWeightsEnd(weights->bytes, file->weights); !checked)
+      return failed(weightsFile, checked.error());
+    auto program = steps::readProgram(
+        file->program, weights->bytes.first(weights->bytes.size() - kWeightsEndBytes),
+        weights->holder);
+    if (!program)
+      return failed(programFile, program.error());
+    auto code = loadKernels(folder / file->kernelsFile(), *file, *program);
+    if (!code)
+      return tl::make_unexpected(code.error());
+    auto arguments = tensorsOf(file->arguments, program->arguments);
+    auto results = tensorsOf(file->results, program->results);
+    if (!arguments || !results)
+      return failed(programFile, arguments ? results.error() : arguments.error());
+    if (!std::ranges::all_of(file->donations, [&](const execution::Donation& each) {
+          return each.argument < program->arguments.size() &&
+                 each.result < program->results.size() &&
+                 program->arguments[each.argument].memory == program->results[each.result].memory;
+        }))
+      return failed(programFile, "an argument is donated to another result than it fits");
+    program->argumentNames = file->arguments;
+    std::unique_ptr<LoadedProgram> loaded(new LoadedProgram(std::move(*code), std::move(*program)));
+    loaded->name = file->function;
+    loaded->taken = std::move(*arguments);
+    loaded->given = std::move(*results);
+    loaded->givenAway = std::move(file->donations);
+    return loaded;
+  }
+};
+
 tl::expected<std::unique_ptr<LoadedProgram>, std::string>
 LoadedProgram::load(const std::filesystem::path& folder) {
-  const auto programFile = folder / kProgramFile, weightsFile = folder / kWeightsFile;
-  auto mapped = map(programFile);
-  if (!mapped)
-    return Error(mapped.error() + "; a folder that `octavo compile` wrote was expected");
-  auto file = readFolderFile(mapped->bytes);
-  if (!file)
-    return wrong(programFile, file.error());
-  if (const auto missing = missingFeatures(file->features); !missing.empty())
-    return wrong(
-        programFile,
-        fmt::format("its kernels are for a processor with {}, which this one lacks: compile "
-                    "the program on a machine like this one",
-                    fmt::join(missing, ", ")));
-  if (const std::string here = file->products.empty() ? "" : productsOfMachine();
-      here != file->products)
-    return wrong(programFile,
-                 fmt::format("its weights are packed for products on {}, and this process "
-                             "multiplies on {}: compile the program on this machine, or choose the "
-                             "instruction set with OCTAVO_ISA",
-                             file->products, here));
-  auto weights = map(weightsFile);
-  if (!weights)
-    return Error(weights.error() + kPart);
-  if (auto checked = checkWeightsEnd(weights->bytes, file->id()); !checked)
-    return wrong(weightsFile, checked.error());
-  auto program = steps::readProgram(file->program, weights->bytes, weights->holder);
-  if (!program)
-    return wrong(programFile, program.error());
-  auto code = loadKernels(folder / file->kernelsFile(), *file, *program);
-  if (!code)
-    return Error(code.error());
-  auto arguments = tensorsOf(file->arguments, program->arguments);
-  auto results = tensorsOf(file->results, program->results);
-  if (!arguments || !results)
-    return wrong(programFile, arguments ? results.error() : arguments.error());
-  if (!std::ranges::all_of(file->donations, [&](const execution::Donation& each) {
-        return each.argument < program->arguments.size() && each.result < program->results.size() &&
-               program->arguments[each.argument].memory == program->results[each.result].memory;
-      }))
-    return wrong(programFile, "an argument is donated to another result than it fits");
-  program->argumentNames = file->arguments;
-  std::unique_ptr<LoadedProgram> loaded(new LoadedProgram(std::move(*code), std::move(*program)));
-  loaded->name = file->function;
-  loaded->taken = std::move(*arguments);
-  loaded->given = std::move(*results);
-  loaded->givenAway = std::move(file->donations);
-  return loaded;
+  // `octavo compile` may write the folder meanwhile: the files that the former program.octavo named
+  // are gone then.
+  std::vector<std::byte> before;
+  for (;;) {
+    auto bytes = readProgramFile(folder);
+    if (!bytes)
+      return Error(bytes.error());
+    auto loaded = Loader{folder}.load(*bytes);
+    if (loaded)
+      return std::move(*loaded);
+    if (!loaded.error().isMissing || *bytes == before)
+      return Error(std::move(loaded.error().error));
+    before = std::move(*bytes);
+  }
 }
 
 tl::expected<void, std::string> LoadedProgram::checkItems(std::int64_t count) const {

@@ -24,8 +24,9 @@ public:
   };
 
   /// Maps the folder's weights, which processes share, and its kernels, whose code this process
-  /// then runs: a folder is trusted as a program is. The error says which file is wrong, and how;
-  /// what the processor lacks.
+  /// then runs: a folder is trusted as a program is. While `octavo compile` writes the folder
+  /// again, it is the program before or the one after, whole. The error says which file is wrong,
+  /// and how; what the processor lacks.
   static tl::expected<std::unique_ptr<LoadedProgram>, std::string>
   load(const std::filesystem::path& folder);
 
@@ -57,6 +58,8 @@ public:
   }
 
 private:
+  struct Loader;
+
   LoadedProgram(std::shared_ptr<const void> code, steps::Program program)
       : code(std::move(code)), runner(std::move(program)) {}
 

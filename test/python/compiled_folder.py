@@ -2,6 +2,7 @@
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 
 import numpy as np
@@ -75,6 +76,46 @@ def assert_same(tmp_path, runner, text, arrays, *options):
 def kernels_of(folder):
     (path,) = folder.glob("kernels-*.so")
     return path
+
+
+def weights_of(folder):
+    (path,) = folder.glob("weights-*.bin")
+    return path
+
+
+def xxh64(data):
+    """https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md"""
+    p1, p2, p3, p4, p5 = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63,
+                          0x27D4EB2F165667C5)
+    mask = 2**64 - 1
+
+    def rotated(x, n):
+        return (x << n | x >> (64 - n)) & mask
+
+    def mixed(lane, word):
+        return rotated((lane + word * p2) & mask, 31) * p1 & mask
+
+    lanes, at = [p1 + p2 & mask, p2, 0, -p1 & mask], 0
+    while len(data) - at >= 32:
+        lanes = [mixed(lane, word) for lane, word in zip(lanes, struct.unpack_from("<4Q", data, at))]
+        at += 32
+    value = p5
+    if len(data) >= 32:
+        value = sum(rotated(lane, n) for lane, n in zip(lanes, (1, 7, 12, 18))) & mask
+        for lane in lanes:
+            value = ((value ^ mixed(0, lane)) * p1 + p4) & mask
+    value = value + len(data) & mask
+    while len(data) - at >= 8:
+        value = (rotated(value ^ mixed(0, struct.unpack_from("<Q", data, at)[0]), 27) * p1 + p4) & mask
+        at += 8
+    if len(data) - at >= 4:
+        value = (rotated(value ^ struct.unpack_from("<I", data, at)[0] * p1 & mask, 23) * p2 + p3) & mask
+        at += 4
+    for byte in data[at:]:
+        value = rotated(value ^ byte * p5 & mask, 11) * p1 & mask
+    value = (value ^ value >> 33) * p2 & mask
+    value = (value ^ value >> 29) * p3 & mask
+    return value ^ value >> 32
 
 
 def f32(*shape, seed=0):

@@ -10,6 +10,7 @@ from safetensors.numpy import save_file
 pytestmark = pytest.mark.mlir
 
 OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
+SHIM = OCTAVO.parent / "octavo-file-operations.so"
 PROGRAM = """
 func.func @main(%x: tensor<1000xf32>) -> tensor<1000xf32> {
   %y = stablehlo.multiply %x, %x : tensor<1000xf32>
@@ -26,15 +27,18 @@ def program(tmp_path):
     return tmp_path
 
 
-def run(folder, x=None, **environment):
+def run(folder, x=None, umask=-1, **environment):
     command = [OCTAVO, "run", folder / "p.mlir", "--input", x or folder / "x.npy", "--output", folder / "y.npy"]
-    return subprocess.Popen(command, env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(command, env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, umask=umask)
 
 
-def assert_runs(folder, **environment):
-    process = run(folder, **environment)
+def assert_runs(folder, warning=None, **options):
+    """Rightly, with a warning that has these words, or without one."""
+    process = run(folder, **options)
     _, errors = process.communicate()
-    assert process.returncode == 0 and not errors, errors
+    said = errors.decode()
+    assert process.returncode == 0 and (said.startswith("octavo: warning: ") and said.count("\n") == 1 and warning in said
+                                        if warning else not said), said
     x = np.arange(1000, dtype=np.float32)
     np.testing.assert_array_equal(np.load(folder / "y.npy"), x * x - x)
 
@@ -189,15 +193,74 @@ def test_a_damaged_entry_is_compiled_again(program, damage, kind):
 
 
 def test_a_cache_that_cannot_be_used_is_not(program):
-    """Off, below a file, writable by others."""
+    """Off, below a file, writable by others, another user's, below a folder that everybody may write to."""
     assert_runs(program, OCTAVO_CACHE_DIR="", HOME=str(program / "home"), XDG_CACHE_HOME="")
     assert not (program / "home").exists()
     assert_runs(program, OCTAVO_CACHE_DIR=str(program / "p.mlir" / "cache"))
     shared = program / "shared"
     shared.mkdir()
     shared.chmod(0o777)
-    assert_runs(program, OCTAVO_CACHE_DIR=str(shared))
+    assert_runs(program, f"others may write to it: chmod go-w {shared}", OCTAVO_CACHE_DIR=str(shared))
+    shared.chmod(0o770)
+    assert_runs(program, f"others may write to it: chmod go-w {shared}", OCTAVO_CACHE_DIR=str(shared))
+    shared.chmod(0o755)
+    assert_runs(program, "it is another user's: chown it", OCTAVO_CACHE_DIR=str(shared), LD_PRELOAD=str(SHIM),
+                OCTAVO_EUID=str(os.geteuid() + 1))
     assert not list(shared.iterdir())
+    above = program / "above"
+    (above / "cache").mkdir(parents=True)
+    above.chmod(0o777)
+    assert_runs(program, f"everybody may write to {above}: chmod o-w {above}", OCTAVO_CACHE_DIR=str(above / "cache"))
+    assert not list((above / "cache").iterdir())
+    above.chmod(0o1777)  # whose entries are their owners' alone
+    assert_runs(program, OCTAVO_CACHE_DIR=str(above / "cache"))
+    assert len(entries(above / "cache")) == 2
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o002, 0o022, 0o077])
+def test_a_folder_that_octavo_makes_is_used(program, monkeypatch, umask):
+    """Whatever the umask lets others do."""
+    monkeypatch.delenv("OCTAVO_CACHE_DIR", raising=False)
+    (program / "home").mkdir()
+    (program / "home").chmod(0o775)
+    for place, environment in {"given/cache": {"OCTAVO_CACHE_DIR": str(program / "given/cache")},
+                               "xdg/octavo/compiled": {"XDG_CACHE_HOME": str(program / "xdg")},
+                               "home/.cache/octavo/compiled": {"XDG_CACHE_HOME": "", "HOME": str(program / "home")}}.items():
+        for _ in range(2):
+            assert_runs(program, umask=umask, **environment)
+        assert len(entries(program / place)) == 2
+        assert (program / place).stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_that_others_could_write_to_is_emptied(program, monkeypatch):
+    """At the default place, where versions before have made it so."""
+    monkeypatch.delenv("OCTAVO_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(program / "xdg"))
+    cache = program / "xdg" / "octavo" / "compiled"
+    assert_runs(program)
+    before = entries(cache)
+    (cache / "llvmcache-planted").write_text("code of others")
+    cache.chmod(0o775)
+    assert_runs(program, umask=0o002)
+    after = entries(cache)
+    assert after.keys() == before.keys() and cache.stat().st_mode & 0o777 == 0o700
+    assert_runs(program, umask=0o002)
+    assert entries(cache) == after
+
+
+def test_an_entry_that_others_may_write_to_is_not_taken(program):
+    cache = program / "cache"
+    assert_runs(program, OCTAVO_CACHE_DIR=str(cache))
+    before = entries(cache)
+    for number, name in enumerate(sorted(before)):
+        if number % 2:
+            (cache / name).chmod(0o666)
+        else:
+            (cache / name).rename(program / "elsewhere")
+            (cache / name).symlink_to(program / "elsewhere")
+    assert_runs(program, OCTAVO_CACHE_DIR=str(cache))
+    assert entries(cache).keys() == before.keys()
+    assert not any((cache / name).is_symlink() or (cache / name).stat().st_mode & 0o022 for name in before)
 
 
 def test_the_folder_is_the_users(program, monkeypatch):

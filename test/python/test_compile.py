@@ -5,7 +5,7 @@ import subprocess
 import numpy as np
 import pytest
 from compiled_folder import (
-    BIN, ELEMENTWISE, HEADER, assert_same, f32, kernels_of, octavo, run_in_c, run_in_octavo, runner
+    BIN, ELEMENTWISE, HEADER, assert_same, f32, kernels_of, octavo, run_in_c, run_in_octavo, runner, weights_of
 )
 
 pytestmark = pytest.mark.mlir
@@ -15,7 +15,7 @@ def test_one_kernel(tmp_path, runner):
     x, y = f32(5, 7), f32(7, seed=1)
     folder = assert_same(tmp_path, runner, ELEMENTWISE, [x, y])
     assert sorted(path.name for path in folder.iterdir()) == [
-        kernels_of(folder).name, "program.octavo", "weights.bin"]
+        kernels_of(folder).name, "program.octavo", weights_of(folder).name]
     # Not only the same as the compiler that wrote it: what tanh is.
     (result,) = run_in_c(runner, folder, [x, y], 1)
     np.testing.assert_allclose(np.frombuffer(result, np.float32), np.tanh(x * y).ravel(), rtol=1e-6)
@@ -673,7 +673,7 @@ func.func @main(%x: tensor<3x64xf32>, %w: tensor<64x32xf32> {octavo.name = "w", 
                     ["--quantize", "nvfp4"]):
         assert_same(tmp_path, runner, text, [f32(3, 64)], "--weights", tmp_path / "w.safetensors", *options)
     # Of the weight only what products read is kept.
-    assert (tmp_path / "folder" / "weights.bin").stat().st_size < 64 * 32 * 4
+    assert weights_of(tmp_path / "folder").stat().st_size < 64 * 32 * 4
 
 
 @pytest.mark.parametrize("operation, said", [("dot_general %x, %x, contracting_dims = [1] x [0]", "1 of 1 dots"),

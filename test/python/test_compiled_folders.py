@@ -10,7 +10,7 @@ import subprocess
 import numpy as np
 import pytest
 from compiled_folder import (
-    BIN, ELEMENTWISE, HEADER, ROOT, f32, kernels_of, octavo, refused, run_in_c, runner
+    BIN, ELEMENTWISE, HEADER, ROOT, f32, kernels_of, octavo, refused, run_in_c, runner, weights_of
 )
 
 pytestmark = pytest.mark.mlir
@@ -59,7 +59,7 @@ def folder(tmp_path):
 ARRAYS = [f32(5, 7), f32(7, seed=1)]
 
 
-@pytest.mark.parametrize("name, words", [("program.octavo", "octavo compile"), ("weights.bin", "weights.bin"),
+@pytest.mark.parametrize("name, words", [("program.octavo", "octavo compile"), ("weights-*", "weights-"),
                                          ("kernels-*", "kernels-")])
 def test_a_missing_file_is_named(folder, runner, name, words):
     run_in_c(runner, folder, ARRAYS, 1)
@@ -71,7 +71,7 @@ def test_a_missing_file_is_named(folder, runner, name, words):
 
 def test_a_file_that_is_cut_short_is_an_error(folder, runner):
     for name, words in (("program.octavo", ("damaged", "not what `octavo compile` writes")),
-                        ("weights.bin", ("cut short", "size")), (kernels_of(folder).name, ("damaged",))):
+                        (weights_of(folder).name, ("cut short", "size")), (kernels_of(folder).name, ("damaged",))):
         whole = (folder / name).read_bytes()
         for size in (0, 1, 24, len(whole) // 2, len(whole) - 1):
             (folder / name).write_bytes(whole[:size])
@@ -93,9 +93,10 @@ def test_a_damaged_program_is_an_error(folder, runner):
 
 def test_files_of_two_programs_are_told(folder, runner, tmp_path):
     other = tmp_path / "other"
-    (tmp_path / "q.mlir").write_text(ELEMENTWISE.replace("tanh", "negate"))
+    text = (tmp_path / "p.mlir").read_text()
+    (tmp_path / "q.mlir").write_text(text.replace("tanh", "negate").replace("[1.0], [2.0]", "[1.5], [2.5]"))
     octavo("compile", tmp_path / "q.mlir", "-o", other)
-    for name, given, words in (("weights.bin", other / "weights.bin", "belongs to another program"),
+    for name, given, words in ((weights_of(folder).name, weights_of(other), "belongs to another program"),
                                (kernels_of(folder).name, kernels_of(other), "damaged")):
         kept = (folder / name).read_bytes()
         shutil.copy(given, folder / name)
@@ -127,6 +128,42 @@ def patched(path, change):
     data = path.read_bytes()
     body = change(data[24:])
     path.write_bytes(data[:16] + struct.pack("<Q", digest(body)) + body)
+
+
+def steps_of(body):
+    """Where the steps begin in what follows the head: they are the last run of bytes."""
+    return next(at + 8 for at in range(len(body) - 8) if struct.unpack_from("<Q", body, at)[0] == len(body) - at - 8)
+
+
+KERNELS = 9 * 8  # the number of kernels stands behind nine words (ProgramFile.cpp, whole())
+
+
+@pytest.mark.parametrize("kernels", [0, 2, 3, 40, 5000])
+def test_a_forged_number_of_kernels_is_an_error(folder, runner, kernels):
+    """It is the shared object's own number that says how many it has."""
+    def change(body):
+        at = steps_of(body) + KERNELS
+        assert body[at:at + 8] == struct.pack("<Q", 1)
+        return body[:at] + struct.pack("<Q", kernels) + body[at + 8:]
+    patched(folder / "program.octavo", change)
+    message = run_in_c(runner, folder, ARRAYS, 1, code=1)
+    assert "its kernels are of another program" in message or "program.octavo" in message
+
+
+def text_of(name):
+    return struct.pack("<Q", len(name)) + name
+
+
+@pytest.mark.parametrize("old, new", [("main", "mine"), ("arg1", "arg2"), ("stablehlo.tanh", "stablehlo.cosh"),
+                                      ("octavo_cosh", "octavo_sinh"), ("octavo_cosh", "memcpy"), ("octavo_cosh", "")])
+def test_what_the_kernels_are_of_is_not_altered(folder, runner, old, new):
+    """Names, steps and what the kernels call, with a digest that fits: the kernels have one of their own."""
+    def change(body):
+        assert text_of(old.encode()) in body
+        return body.replace(text_of(old.encode()), text_of(new.encode()), 1)
+    patched(folder / "program.octavo", change)
+    message = run_in_c(runner, folder, ARRAYS, 1, code=1)
+    assert "its kernels are of another program" in message or "its parts do not fill it" in message
 
 
 def test_a_processor_that_lacks_an_instruction_is_an_error(folder, runner):

@@ -10,11 +10,17 @@
 //   remove PATH          a file or a folder
 //   mkdir PATH
 //
+// OCTAVO_SIGNAL=NUMBER and OCTAVO_SIGNAL_AT=N raise a signal before the N-th of these operations
+// below OCTAVO_ROOT, whether it is traced or not.
+//
+// OCTAVO_EUID=NUMBER is the user who runs the program, as far as it asks.
+//
 // OCTAVO_TRUNCATE=FILE and OCTAVO_TRUNCATE_AT=N cut the file to its first 100 bytes before it is
 // read for the N-th time.
 
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -115,6 +121,21 @@ void recordPath(const char* operation, const std::string& path) {
   }
 }
 
+/// Of an operation on a path below the root.
+void beforeOperation(const std::string& path) {
+  static const int at = std::atoi(variable("OCTAVO_SIGNAL_AT").c_str());
+  static int operations = 0;
+  if (at == 0 || relative(path).empty())
+    return;
+  bool isNow = false;
+  {
+    const std::lock_guard lock(mutex);
+    isNow = ++operations == at;
+  }
+  if (isNow)
+    std::raise(std::atoi(variable("OCTAVO_SIGNAL").c_str()));
+}
+
 void beforeRead(int file) {
   static const std::string path = variable("OCTAVO_TRUNCATE");
   static const long at = std::atol(variable("OCTAVO_TRUNCATE_AT").c_str());
@@ -132,12 +153,14 @@ void beforeRead(int file) {
 extern "C" {
 
 int fsync(int file) {
+  beforeOperation(pathOf(file));
   if (isTraced())
     recordSync(file);
   return original<int (*)(int)>("fsync")(file);
 }
 
 int rename(const char* from, const char* to) {
+  beforeOperation(absolute(to));
   const std::string source = isTraced() ? absolute(from) : "",
                     target = isTraced() ? absolute(to) : "";
   const std::string copy = relative(target).empty() ? "" : [&] {
@@ -153,6 +176,7 @@ int rename(const char* from, const char* to) {
 }
 
 int unlink(const char* path) {
+  beforeOperation(absolute(path));
   const std::string place = isTraced() ? absolute(path) : "";
   const int result = original<int (*)(const char*)>("unlink")(path);
   if (result == 0)
@@ -161,6 +185,7 @@ int unlink(const char* path) {
 }
 
 int rmdir(const char* path) {
+  beforeOperation(absolute(path));
   const std::string place = isTraced() ? absolute(path) : "";
   const int result = original<int (*)(const char*)>("rmdir")(path);
   if (result == 0)
@@ -169,6 +194,7 @@ int rmdir(const char* path) {
 }
 
 int remove(const char* path) {
+  beforeOperation(absolute(path));
   const std::string place = isTraced() ? absolute(path) : "";
   const int result = original<int (*)(const char*)>("remove")(path);
   if (result == 0)
@@ -177,11 +203,18 @@ int remove(const char* path) {
 }
 
 int mkdir(const char* path, mode_t mode) {
+  beforeOperation(absolute(path));
   const std::string place = isTraced() ? absolute(path) : "";
   const int result = original<int (*)(const char*, mode_t)>("mkdir")(path, mode);
   if (result == 0)
     recordPath("mkdir", place);
   return result;
+}
+
+uid_t geteuid() {
+  static const std::string given = variable("OCTAVO_EUID");
+  return given.empty() ? original<uid_t (*)()>("geteuid")()
+                       : static_cast<uid_t>(std::atol(given.c_str()));
 }
 
 ssize_t read(int file, void* to, size_t size) {

@@ -54,5 +54,6 @@ void addExplainCommand(CLI::App& app);
 void addQuantizeCommand(CLI::App& app);
 void addRunCommand(CLI::App& app);
 void addTuneCommand(CLI::App& app);
+void addVerifyProgramCommand(CLI::App& app);
 
 } // namespace octavo::tools

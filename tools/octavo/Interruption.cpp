@@ -1,5 +1,8 @@
 #include "tools/octavo/Interruption.h"
 
+#include "octavo/Checkpoint/Files/KnownTemporaries.h"
+
+#include <array>
 #include <atomic>
 #include <csignal>
 
@@ -10,24 +13,29 @@ namespace {
 std::atomic<bool> asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-void ask(int) { asked = true; }
-
-void handle(void (*handler)(int), int flags) {
-  struct sigaction action = {};
-  action.sa_handler = handler;
-  action.sa_flags = flags;
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
+void ask(int signal) {
+  if (asked.exchange(true))
+    checkpoint::endBySignal(signal);
 }
+
+constexpr std::array kSignals = {SIGINT, SIGTERM};
+std::array<struct sigaction, kSignals.size()> before;
 
 } // namespace
 
 Interruption::Interruption() {
   asked = false;
-  handle(ask, SA_RESETHAND | SA_RESTART);
+  struct sigaction action = {};
+  action.sa_handler = ask;
+  action.sa_flags = SA_RESTART;
+  for (std::size_t i = 0; i < kSignals.size(); ++i)
+    ::sigaction(kSignals[i], &action, &before[i]);
 }
 
-Interruption::~Interruption() { handle(SIG_DFL, 0); }
+Interruption::~Interruption() {
+  for (std::size_t i = 0; i < kSignals.size(); ++i)
+    ::sigaction(kSignals[i], &before[i], nullptr);
+}
 
 bool Interruption::isAsked() { return asked; }
 

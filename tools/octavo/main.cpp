@@ -1,8 +1,10 @@
 // octavo: the command line. The subcommands are in the files beside this one.
 
 #include "tools/octavo/Commands.h"
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/Version.h"
 
+#include "octavo/Checkpoint/Files/KnownTemporaries.h"
 #include "octavo/Kernels/Isa.h"
 #include "octavo/Text/PrintableText.h"
 #include "octavo/Text/Shortened.h"
@@ -42,6 +44,7 @@ void addProgramCommands(CLI::App& app) {
   addQuantizeCommand(app);
   addRunCommand(app);
   addTuneCommand(app);
+  addVerifyProgramCommand(app);
 }
 #else
 constexpr const char* kFooter = R"(Examples:
@@ -132,6 +135,7 @@ int run(int argc, char** argv) {
   holdClosedStreams();
   // A file that would be larger than allowed is an error of the write, as any other.
   std::signal(SIGXFSZ, SIG_IGN);
+  checkpoint::removeTemporariesOnSignals();
   CLI::App app{
       "A checkpoint toolkit and reference interpreter for narrow floating point: FP8, MX, NVFP4.",
       "octavo"};
@@ -144,12 +148,20 @@ int run(int argc, char** argv) {
   addCheckpointCommand(app);
   addProgramCommands(app);
   refuseEmptyPlaces(app);
+  app.add_flag_callback("--option-table",
+                        [&app] {
+                          printText(optionTable(app));
+                          throw CLI::Success();
+                        })
+      ->group(""); // for tests: not in --help
+  app.parse_complete_callback([&app] { checkPaths(app); });
 
   if (argc < 2) {
     fmt::print(stderr, "{}", app.help());
     return static_cast<int>(ExitCode::BadUsage);
   }
   try {
+    requireDeclared(app);
     app.parse(argc, argv);
   } catch (const CLI::Success& success) { // --help, --version
     return app.exit(success);

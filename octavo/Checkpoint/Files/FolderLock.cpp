@@ -17,17 +17,29 @@ namespace octavo::checkpoint {
 
 namespace fs = std::filesystem;
 
-tl::expected<FolderLock, Error> FolderLock::take(const fs::path& folder) {
+tl::expected<FolderLock, Error> FolderLock::open(const fs::path& folder) {
   FolderLock lock(folder, ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (lock.descriptor < 0)
     return tl::unexpected(
         Error{.file = folder.string(),
               .problem = fmt::format("cannot be opened: {}", std::strerror(errno)),
               .fix = "choose another place"});
-  if (::flock(lock.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+  return lock;
+}
+
+tl::expected<FolderLock, Error> FolderLock::take(const fs::path& folder) {
+  auto lock = open(folder);
+  if (lock && ::flock(lock->descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return tl::unexpected(Error{.file = folder.string(),
                                 .problem = "another octavo is at work in this folder",
                                 .fix = "wait for it, or choose another folder"});
+  return lock;
+}
+
+tl::expected<FolderLock, Error> FolderLock::await(const fs::path& folder) {
+  auto lock = open(folder);
+  while (lock && ::flock(lock->descriptor, LOCK_EX) != 0 && errno == EINTR) {
+  }
   return lock;
 }
 

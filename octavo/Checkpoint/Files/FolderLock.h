@@ -16,6 +16,9 @@ public:
   /// no reason to refuse.
   static tl::expected<FolderLock, Error> take(const std::filesystem::path& folder);
 
+  /// The same, but waits for another process.
+  static tl::expected<FolderLock, Error> await(const std::filesystem::path& folder);
+
   FolderLock(FolderLock&& other) noexcept
       : folder(std::move(other.folder)), descriptor(std::exchange(other.descriptor, -1)) {}
   FolderLock& operator=(FolderLock&&) = delete;
@@ -26,6 +29,8 @@ public:
   void removeTemporaries() const;
 
 private:
+  static tl::expected<FolderLock, Error> open(const std::filesystem::path& folder);
+
   FolderLock(std::filesystem::path folder, int descriptor)
       : folder(std::move(folder)), descriptor(descriptor) {}
   std::filesystem::path folder;

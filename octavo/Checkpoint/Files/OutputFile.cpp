@@ -45,9 +45,11 @@ tl::expected<OutputFile, Error> OutputFile::create(const std::filesystem::path& 
   const std::filesystem::path folder = folderOf(path);
   int descriptor = -1;
   std::string temporary;
+  KnownTemporary known;
   // Another process may take a file for one of a process that is gone before it is locked.
   for (bool isKept = false; !isKept;) {
     temporary = (folder / temporaryName()).string();
+    known = KnownTemporary(temporary);
     // What takes another's place is nobody else's to read until it has its mode; what is new gets
     // what any new file of this user would.
     descriptor = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
@@ -67,15 +69,16 @@ tl::expected<OutputFile, Error> OutputFile::create(const std::filesystem::path& 
   }
   if (replaces)
     keepModeAndOwner(descriptor, there);
-  OutputFile file(path, std::move(temporary), descriptor);
+  OutputFile file(path, std::move(temporary), std::move(known), descriptor);
   file.uncached = ::open(file.temporary.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC);
   return file;
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path(std::move(other.path)), temporary(std::move(other.temporary)),
-      descriptor(std::exchange(other.descriptor, -1)), uncached(std::exchange(other.uncached, -1)),
-      waiting(other.waiting.load()), few(std::move(other.few)) {}
+      known(std::move(other.known)), descriptor(std::exchange(other.descriptor, -1)),
+      uncached(std::exchange(other.uncached, -1)), waiting(other.waiting.load()),
+      few(std::move(other.few)) {}
 
 OutputFile::~OutputFile() {
   if (uncached >= 0)
@@ -282,6 +285,7 @@ tl::expected<void, Error> OutputFile::place() {
   if (::rename(temporary.c_str(), path.c_str()) != 0)
     return failure("cannot be renamed into place", errno);
   ::close(std::exchange(descriptor, -1));
+  known = KnownTemporary(); // the next file's slot
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include "octavo/Checkpoint/Files/Error.h"
 #include "octavo/Checkpoint/Files/InputFile.h"
+#include "octavo/Checkpoint/Files/KnownTemporaries.h"
 
 #include <tl/expected.hpp>
 
@@ -47,6 +48,10 @@ public:
   /// of both files.
   tl::expected<void, Error> copyFrom(const InputFile& source);
 
+  /// The name that it is given, in the same folder, where that depends on what was written. The
+  /// mode is of the file that it was created for.
+  void rename(std::filesystem::path other) { path = std::move(other); }
+
   /// Syncs what was written and gives it the name it was asked for. A file of that name is
   /// replaced. After a loss of power it may be there again, until the folder is synced
   /// (DurableFolder.h).
@@ -69,8 +74,10 @@ private:
     Later later;
   };
 
-  OutputFile(std::filesystem::path path, std::string temporary, int descriptor)
-      : path(std::move(path)), temporary(std::move(temporary)), descriptor(descriptor) {}
+  OutputFile(std::filesystem::path path, std::string temporary, KnownTemporary known,
+             int descriptor)
+      : path(std::move(path)), temporary(std::move(temporary)), known(std::move(known)),
+        descriptor(descriptor) {}
   using Writer = tl::expected<void, Error> (OutputFile::*)(std::uint64_t offset,
                                                            std::span<const std::byte> bytes);
   /// Whole pages go past the cache where they can, what is left at both ends by `writeEdge`.
@@ -90,6 +97,7 @@ private:
 
   std::filesystem::path path;
   std::string temporary;
+  KnownTemporary known;
   int descriptor;
   int uncached = -1;                     ///< of the same file, past the cache; -1: it cannot
   std::atomic<std::uint64_t> waiting{0}; ///< bytes put by writeCached

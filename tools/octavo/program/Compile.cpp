@@ -3,6 +3,7 @@
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/ElapsedTime.h"
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/program/DotFlags.h"
 #include "tools/octavo/program/MissedWarnings.h"
 #include "tools/octavo/program/OrThrow.h"
@@ -11,6 +12,7 @@
 #include "octavo/Backends/CallableProgram.h"
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/Program.h"
+#include "octavo/Standalone/FolderCheck.h"
 #include "octavo/Standalone/FolderFile.h"
 #include "octavo/Text/ByteText.h"
 
@@ -54,19 +56,13 @@ void bindWeights(CallableProgram& program, const CompileOptions& options) {
       program.bind(i, std::move(*values[i]));
 }
 
-std::uintmax_t sizeOf(const std::filesystem::path& file) {
-  std::error_code none;
-  const std::uintmax_t size = std::filesystem::file_size(file, none);
-  return none ? 0 : size;
-}
-
-std::uintmax_t sizeOfKernels(const std::filesystem::path& folder) {
-  std::uintmax_t size = 0;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, none))
-    if (standalone::isKernelsFile(entry.path().filename().string()))
-      size += sizeOf(entry.path());
-  return size;
+/// What program.octavo of the folder that was written names.
+standalone::FolderFile partsOf(const std::filesystem::path& folder) {
+  const auto file = standalone::readProgramFile(folder).and_then(
+      [](const auto& bytes) { return standalone::readFolderFile(bytes); });
+  if (!file)
+    throw CommandError(file.error(), ExitCode::BadInput);
+  return *file;
 }
 
 struct Written {
@@ -84,9 +80,8 @@ void report(const CallableProgram& program, const CompileOptions& options) {
   for (const CallableProgram::Result& result : program.results())
     results.push_back({result.name, runtime::describe(result.type, result.shape)});
   const std::optional<transforms::DotReport>& dots = program.dots();
-  const std::filesystem::path folder = options.folder;
-  const std::uintmax_t weights = sizeOf(folder / standalone::kWeightsFile),
-                       kernels = sizeOfKernels(folder);
+  const standalone::FolderFile parts = partsOf(options.folder);
+  const std::uint64_t weights = parts.weights.size, kernels = parts.kernels.size;
   if (options.isJson) {
     const auto list = [](const std::vector<Written>& tensors) {
       Json rows = Json::array();
@@ -163,19 +158,21 @@ void addCompileCommand(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "compile", "Write a program to a folder, from which C, C++ and Python run it");
   auto options = std::make_shared<CompileOptions>();
-  command->add_option("PROGRAM", options->program, "StableHLO, in any form that octavo run takes")
-      ->type_name("FILE")
-      ->required();
-  command
-      ->add_option(
-          "--weights", options->weights,
-          "Weights: tensors for the arguments of the same names, which the folder keeps; may be "
-          "repeated")
-      ->type_name("FILE.safetensors")
-      ->allow_extra_args(false);
-  command->add_option("-o,--output", options->folder, "The folder")
-      ->type_name("FOLDER")
-      ->required();
+  readsPath(
+      command
+          ->add_option("PROGRAM", options->program, "StableHLO, in any form that octavo run takes")
+          ->type_name("FILE")
+          ->required());
+  readsPath(command
+                ->add_option("--weights", options->weights,
+                             "Weights: tensors for the arguments of the same names, which the "
+                             "folder keeps; may be "
+                             "repeated")
+                ->type_name("FILE.safetensors")
+                ->allow_extra_args(false));
+  writesPath(command->add_option("-o,--output", options->folder, "The folder")
+                 ->type_name("FOLDER")
+                 ->required());
   command->add_flag("--ignore-unused", options->ignoresUnused,
                     "Ignore tensors that no argument uses");
   command->add_option("--function", options->function, "Function to compile instead of @main")
