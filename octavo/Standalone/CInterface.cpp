@@ -1,13 +1,16 @@
 // octavo_program.h.
 #include "octavo/Standalone/octavo_program.h"
 
+#include "octavo/Parallel/FloatEnvironment.h"
 #include "octavo/Parallel/Loops.h"
 #include "octavo/Parallel/Threads.h"
 #include "octavo/Standalone/LoadedProgram.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -61,6 +64,7 @@ octavo_tensor described(const std::vector<LoadedProgram::Tensor>& tensors,
 
 /// Calls f; what it throws or says is the thread's last error.
 template <typename F> bool succeeds(const F& f) {
+  const octavo::parallel::DefaultFloatEnvironment environment; // whatever the caller computes with
   std::string why;
   try {
     std::optional<std::string> error = f();
@@ -92,17 +96,89 @@ std::optional<std::string> wrongPointer(const void* memory, std::size_t bytes,
   return std::nullopt;
 }
 
+/// Elements that are narrower than a byte: why one is no code of its type, and whether some are
+/// signed integers with their sign above it, which are taken without.
+std::optional<std::string> wrongCode(std::span<const std::byte> elements,
+                                     const LoadedProgram::Tensor& tensor, std::size_t number,
+                                     bool& hasSigns) {
+  if (tensor.type.isComplex() || tensor.type.width() >= 8)
+    return std::nullopt;
+  const auto above = static_cast<std::byte>(0xFF << tensor.type.width());
+  std::byte all{}; // a loop without an exit, which the compiler makes a vector's
+  for (const std::byte each : elements)
+    all |= each;
+  if ((all & above) == std::byte{})
+    return std::nullopt;
+  const bool isSigned =
+      tensor.type.isInteger() && !tensor.type.isBoolean() && !tensor.type.integer().isUnsigned;
+  const std::byte sign = above >> 1;
+  const auto isNone = [&](std::byte each) {
+    return (each & above) != std::byte{} &&
+           !(isSigned && (each & (above | sign)) == (above | sign));
+  };
+  const auto found = std::ranges::find_if(elements, isNone);
+  hasSigns = true;
+  if (found == elements.end())
+    return std::nullopt;
+  return fmt::format("argument {} (\"{}\") has 0x{:02x} at element {}, which is not a code of {}: "
+                     "that has {} bit{}, one element in a byte",
+                     number, tensor.name, std::to_integer<int>(*found), found - elements.begin(),
+                     tensor.type.name(), tensor.type.width(), tensor.type.width() == 1 ? "" : "s");
+}
+
+Value withoutSigns(const octavo::numerics::Tensor& tensor) {
+  octavo::numerics::Tensor own(tensor);
+  const auto mask = static_cast<std::byte>((1 << tensor.type.width()) - 1);
+  for (std::byte& each : own.bytes)
+    each &= mask;
+  return Value(std::move(own));
+}
+
+bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
+  return std::less<>()(a.data(), b.data() + b.size()) &&
+         std::less<>()(b.data(), a.data() + a.size());
+}
+
+/// Why a result cannot lie there.
+std::optional<std::string> wrongPlace(const LoadedProgram& program, std::size_t number,
+                                      std::span<const Value> arguments,
+                                      std::span<const std::span<std::byte>> results) {
+  const std::span<const std::byte> own = results[number];
+  const std::string& name = program.results()[number].name;
+  for (std::size_t i = 0; i < number; ++i)
+    if (overlap(own, results[i]))
+      return fmt::format("result {} (\"{}\") shares memory with result {} (\"{}\")", number, name,
+                         i, program.results()[i].name);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto& given = arguments[i].tensor().bytes;
+    if (overlap(own, given) && (given.data() != own.data() || given.size() != own.size()))
+      return fmt::format("result {} (\"{}\") shares memory with argument {} (\"{}\"), but not from "
+                         "the first byte to the last",
+                         number, name, i, program.arguments()[i].name);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> run(LoadedProgram& program, std::int64_t items,
                                const void* const* arguments, void* const* results) {
   if (auto wrong = program.checkItems(items); !wrong)
     return std::move(wrong.error());
+  if (arguments == nullptr && !program.arguments().empty())
+    return "the array of arguments is a null pointer";
+  if (results == nullptr && !program.results().empty())
+    return "the array of results is a null pointer";
   std::vector<Value> values;
+  std::vector<bool> haveSigns;
   for (std::size_t i = 0; i < program.arguments().size(); ++i) {
     const LoadedProgram::Tensor& tensor = program.arguments()[i];
     const std::size_t bytes = bytesOf(tensor, items);
     if (auto wrong = wrongPointer(arguments[i], bytes, tensor, "argument", i))
       return wrong;
     auto* memory = static_cast<std::byte*>(const_cast<void*>(arguments[i]));
+    bool hasSigns = false;
+    if (auto wrong = wrongCode({memory, bytes}, tensor, i, hasSigns))
+      return wrong;
+    haveSigns.push_back(hasSigns);
     values.emplace_back(octavo::numerics::Tensor{tensor.type, tensor.shapeOf(items),
                                                  Bytes::lent({memory, bytes}, nullptr)});
   }
@@ -113,7 +189,12 @@ std::optional<std::string> run(LoadedProgram& program, std::int64_t items,
     if (auto wrong = wrongPointer(results[i], bytes, tensor, "result", i))
       return wrong;
     memory.emplace_back(static_cast<std::byte*>(results[i]), bytes);
+    if (auto wrong = wrongPlace(program, i, values, memory))
+      return wrong;
   }
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (haveSigns[i])
+      values[i] = withoutSigns(values[i].tensor());
   const octavo::execution::Host host;
   auto done = program.runInto(values, host, memory);
   return done ? std::nullopt : std::optional(std::move(done.error()));
@@ -144,24 +225,28 @@ octavo_program* octavo_program_load(const char* folder) {
 void octavo_program_free(octavo_program* program) { delete program; }
 
 size_t octavo_program_argument_count(const octavo_program* program) {
-  return program->loaded->arguments().size();
+  return program == nullptr ? 0 : program->loaded->arguments().size();
 }
 size_t octavo_program_result_count(const octavo_program* program) {
-  return program->loaded->results().size();
+  return program == nullptr ? 0 : program->loaded->results().size();
 }
 
 octavo_tensor octavo_program_argument(const octavo_program* program, size_t index) {
+  if (program == nullptr)
+    return described({}, {}, 0);
   return described(program->loaded->arguments(), program->argumentTypes, index);
 }
 octavo_tensor octavo_program_result(const octavo_program* program, size_t index) {
+  if (program == nullptr)
+    return described({}, {}, 0);
   return described(program->loaded->results(), program->resultTypes, index);
 }
 
 int64_t octavo_program_least_items(const octavo_program* program) {
-  return program->loaded->items().least;
+  return program == nullptr ? 0 : program->loaded->items().least;
 }
 int64_t octavo_program_most_items(const octavo_program* program) {
-  return program->loaded->items().most;
+  return program == nullptr ? 0 : program->loaded->items().most;
 }
 
 int octavo_program_run(octavo_program* program, const void* const* arguments,
@@ -177,6 +262,8 @@ int octavo_program_run_on(octavo_program* program, const void* const* arguments,
 int octavo_program_run_items(octavo_program* program, int64_t items, const void* const* arguments,
                              void* const* results, int threads) {
   const bool isDone = succeeds([&]() -> std::optional<std::string> {
+    if (program == nullptr)
+      return "the program is a null pointer";
     if (threads < 0)
       return fmt::format("{} threads cannot run anything", threads);
     if (threads == 0)

@@ -26,7 +26,8 @@ typedef struct octavo_program octavo_program;
 typedef struct octavo_tensor {
   const char* name;
   /* The elements, as MLIR spells them: f32, bf16, i32, ui8, i1, f8E4M3FN, complex<f32>, ... An
-   * element takes 1, 2, 4, 8 or 16 bytes; narrower ones lie one in a byte. */
+   * element takes 1, 2, 4, 8 or 16 bytes; narrower ones lie one in a byte, in its lowest bits: the
+   * others are 0, or of a signed integer of an argument its sign. An i1 is 0 or 1. */
   const char* type;
   size_t element_bytes;
   size_t rank;
@@ -40,8 +41,9 @@ typedef struct octavo_tensor {
 
 /* The program of a folder; null where it cannot be loaded, and octavo_last_error says why. Its code
  * runs in this process: load no folder that you would not run. Weights are mapped, so that
- * processes have them in memory once. The folder's files are not to be changed while a program is
- * loaded; `octavo compile` may write the folder again, which has new files then. */
+ * processes have them in memory once. The folder's files are not to be changed in place while a
+ * program is loaded; `octavo compile` may write the folder again, at any time, which has new files
+ * then. */
 OCTAVO_API octavo_program* octavo_program_load(const char* folder);
 
 /* Frees the program, of which no run is under way. Null is nothing. */
@@ -61,9 +63,11 @@ OCTAVO_API int64_t octavo_program_most_items(const octavo_program* program);
 
 /* Runs the program on the elements of its arguments, and writes its results: one pointer each, to
  * as many bytes as octavo_tensor says, aligned to an element. 0, or -1 where octavo_last_error says
- * what is wrong; the results may be written in part then. Any number of threads may run a program
- * at once, each with results of its own. The memory of a result may be that of an argument, from
- * the first byte to the last; arguments are not written to otherwise. */
+ * what is wrong: a null pointer, an element that is no code of its type, results that overlap. The
+ * results may be written in part where it is an error of the run. Any number of threads may run a
+ * program at once, each with results of its own. The memory of a result may be that of an argument,
+ * from the first byte to the last, and must not overlap one otherwise; arguments are not written to
+ * but so. */
 OCTAVO_API int octavo_program_run(octavo_program* program, const void* const* arguments,
                                   void* const* results);
 
