@@ -40,7 +40,7 @@ protected:
         .run(frame);
   }
   Outcome give(std::vector<Value> values) {
-    return run([&](std::vector<Value>, const Host&) { return values; });
+    return run([&](const std::vector<Value>&, const Host&) { return values; });
   }
   bool isUntouched(std::size_t from) const {
     return std::all_of(memory.begin() + static_cast<std::ptrdiff_t>(from), memory.end(),
@@ -83,8 +83,8 @@ TEST_F(InterpretedTest, thereAreAsManyResults) {
 }
 
 TEST_F(InterpretedTest, noMemoryIsAnError) {
-  const Outcome outcome =
-      run([](std::vector<Value>, const Host&) -> tl::expected<std::vector<Value>, std::string> {
+  const Outcome outcome = run(
+      [](const std::vector<Value>&, const Host&) -> tl::expected<std::vector<Value>, std::string> {
         throw std::bad_alloc();
       });
   ASSERT_FALSE(outcome);
