@@ -25,4 +25,16 @@ Error doubtError(Doubt doubt, std::string file, std::string tensor, std::string 
                              rowOf(comesOf.value_or(doubt)).then)};
 }
 
+Error doubtOfInputs(Doubt doubt, std::string file, std::string tensor, std::string found) {
+  const DoubtRow& row = rowOf(doubt);
+  return {.file = std::move(file),
+          .problem = fmt::format("has {}, of what the model computes as it runs", row.noun),
+          .tensor = std::move(tensor),
+          .expected = "a positive, finite number",
+          .found = std::move(found),
+          .fix = fmt::format("calibrate again, or go on with --allow {}: then it is written as it "
+                             "is, and no weight changes",
+                             row.name)};
+}
+
 } // namespace octavo::checkpoint

@@ -13,7 +13,15 @@
 
 namespace octavo::checkpoint {
 
-enum class Doubt : std::uint8_t { NanScale, InfScale, NegativeScale, ZeroScale, BlockSize };
+enum class Doubt : std::uint8_t {
+  NanScale,
+  InfScale,
+  NegativeScale,
+  ZeroScale,
+  BlockSize,
+  UnscaledCodes,
+  AmbiguousFormat
+};
 
 struct DoubtRow {
   Doubt doubt;
@@ -31,6 +39,11 @@ inline constexpr auto kDoubts = std::to_array<DoubtRow>({
     {Doubt::BlockSize, "block-size",
      "a block size in its configuration that its tensors do not have",
      "the shape of the scales decides the block size"},
+    {Doubt::UnscaledCodes, "unscaled-codes", "narrow floats without a scale",
+     "each code is its own value, as where a model was cast"},
+    {Doubt::AmbiguousFormat, "ambiguous-format",
+     "bytes that are different values in two formats, and nothing says which it has",
+     "they are read as the one found first"},
 });
 
 const DoubtRow& rowOf(Doubt doubt);
@@ -53,5 +66,8 @@ private:
 /// that, or of another doubt in its place.
 Error doubtError(Doubt doubt, std::string file, std::string tensor, std::string expected,
                  std::string found, std::optional<Doubt> comesOf = {});
+/// The same of a scale that no weight is under, of a layer's inputs or a cache: what comes of it is
+/// that it is written as it is.
+Error doubtOfInputs(Doubt doubt, std::string file, std::string tensor, std::string found);
 
 } // namespace octavo::checkpoint

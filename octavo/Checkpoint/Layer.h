@@ -6,6 +6,7 @@
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Numerics/Scaled.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,6 +19,16 @@ namespace octavo::checkpoint {
 /// (compressed-tensors' global scales).
 enum class Meaning : std::uint8_t { Multiplies, Divides };
 
+/// The order in which the scales of a layer lie in their tensor.
+enum class ScaleOrder : std::uint8_t {
+  Rows,  ///< row after row of the grid
+  Tiles, ///< cuBLAS' tiles of 128 x 4 (ScaleTiles.h)
+  Parts, ///< one for each part of a fused weight (Layer::partRows), which all its rows share
+};
+
+/// Which element of two lies in the low four bits of a byte.
+enum class NibbleOrder : std::uint8_t { EvenIsLow, EvenIsHigh };
+
 /// A part of a layer: the tensor, and how its bytes are read.
 struct Part {
   StoredTensor tensor;
@@ -27,6 +38,9 @@ struct Part {
   /// axes; else one code a container.
   bool packed = false;
   Meaning meaning = Meaning::Multiplies;
+  ScaleOrder order = ScaleOrder::Rows;
+  std::array<std::int64_t, 2> grid = {}; ///< Tiles: rows and columns of the grid, without padding
+  NibbleOrder nibbles = NibbleOrder::EvenIsLow; ///< of packed codes of 4 bits
 };
 
 /// What the layer's activations are quantized to at run time.
@@ -69,7 +83,13 @@ struct Layer {
   /// Nothing: missing or unreadable (a Finding says so). Any rank whose extents in order are the
   /// grid's, but for ones: [N], [N, 1], [n, 1, k, 1], []. Swapped axes: [E, k, n].
   std::optional<Part> scales;
-  std::optional<Part> outer; ///< one number, or one an expert
+  /// One number, or one an expert. Nothing also where the type has no outer scale.
+  std::optional<Part> outer;
+  /// Where the scales are one a part: how many rows each part has, of every matrix. The block is
+  /// then one row.
+  std::vector<std::int64_t> partRows;
+  /// What was found in the place of scales that are not read: "m.weight_scale F32 [8, 2]".
+  std::string misread;
   /// Static activation scale; NVFP4: the activations' outer scale. One number, or one an expert.
   std::optional<Part> inputScale;
   /// A tensor beside it that changes what it computes and is not applied, as a clause ("m.g_idx

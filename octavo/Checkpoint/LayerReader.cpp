@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/LayerReader.h"
 
+#include "octavo/Checkpoint/ScaleTiles.h"
 #include "octavo/Checkpoint/StoredCode.h"
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/Pack.h"
@@ -55,6 +56,21 @@ tl::expected<std::vector<float>, Error> multipliers(const Part& part) {
   return numbers;
 }
 
+/// How many scales the tensor of a layer has, padding included.
+static std::int64_t storedScaleCount(const Layer& layer, std::span<const std::int64_t> grid) {
+  switch (layer.scales->order) {
+  case ScaleOrder::Rows:
+    break;
+  case ScaleOrder::Tiles: {
+    const auto [rows, columns] = paddedToTiles(grid[0], grid[1]);
+    return rows * columns;
+  }
+  case ScaleOrder::Parts:
+    return std::ssize(layer.partRows) * (grid.size() == 3 ? grid[0] : 1);
+  }
+  return numerics::elementCount(grid);
+}
+
 tl::expected<LayerReader, Error> LayerReader::open(const Layer& layer) {
   if (!layer.unapplied.empty())
     return tl::unexpected(
@@ -98,8 +114,9 @@ tl::expected<LayerReader, Error> LayerReader::open(const Layer& layer) {
                   storage(*layer.elements.tensor.entry));
   if (!layer.scales)
     return refuse(layer.elements, "the scales of this layer are missing or unreadable",
-                  fmt::format("scales [{}]", fmt::join(grid, ", ")), "none");
-  const auto scaleBytes = static_cast<std::size_t>(numerics::elementCount(grid)) *
+                  fmt::format("scales [{}]", fmt::join(grid, ", ")),
+                  layer.misread.empty() ? "none" : layer.misread);
+  const auto scaleBytes = static_cast<std::size_t>(storedScaleCount(layer, grid)) *
                           static_cast<std::size_t>(layer.scales->format->bytes());
   if (layer.scales->tensor.size() != scaleBytes)
     return refuse(
@@ -153,7 +170,11 @@ tl::expected<void, Error> LayerReader::fetchElements(std::int64_t begin, std::in
   const StoredTensor& tensor = source->elements.tensor;
   if (!isSwapped()) {
     fetched.elements.resize(static_cast<std::size_t>(end - begin) * rowBytes);
-    return tensor.fetch(static_cast<std::size_t>(begin) * rowBytes, fetched.elements);
+    auto done = tensor.fetch(static_cast<std::size_t>(begin) * rowBytes, fetched.elements);
+    if (done && source->elements.nibbles == NibbleOrder::EvenIsHigh)
+      for (std::byte& pair : fetched.elements)
+        pair = pair << 4 | pair >> 4;
+    return done;
   }
   const std::int64_t first = begin % storedRows;
   const auto matrixBegin = static_cast<std::uint64_t>(begin - first) * rowBytes;
@@ -175,6 +196,10 @@ LayerReader::Range LayerReader::storedScales(std::int64_t begin, std::int64_t en
 tl::expected<void, Error> LayerReader::fetchScales(std::int64_t begin, std::int64_t end,
                                                    Fetched& fetched) const {
   const StoredTensor& tensor = source->scales->tensor;
+  if (source->scales->order == ScaleOrder::Tiles)
+    return fetchTiles(begin, end, fetched);
+  if (source->scales->order == ScaleOrder::Parts)
+    return fetchParts(begin, end, fetched);
   if (!hasSwappedScales()) {
     const Range range = storedScales(begin, end);
     fetched.scales.resize(range.size);
@@ -187,6 +212,50 @@ tl::expected<void, Error> LayerReader::fetchScales(std::int64_t begin, std::int6
   return fetched.scaleColumns.read({tensor, matrixBegin, gridColumns, gridRows, width}, first,
                                    first + (end - begin + blockRows - 1) / blockRows,
                                    fetched.scales);
+}
+
+tl::expected<void, Error> LayerReader::fetchTiles(std::int64_t begin, std::int64_t end,
+                                                  Fetched& fetched) const {
+  assert(blockRows == 1);
+  const auto width = static_cast<std::size_t>(source->scales->format->bytes());
+  const std::int64_t inRow = paddedToTiles(1, gridColumns)[1] * kTileRows; // of tiles
+  const std::int64_t firstRow = begin / kTileRows;
+  const std::int64_t lastRow = std::max(firstRow, (end + kTileRows - 1) / kTileRows);
+  fetched.tiles.resize(static_cast<std::size_t>((lastRow - firstRow) * inRow) * width);
+  fetched.scales.resize(static_cast<std::size_t>((end - begin) * gridColumns) * width);
+  return source->scales->tensor
+      .fetch(static_cast<std::uint64_t>(firstRow * inRow) * width, fetched.tiles)
+      .map([&] {
+        std::byte* to = fetched.scales.data();
+        for (std::int64_t row = begin; row < end; ++row)
+          for (std::int64_t column = 0; column < gridColumns; ++column, to += width)
+            std::memcpy(to,
+                        fetched.tiles.data() +
+                            static_cast<std::size_t>(
+                                placeInTiles(row - firstRow * kTileRows, column, gridColumns)) *
+                                width,
+                        width);
+      });
+}
+
+tl::expected<void, Error> LayerReader::fetchParts(std::int64_t begin, std::int64_t end,
+                                                  Fetched& fetched) const {
+  assert(blockRows == 1 && gridColumns == 1);
+  const auto width = static_cast<std::size_t>(source->scales->format->bytes());
+  fetched.tiles.resize(source->scales->tensor.size());
+  fetched.scales.resize(static_cast<std::size_t>(end - begin) * width);
+  return source->scales->tensor.fetch(0, fetched.tiles).map([&] {
+    std::byte* to = fetched.scales.data();
+    for (std::int64_t row = begin; row < end; ++row, to += width) {
+      std::int64_t inMatrix = row % storedRows;
+      std::size_t part = 0;
+      while (part + 1 < source->partRows.size() && inMatrix >= source->partRows[part])
+        inMatrix -= source->partRows[part++];
+      const auto place =
+          static_cast<std::size_t>(row / storedRows) * source->partRows.size() + part;
+      std::memcpy(to, fetched.tiles.data() + place * width, width);
+    }
+  });
 }
 
 tl::expected<void, Error> LayerReader::codes(std::int64_t begin, std::int64_t end,

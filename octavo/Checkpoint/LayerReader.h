@@ -65,7 +65,7 @@ public:
   /// Number of the scales of a piece.
   std::int64_t scaleCount(std::int64_t begin, std::int64_t end) const;
   /// Where they lie in the tensor of the layer's part, in bytes. Precondition: the axes are not
-  /// swapped.
+  /// swapped, and the scales lie row after row.
   struct Range {
     std::uint64_t begin, size;
   };
@@ -89,6 +89,10 @@ private:
                                           Fetched& fetched) const;
   tl::expected<void, Error> fetchScales(std::int64_t begin, std::int64_t end,
                                         Fetched& fetched) const;
+  tl::expected<void, Error> fetchTiles(std::int64_t begin, std::int64_t end,
+                                       Fetched& fetched) const;
+  tl::expected<void, Error> fetchParts(std::int64_t begin, std::int64_t end,
+                                       Fetched& fetched) const;
   /// Whether codes have to be unpacked to lie one a byte.
   bool unpacks() const { return source->elements.packed && source->type.element->width() < 8; }
   void unpackRows(const std::byte* packed, std::int64_t rows, std::uint8_t* codes,

@@ -27,6 +27,7 @@ struct Piece {
 /// What one thread has read of the input, as that stores it; memory that is kept from call to call.
 struct Fetched {
   std::vector<std::byte> elements, scales;
+  std::vector<std::byte> tiles; ///< scales as they lie in tiles, or one a part
   ColumnWindow elementColumns, scaleColumns;
 };
 

@@ -125,6 +125,21 @@ tl::expected<void, Error> checkNumbers(const Part& part, Doubts allowed, bool is
   return {};
 }
 
+tl::expected<void, Error> checkRunTimeNumbers(const Part& part, Doubts allowed) {
+  const auto bytes = part.tensor.bytes();
+  if (!bytes)
+    return tl::unexpected(bytes.error());
+  const auto width = static_cast<std::size_t>(part.format->bytes());
+  for (std::size_t i = 0; i < bytes->size() / width; ++i) {
+    const double value = decoded(*part.format, bytes->data() + i * width);
+    if (const std::optional<Doubt> doubt = doubtOf(value); doubt && !allowed.has(*doubt))
+      return tl::unexpected(doubtOfInputs(
+          *doubt, part.tensor.shard->name(), part.tensor.name(),
+          bytes->size() == width ? fmt::format("{}", value) : fmt::format("{} at [{}]", value, i)));
+  }
+  return {};
+}
+
 tl::expected<void, Error> checkOuterScale(const Layer& layer, Doubts allowed) {
   if (!layer.outer)
     return {};

@@ -41,6 +41,8 @@ private:
 /// cache. Errors: the first that is doubtful and not allowed; of reading the file. `isOverZeros`:
 /// multiplying by 0 loses nothing.
 tl::expected<void, Error> checkNumbers(const Part& part, Doubts allowed, bool isOverZeros = false);
+/// The same of a scale of a layer's inputs or of a cache, under which there is no weight.
+tl::expected<void, Error> checkRunTimeNumbers(const Part& part, Doubts allowed);
 
 /// The outer scale of a layer; the codes are read where it multiplies by 0.
 tl::expected<void, Error> checkOuterScale(const Layer& layer, Doubts allowed);

@@ -183,7 +183,8 @@ def test_what_is_left_on_a_full_disk_is_said(tmp_path, source):
         assert "from an earlier run" in again.stdout
 
 
-LAYOUTS = ["fp8", "deepseek", "compressed-tensors", "modelopt", "quark", "gpt-oss", "native", "plain"]
+LAYOUTS = ["fp8", "deepseek", "compressed-tensors", "modelopt", "quark", "gpt-oss", "comfyui", "mlx", "torchao", "native",
+           "plain"]
 FORMATS = ["mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3", "mxfp4", "mxint8", "nvfp4", "fp8_tensor", "fp8_row",
            "fp8_block", "fp8_group"]
 RULES = ["floor", "ceil", "even", "round-up", "nearest"]

@@ -23,7 +23,7 @@ def test_every_layout_is_listed_in_each_form():
     rows = json.loads(layouts("--json"))["layouts"]
     names = [row["name"] for row in rows]
     assert {"compressed-tensors", "modelopt", "quark", "deepseek", "gpt-oss", "fp8", "native",
-            "plain"} == set(names)
+            "comfyui", "mlx", "torchao", "plain"} == set(names)
     for name in names:
         assert f"\n{name}: " in layouts()
     dividing = {(row["name"], part) for row in rows for spelling in row["spellings"]

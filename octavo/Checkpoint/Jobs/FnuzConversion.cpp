@@ -401,6 +401,12 @@ public:
     });
     if (!placed)
       return tl::unexpected(std::move(placed.error()));
+    if (!inventory().foreign.empty())
+      return tl::unexpected(Error{.file = folder.path().string(),
+                                  .problem = "has codes that octavo cannot read",
+                                  .tensor = inventory().foreign.front().tensor.name(),
+                                  .found = inventory().foreign.front().producer,
+                                  .fix = "dequantize it with the tool that wrote it"});
     if (rewrite.changes.empty())
       return tl::unexpected(Error{.file = folder.path().string(),
                                   .problem = isToFnuz() ? "has no FP8 weights of OCP's formats"
@@ -446,6 +452,15 @@ private:
     const CodeMap map = isCap        ? capped(from)
                         : isToFnuz() ? toFnuz(from, choice.codes)
                                      : toOcp(from, choice.codes);
+    if (layer.scales->order != ScaleOrder::Rows)
+      return tl::unexpected(Error{.file = layer.scales->tensor.shard->name(),
+                                  .problem = "has scales that are not one a block, row after row",
+                                  .tensor = layer.scales->tensor.name(),
+                                  .found = layer.scales->order == ScaleOrder::Tiles
+                                               ? "cuBLAS' tiles"
+                                               : "one for each part of a fused weight",
+                                  .fix = "`octavo checkpoint convert DIR -o OUT --layout LAYOUT` "
+                                         "first, with a layout that octavo writes"});
     std::optional<CodeMap> byValue;
     if (!isToFnuz() && choice.codes.noTwin == NoTwin::Requantize)
       byValue = toOcpByValue(from, choice.codes);
@@ -455,7 +470,7 @@ private:
     change.bytesAfter = change.bytesBefore;
     if (!layer.inputScale)
       return {};
-    return checkNumbers(*layer.inputScale, choice.allowed).and_then([&] {
+    return checkRunTimeNumbers(*layer.inputScale, choice.allowed).and_then([&] {
       return placeInputScale(*layer.inputScale, map.exponent);
     });
   }

@@ -184,6 +184,9 @@ planLayer(std::string_view module, std::string_view parameter, std::span<const s
   switch (spelling.elements.shape) {
   case ElementShape::Logical:
     break;
+  case ElementShape::HighFirst:
+  case ElementShape::PackedWords:
+    return refuse("elements packed so are read and not written");
   case ElementShape::PackedBytes:
     elementShape.back() = columns * width / 8;
     break;
@@ -217,6 +220,8 @@ planLayer(std::string_view module, std::string_view parameter, std::span<const s
   case ScaleShape::Grid:
     scaleShape = grid;
     break;
+  case ScaleShape::Tiles:
+    return refuse("scales in tiles are read and not written");
   case ScaleShape::Grid4:
     if (rank != 2)
       return refuse("scales of rank 4 are for matrices, this is {}", text(shape));

@@ -49,8 +49,10 @@ class RespellStep final : public Step {
 public:
   RespellStep(const LayerReader& reader, LayerPlan plan, Doubts allowed)
       : reader(reader), check(reader, allowed), plan(std::move(plan)),
-        keepsAxes(reader.layer().storedAxes == this->plan.axes),
-        keepsBytes(keepsAxes && isPacked(reader.layer()) == this->plan.isPacked) {
+        keepsAxes(reader.layer().storedAxes == this->plan.axes &&
+                  reader.layer().scales->order == ScaleOrder::Rows),
+        keepsBytes(keepsAxes && isPacked(reader.layer()) == this->plan.isPacked &&
+                   reader.layer().elements.nibbles == NibbleOrder::EvenIsLow) {
     if (keepsBytes)
       all = {{0, reader.rows()}};
     else
@@ -90,13 +92,29 @@ public:
     if (auto read = reader.scales(piece.begin, piece.end, scales.data(), scratch.fetched); !read)
       return read;
     return plan.writeCodes(sink, piece, scratch.codes, scratch.stored).and_then([&] {
-      return plan.writeScales(sink, piece, scales);
+      return plan.writeScales(sink, piece, asPlanned(scales));
     });
   }
 
 private:
   static bool isPacked(const Layer& layer) {
     return layer.elements.packed && layer.type.element->width() < 8;
+  }
+
+  /// Codes of the layer's scales as those of the plan's format, which has them exactly.
+  std::vector<std::byte> asPlanned(std::vector<std::byte> scales) const {
+    const ElementFormat &from = *reader.layer().type.scale, &to = *plan.type.scale;
+    if (from == to)
+      return scales;
+    const auto width = static_cast<std::size_t>(from.bytes()),
+               newWidth = static_cast<std::size_t>(to.bytes());
+    std::vector<std::byte> converted(scales.size() / width * newWidth);
+    for (std::size_t i = 0; i < scales.size() / width; ++i) {
+      const std::uint64_t code =
+          numerics::convert(to, numerics::decode(from, codeAt(from, scales.data() + i * width)));
+      std::memcpy(converted.data() + i * newWidth, &code, newWidth);
+    }
+    return converted;
   }
 
   tl::expected<void, Error> writeScales(const Sink& sink, PageBuffer& buffer) const {
@@ -112,7 +130,8 @@ private:
     const Layer& layer = reader.layer();
     tl::expected<void, Error> written;
     if (plan.outer)
-      written = writeNumbers(sink, *plan.outer, *layer.outer, plan.outerMeaning);
+      written = layer.outer ? writeNumbers(sink, *plan.outer, *layer.outer, plan.outerMeaning)
+                            : plan.writeOuter(sink, 1.0f);
     if (written && plan.input)
       written = writeNumbers(sink, *plan.input, *layer.inputScale, plan.inputMeaning);
     return written;

@@ -340,8 +340,7 @@ void reportSparse(const Folder& folder, Inventory& inventory, Findings& findings
     return !tensor.ends_with(".compressed") && isOfOne(tensor);
   };
   std::erase_if(findings, [&](const Finding& finding) {
-    return (finding.rule == "orphan-scale" && isScaleOfOne(finding.tensor)) ||
-           (finding.rule == "foreign-codes" && isOfOne(finding.tensor));
+    return finding.rule == "orphan-scale" && isScaleOfOne(finding.tensor);
   });
   std::erase_if(inventory.foreign,
                 [&](const ForeignCodes& codes) { return isOfOne(codes.tensor.name()); });

@@ -23,6 +23,37 @@ constexpr auto kFp8Spellings = std::to_array<LayerSpelling>({
      {},
      kFp8Input,
      Access::Tolerated},
+    // Mistral's, under Hugging Face's names and its own (consolidated.safetensors).
+    {"fp8_tensor",
+     kFp8Weight,
+     {"*_scale_inv", "", ScaleShape::Scalar},
+     {},
+     {"activation_scale", "", ScaleShape::Scalar},
+     Access::ReadOnly,
+     StoredAxes::Same,
+     InputScale::Telling},
+    {"fp8_tensor",
+     kFp8Weight,
+     {"*_scale", "", ScaleShape::Scalar},
+     {},
+     {"activation_scale", "", ScaleShape::Scalar},
+     Access::ReadOnly,
+     StoredAxes::Same,
+     InputScale::Telling},
+    {"fp8_tensor",
+     kFp8Weight,
+     {"qscale_weight", "", ScaleShape::Scalar},
+     {},
+     {"qscale_act", "", ScaleShape::Scalar},
+     Access::ReadOnly},
+    // TensorRT-LLM's, and Transformer Engine's tensors beside their codes.
+    {"fp8_tensor",
+     kFp8Weight,
+     {"weights_scaling_factor", "F32", ScaleShape::One},
+     {},
+     {"activation_scaling_factor", "F32", ScaleShape::One},
+     Access::ReadOnly},
+    {"fp8_tensor", kFp8Weight, {"*._scale_inv", "F32", ScaleShape::One}, {}, {}, Access::ReadOnly},
 });
 
 class Fp8 : public Layout {
@@ -32,7 +63,8 @@ public:
     return "FP8 weights with one F32 scale per tensor, activations static or dynamic.";
   }
   std::string_view source() const override {
-    return "AutoFP8 auto_fp8/quantize.py; vLLM quantization/fp8.py";
+    return "AutoFP8 auto_fp8/quantize.py; vLLM quantization/fp8.py; mistral-common's and "
+           "TensorRT-LLM's names";
   }
   std::span<const LayerSpelling> spellings() const override { return kFp8Spellings; }
 

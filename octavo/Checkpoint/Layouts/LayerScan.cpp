@@ -314,8 +314,7 @@ static void refuseUnusedScales(const Folder& folder, const Placed& placed, Inven
 }
 
 /// Codes that no layer has taken. Narrow floats without any scale are doubtful: they may be values.
-static void refuseForeignCodes(const Folder& folder, const Placed& placed, Inventory& inventory,
-                               Findings& findings) {
+static void refuseForeignCodes(const Folder& folder, const Placed& placed, Inventory& inventory) {
   std::unordered_set<std::string_view> known;
   for (const Unread& each : inventory.unread)
     known.insert(each.name);
@@ -328,25 +327,14 @@ static void refuseForeignCodes(const Folder& folder, const Placed& placed, Inven
   for (const ForeignCodes& codes : inventory.foreign)
     foreign.insert(codes.tensor.entry);
   std::vector<Unread> unread; // `known` points into those that are there
-  std::map<std::string_view, std::vector<const StoredTensor*>> byProducer;
   for (const ForeignCodes& codes : inventory.foreign)
-    byProducer[codes.producer].push_back(&codes.tensor);
-  for (const auto& [producer, tensors] : byProducer) {
-    const StoredTensor& first = *tensors.front();
-    const std::string whose = producer.empty() ? std::string("codes of a producer that is not told")
-                                               : fmt::format("codes of {}", producer);
-    findings.push_back(finding(
-        "foreign-codes", first.shard->name(), first.name(),
-        fmt::format("{}: {}{}", whose, describe(*first.entry),
-                    tensors.size() > 1 ? fmt::format(", and {} tensors like it", tensors.size() - 1)
-                                       : "")));
-    for (const StoredTensor* tensor : tensors)
-      unread.push_back(
-          {tensor->name(), fmt::format("{}, {}", describe(*tensor->entry), whose),
-           producer.empty()
-               ? "dequantize it with the tool that wrote it"
-               : fmt::format("dequantize it with the tool that wrote it ({})", producer)});
-  }
+    unread.push_back(
+        {codes.tensor.name(),
+         fmt::format("{}, codes of {}", describe(*codes.tensor.entry),
+                     codes.producer.empty() ? "a producer that is not told" : codes.producer),
+         codes.producer.empty()
+             ? "dequantize it with the tool that wrote it"
+             : fmt::format("dequantize it with the tool that wrote it ({})", codes.producer)});
   for (const StoredTensor& tensor : folder.tensors())
     if (isNarrowFloat(*tensor.entry->dtype) && tensor.entry->shape.size() >= 2 &&
         tensor.size() > 0 && !taken(tensor) && !foreign.contains(tensor.entry))
@@ -356,26 +344,14 @@ static void refuseForeignCodes(const Folder& folder, const Placed& placed, Inven
   std::ranges::move(unread, std::back_inserter(inventory.unread));
 }
 
-void reportForeignCodes(const Folder& folder, std::string_view producer, Inventory& inventory,
-                        Findings& findings) {
+void addForeignCodes(const Folder& folder, std::string_view producer, Inventory& inventory) {
   std::unordered_set<const SafetensorsEntry*> known;
   for (const ForeignCodes& codes : inventory.foreign)
     known.insert(codes.tensor.entry);
-  const Unread* first = nullptr;
-  std::size_t count = 0;
-  for (const Unread& each : inventory.unread) {
-    const StoredTensor* tensor = folder.find(each.name);
-    if (!tensor || tensor->entry->shape.size() < 2 || !known.insert(tensor->entry).second)
-      continue;
-    inventory.foreign.push_back({*tensor, std::string(producer)});
-    first = first ? first : &each;
-    ++count;
-  }
-  if (first)
-    findings.push_back(
-        finding("foreign-codes", shardOf(folder, *folder.find(first->name)), first->name,
-                fmt::format("codes of {}: {}{}", producer, first->why,
-                            count > 1 ? fmt::format(", and {} tensors like it", count - 1) : "")));
+  for (const Unread& each : inventory.unread)
+    if (const StoredTensor* tensor = folder.find(each.name);
+        tensor && tensor->entry->shape.size() >= 2 && known.insert(tensor->entry).second)
+      inventory.foreign.push_back({*tensor, std::string(producer)});
 }
 
 std::string shardOf(const Folder& folder, const StoredTensor& tensor) {
@@ -492,7 +468,7 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
   }
 
   refuseUnusedScales(folder, placed, inventory, findings);
-  refuseForeignCodes(folder, placed, inventory, findings);
+  refuseForeignCodes(folder, placed, inventory);
   for (const StoredTensor& tensor : folder.tensors())
     if (!placed.contains(tensor.entry))
       inventory.plain.push_back(tensor);

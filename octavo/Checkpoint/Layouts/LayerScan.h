@@ -31,6 +31,8 @@ struct Claim {
   /// Extents across and along of the blocks, where they are not the row's.
   std::optional<std::array<std::int64_t, 2>> block = {};
   Activations activations = {};
+  /// Whether its scales lie in cuBLAS' tiles; nothing: what the spellings say.
+  std::optional<bool> tiled = {};
   std::string source = {}; ///< where it is said: "quantization_config: config_groups.group_0"
 };
 
@@ -42,6 +44,10 @@ using Claims = std::function<Claim(std::string_view module)>;
 /// set.
 Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spellings,
                      const Claims& claims, Findings& findings);
+
+/// Has the codes that a layout leaves unread, in formats of its producer that octavo has not,
+/// counted as foreign ones.
+void addForeignCodes(const Folder& folder, std::string_view producer, Inventory& inventory);
 
 /// The shard of a tensor, relative to the checkpoint.
 std::string shardOf(const Folder& folder, const StoredTensor& tensor);

@@ -83,7 +83,7 @@ void checkLayer(const Layer& layer) {
   require(layer.type.block.size() == layer.shape.size());
   for (const std::int64_t extent : layer.type.block)
     require(extent >= 1);
-  if (!layer.scales || (layer.type.hasOuterScale && !layer.outer))
+  if (!layer.scales || (layer.type.hasOuterScale && !layer.outer) || !layer.unapplied.empty())
     return;
   const auto reader = LayerReader::open(layer);
   require(reader.has_value());

@@ -13,6 +13,9 @@ const Layout& compressedTensorsLayout();
 const Layout& modelOptLayout();
 const Layout& quarkLayout();
 const Layout& gptOssLayout();
+const Layout& comfyLayout();
+const Layout& mlxLayout();
+const Layout& torchAoLayout();
 const Layout& nativeLayout();
 const Layout& plainLayout();
 

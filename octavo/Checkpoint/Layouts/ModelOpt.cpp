@@ -90,6 +90,8 @@ constexpr auto kAlgorithms = std::to_array<Algorithm>({
     {"FP8_PER_CHANNEL_PER_TOKEN", "fp8_row", Kind::Dynamic, Access::ReadAndWrite},
     {"FP8_PB_WO", "fp8_block", Kind::None, Access::ReadAndWrite},
     {"FP8_PB_REAL", "fp8_block", Kind::Dynamic},
+    {"FP8_PB", "fp8_block", Kind::Dynamic},
+    {"FP8_BLOCK_SCALES", "fp8_block", Kind::Dynamic}, // TensorRT-LLM's word
     {"NVFP4", "nvfp4", Kind::Static, Access::ReadAndWrite},
     {"W4A16_NVFP4", "nvfp4", Kind::None, Access::ReadAndWrite},
     {"NVFP4_AWQ", "nvfp4", Kind::Static},

@@ -1,6 +1,8 @@
 #include "octavo/Checkpoint/Layouts/PartFit.h"
 
 #include "octavo/Checkpoint/FindingRules.h"
+#include "octavo/Checkpoint/Layouts/FusedParts.h"
+#include "octavo/Checkpoint/ScaleTiles.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -59,7 +61,9 @@ std::optional<Elements> readElements(const SafetensorsEntry& entry, const LayerS
       result.format = stored;
       result.packed = stored->width() < 8;
     }
-  } else if (!isByteDtype(*entry.dtype)) {
+  } else if (spelling.elements.shape == ElementShape::PackedWords
+                 ? entry.dtype->name != spelling.elements.dtype
+                 : !isByteDtype(*entry.dtype)) {
     return std::nullopt;
   }
   result.packed |= spelling.elements.shape != ElementShape::Logical;
@@ -74,8 +78,8 @@ std::optional<Elements> readElements(const SafetensorsEntry& entry, const LayerS
       shape.pop_back();
       shape.back() *= 32;
     }
-  } else if (spelling.elements.shape == ElementShape::PackedBytes && rank >= 2 && !tooLong) {
-    const std::int64_t bits = shape.back() * 8;
+  } else if (spelling.elements.shape != ElementShape::Logical && rank >= 2 && !tooLong) {
+    const std::int64_t bits = shape.back() * entry.dtype->bits;
     if (bits % rowElement.width() != 0)
       shape.clear();
     else
@@ -89,9 +93,14 @@ std::optional<Elements> readElements(const SafetensorsEntry& entry, const LayerS
   return result;
 }
 
-/// The format of scales stored as `dtype` where the row has `wanted`; null if they cannot be.
-const ElementFormat* scaleFormat(const SafetensorsDtype& dtype, const ElementFormat& wanted) {
+/// The format of scales stored as `dtype` where the row has `wanted` and the spelling `spelled`;
+/// null if they cannot be.
+const ElementFormat* scaleFormat(const SafetensorsDtype& dtype, const ElementFormat& wanted,
+                                 std::string_view spelled) {
   const ElementFormat* stored = floatFormat(dtype);
+  // Bytes are exponents where a spelling says bytes and the row has f32, else what the row has.
+  if (dtype.name == "U8" && spelled == "U8")
+    return wanted == element("f32") ? &element("e8m0fnu") : &wanted;
   if (wanted == element("e8m0fnu"))
     return dtype.name == "U8" || (stored && *stored == wanted) ? &wanted : nullptr;
   if (wanted == element("f32")) {
@@ -117,6 +126,10 @@ Shape spelledShape(ScaleShape spelled, const Shape& weight, const Shape& grid) {
   }
   case ScaleShape::Grid:
     return grid;
+  case ScaleShape::Tiles: {
+    const auto padded = paddedToTiles(grid[0], grid[1]);
+    return {padded[0], padded[1]};
+  }
   case ScaleShape::Grid4: {
     Shape shape(grid.begin(), grid.end() - 1);
     shape.push_back(1);
@@ -169,7 +182,12 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
   layer.elements = {candidate.elements, elements->format, elements->packed};
   layer.activations = claim.activations;
   layer.storedAxes = spelling.axes;
-  layer.type = {elements->format, row.scale, {}, row.hasOuterScale};
+  layer.elements.nibbles = spelling.elements.shape == ElementShape::HighFirst
+                               ? NibbleOrder::EvenIsHigh
+                               : NibbleOrder::EvenIsLow;
+  // A layout that spells no outer scale of such a format has it as 1.
+  const bool hasOuterScale = row.hasOuterScale && !spelling.outer.name.empty();
+  layer.type = {elements->format, row.scale, {}, hasOuterScale};
   layer.format = nullptr;
   if (elements->shape.empty()) {
     problem("element-shape", candidate.elements,
@@ -180,6 +198,10 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
   layer.shape = elements->shape;
 
   format::ScaledFormat blocks = row;
+  if (spelling.block[1] != 0) {
+    blocks.across = spelling.block[0];
+    blocks.along = spelling.block[1];
+  }
   if (claim.block && claim.format == row.name) {
     blocks.across = (*claim.block)[0];
     blocks.along = (*claim.block)[1];
@@ -190,11 +212,33 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
       blocks.along == format::kWholeAxis && scales != candidate.scales.end() &&
       layer.shape[0] != 1 && withoutOnes(scales->second.entry->shape) == Shape{layer.shape[0]})
     blocks.across = kMaxExtent;
+  // One scale a part of what readers run as one.
+  if (blocks.across == format::kWholeAxis && blocks.along == format::kWholeAxis &&
+      scales != candidate.scales.end()) {
+    const Shape count = withoutOnes(scales->second.entry->shape);
+    const bool isOfExperts = layer.shape.size() == 3;
+    if (count.size() == (isOfExperts ? 2u : 1u) && (!isOfExperts || count[0] == layer.shape[0]))
+      layer.partRows =
+          fusedPartRows(candidate.module, candidate.parameter, layer.shape[layer.shape.size() - 2],
+                        count.back(), candidate.config ? *candidate.config : Json());
+    if (!layer.partRows.empty())
+      blocks.across = 1;
+  }
   const int contracted = static_cast<int>(layer.shape.size()) - 1;
   layer.type.block = format::blockShape(blocks, layer.shape, contracted);
   const Shape grid = format::scaleShape(layer.shape, layer.type.block);
   Shape storedGrid = grid;
-  if (spelling.axes == StoredAxes::Swapped)
+  if (!layer.partRows.empty()) {
+    storedGrid = {std::ssize(layer.partRows)};
+    if (layer.shape.size() == 3)
+      storedGrid.insert(storedGrid.begin(), layer.shape[0]);
+  }
+  const bool isTiled = spelling.scales.shape == ScaleShape::Tiles;
+  if (isTiled && layer.shape.size() != 2)
+    return std::nullopt;
+  if (claim.tiled && *claim.tiled != isTiled)
+    return std::nullopt;
+  if (spelling.axes == StoredAxes::Swapped && layer.partRows.empty())
     std::swap(storedGrid[1], storedGrid[2]);
   // Where a matrix has one number, stacked experts may have one each.
   const auto isOnePerExpert = [&](const SafetensorsEntry& entry) {
@@ -223,12 +267,14 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
 
   if (const StoredTensor* scales = part(spelling.scales)) {
     const SafetensorsEntry& entry = *scales->entry;
-    const ElementFormat* format = scaleFormat(*entry.dtype, *row.scale);
-    const bool isInOrder = withoutOnes(entry.shape) == withoutOnes(storedGrid);
+    const ElementFormat* format = scaleFormat(*entry.dtype, *row.scale, spelling.scales.dtype);
+    const Shape tiles = isTiled ? spelledShape(ScaleShape::Tiles, layer.shape, grid) : Shape();
+    const bool isInOrder = isTiled ? entry.size() == static_cast<std::uint64_t>(tiles[0] * tiles[1])
+                                   : withoutOnes(entry.shape) == withoutOnes(storedGrid);
     // [1, N] in the place of [N, 1]: readers refuse it, or where the weight is square, scale
     // columns.
-    const bool isAcross =
-        isInOrder && entry.shape.size() == storedGrid.size() && entry.shape != storedGrid;
+    const bool isAcross = isInOrder && !isTiled && entry.shape.size() == storedGrid.size() &&
+                          entry.shape != storedGrid;
     const bool shaped = isInOrder && !isAcross;
     if (!format)
       problem("scale-dtype", *scales,
@@ -240,8 +286,16 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
                           fmt::join(layer.shape, ", "), fmt::join(layer.type.block, ", "),
                           fmt::join(storedGrid, ", "), describe(entry),
                           isAcross ? ", which lies along another axis" : ""));
+    if (!format || !shaped)
+      layer.misread = fmt::format("{} {}", scales->name(), describe(entry));
     if (format && shaped) {
       layer.scales = Part{*scales, format, false, spelling.scales.meaning};
+      if (isTiled) {
+        layer.scales->order = ScaleOrder::Tiles;
+        layer.scales->grid = {grid[0], grid[1]};
+      } else if (!layer.partRows.empty()) {
+        layer.scales->order = ScaleOrder::Parts;
+      }
       if (*format == element("e8m0fnu"))
         layer.type.scale = format;
       exactly(spelling.scales, entry);
@@ -275,11 +329,13 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
     }
     return true;
   };
-  if (row.hasOuterScale && !number(spelling.outer, layer.outer))
+  if (hasOuterScale && !number(spelling.outer, layer.outer))
     problem("missing-outer-scale", candidate.elements,
             fmt::format("{} has no {}", describe(stored),
                         tensorName(candidate.module, candidate.parameter, spelling.outer.name)));
   const bool hasInput = number(spelling.input, layer.inputScale);
+  if (!hasInput && spelling.inputScale == InputScale::Telling)
+    return std::nullopt;
   if (hasInput && claim.kind == Claim::Kind::Unsaid && layer.inputScale)
     layer.activations = {Activations::Kind::Static, format::findScaledFormat(row.activation)};
   if (!hasInput && claim.activations.kind == Activations::Kind::Static &&

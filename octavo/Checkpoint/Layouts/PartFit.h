@@ -14,6 +14,7 @@ struct Candidate {
   StoredTensor elements;
   /// By spelled name: "*_scale" -> tensor.
   std::map<std::string_view, StoredTensor> scales;
+  const Json* config = nullptr; ///< of the model
 };
 
 struct Fit {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace octavo::checkpoint {
 
@@ -24,11 +25,19 @@ constexpr auto kQuarkSpellings = std::to_array<LayerSpelling>({
     {"fp8_tensor", kE4M3, {"*_scale", "", ScaleShape::Scalar}, {}, kQuarkInput},
     {"fp8_row", kE4M3, {"*_scale", "", ScaleShape::Rows}, {}, kQuarkInput},
     {"fp8_group", kE4M3, {"*_scale", "", ScaleShape::Grid}},
+    {"fp8_block", kE4M3, {"*_scale", "", ScaleShape::Grid}, {}, kQuarkInput, Access::ReadOnly},
+    {"fp8_block", kE4M3, kBytes, {}, kQuarkInput, Access::ReadOnly},
     {"mxfp8_e4m3", kE4M3, kBytes, {}, kQuarkInput},
     {"mxfp8_e5m2", kE5M2, kBytes, {}, kQuarkInput},
     {"mxfp6_e3m2", kQuarkPacked, kBytes, {}, kQuarkInput},
     {"mxfp6_e2m3", kQuarkPacked, kBytes, {}, kQuarkInput},
     {"mxfp4", kQuarkPacked, kBytes, {}, kQuarkInput},
+    {"nvfp4",
+     kQuarkPacked,
+     {"*_scale", "F8_E4M3", ScaleShape::Grid},
+     {"*_scale_2", "F32", ScaleShape::Scalar},
+     {"input_scale_2", "F32", ScaleShape::Scalar},
+     Access::ReadOnly},
 });
 
 /// How a `weight` or `input_tensors` object says a format.
@@ -41,6 +50,7 @@ constexpr auto kSpecifications = std::to_array<Specification>({
     {"fp8_tensor", "fp8_e4m3", "per_tensor", 0},
     {"fp8_row", "fp8_e4m3", "per_channel", 0},
     {"fp8_group", "fp8_e4m3", "per_group", 128},
+    {"fp8_block", "fp8_e4m3", "per_block", 0}, // by block_size
     {"mxfp8_e4m3", "fp8_e4m3", "per_group", 32},
     {"mxfp8_e5m2", "fp8_e5m2", "per_group", 32},
     {"mxfp6_e3m2", "fp6_e3m2", "per_group", 32},
@@ -71,6 +81,34 @@ std::vector<std::string> transformsOf(const Json& block) {
   return found;
 }
 
+/// block_size, where it is two extents.
+std::optional<std::array<std::int64_t, 2>> blockSize(const Json& weight) {
+  const Json& size = memberAt(weight, {"block_size"});
+  if (!size.is_array() || size.size() != 2)
+    return std::nullopt;
+  std::array<std::int64_t, 2> block{};
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    if (!size[axis].is_number_unsigned() || size[axis].get<std::uint64_t>() == 0 ||
+        size[axis].get<std::uint64_t>() > (1u << 30))
+      return std::nullopt;
+    block[axis] = size[axis].get<std::int64_t>();
+  }
+  return block;
+}
+
+/// FP4 in groups of 16 whose scales are FP8 under one of their own: weight_scale times
+/// weight_scale_2 (export/nn/modules/realquantizer.py, SequentialRealQuantizer).
+bool isTwoStageNvfp4(const Json& weight) {
+  if (!weight.is_array() || weight.size() != 2)
+    return false;
+  const Json& scales = weight[1];
+  return stringAt(weight[0], "dtype") == "fp4" && stringAt(weight[0], "qscheme") == "per_group" &&
+         integerAt(weight[0], "group_size") == 16 &&
+         stringAt(weight[0], "scale_format") != "e8m0" && stringAt(scales, "dtype") == "fp8_e4m3" &&
+         stringAt(scales, "qscheme") == "per_tensor" &&
+         memberAt(scales, {"is_scale_quant"}) == Json(true);
+}
+
 /// A claim from one layer's configuration; Unsupported with the reason in `source`.
 Claim readLayer(const Json& layer, const std::string& where) {
   Claim claim;
@@ -85,8 +123,18 @@ Claim readLayer(const Json& layer, const std::string& where) {
     claim.source = std::move(reason);
     return claim;
   };
+  if (isTwoStageNvfp4(weight)) {
+    claim.kind = Claim::Kind::Quantized;
+    claim.format = "nvfp4";
+    const Json& input = memberAt(layer, {"input_tensors"});
+    // Activations of two stages find their outer scale as the model runs.
+    if (!input.is_null())
+      claim.activations = activationsFor(claim.format, Kind::Dynamic);
+    return claim;
+  }
   if (!weight.is_object())
-    return refuse("weights with two levels of quantization");
+    return refuse("weights with two levels of quantization, other than FP4 in groups of 16 under "
+                  "scales of FP8");
   const std::string dtype = stringAt(weight, "dtype"), scheme = stringAt(weight, "qscheme");
   if (dtype == "mx" || dtype == "mx6" || dtype == "mx9")
     return refuse(fmt::format("dtype {} interleaves a signed exponent with the elements of each "
@@ -102,17 +150,29 @@ Claim readLayer(const Json& layer, const std::string& where) {
     if (row.group != 0 && rowPowers != powers)
       continue;
     if (row.group != 0 && group != row.group) {
-      if (rowPowers || !group || *group <= 0 || *group > (1 << 30))
+      if (!group || *group <= 0 || *group > (1 << 30))
         continue;
       claim.block = {1, *group};
+    }
+    if (scheme == "per_block") {
+      const std::optional<std::array<std::int64_t, 2>> size = blockSize(weight);
+      if (!size)
+        continue;
+      claim.block = size;
     }
     claim.format = row.row;
     break;
   }
   if (claim.format.empty())
-    return refuse(fmt::format(
-        "dtype {}, qscheme {}, group_size {}, scale_format {}", inQuotes(dtype), inQuotes(scheme),
-        group ? std::to_string(*group) : "null", inQuotes(stringAt(weight, "scale_format"))));
+    return refuse(fmt::format("dtype {}, qscheme {}, group_size {}, scale_format {}",
+                              inQuotes(dtype), inQuotes(scheme),
+                              group ? std::to_string(*group) : "null",
+                              inQuotes(stringAt(weight, "scale_format"))) +
+                  (scheme == "per_block"
+                       ? fmt::format(", block_size {}",
+                                     memberAt(weight, {"block_size"})
+                                         .dump(-1, ' ', false, Json::error_handler_t::replace))
+                       : ""));
   claim.kind = Claim::Kind::Quantized;
   const Json& input = memberAt(layer, {"input_tensors"});
   if (input.is_object()) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 
 namespace octavo::checkpoint {
@@ -98,6 +99,23 @@ static void lintTensor(const StoredTensor& tensor, Findings& findings) {
                        fmt::join(entry.shape, ", "), entry.shape.back(), entry.dtype->bits));
 }
 
+/// Once a producer.
+static void lintForeignCodes(const Inventory& inventory, Findings& findings) {
+  std::map<std::string_view, std::vector<const StoredTensor*>> byProducer;
+  for (const ForeignCodes& codes : inventory.foreign)
+    byProducer[codes.producer].push_back(&codes.tensor);
+  for (const auto& [producer, tensors] : byProducer) {
+    const StoredTensor& first = *tensors.front();
+    findings.push_back(finding(
+        "foreign-codes", first.shard->name(), first.name(),
+        fmt::format("codes of {}: {} [{}]{}",
+                    producer.empty() ? "a producer that is not told" : producer,
+                    first.entry->dtype->name, fmt::join(first.entry->shape, ", "),
+                    tensors.size() > 1 ? fmt::format(", and {} tensors like it", tensors.size() - 1)
+                                       : "")));
+  }
+}
+
 void lintFiles(const LintSubject& subject, Findings& findings) {
   for (const StoredTensor& tensor : subject.folder.tensors())
     lintTensor(tensor, findings);
@@ -117,12 +135,26 @@ void lintFiles(const LintSubject& subject, Findings& findings) {
 void lintConfiguration(const LintSubject& subject, Findings& findings) {
   const Folder& folder = subject.folder;
   const bool isQuantized = !subject.inventory.layers.empty();
-  if (isQuantized && !folder.isSingleFile() && !saysQuantized(folder))
+  // Files of layouts that octavo does not write say themselves what they are.
+  const bool isWritten =
+      std::ranges::any_of(subject.layout.spellings(), [](const LayerSpelling& spelling) {
+        return spelling.access == Access::ReadAndWrite;
+      });
+  if (isQuantized && isWritten && !folder.isSingleFile() && !saysQuantized(folder))
     findings.push_back(
         finding("no-configuration", folder.config().is_null() ? "" : "config.json", "",
                 fmt::format("{} layers are quantized ({}), and {}", subject.inventory.layers.size(),
                             subject.layout.name(), withoutQuantization(folder, findings))));
-  if (!isQuantized && saysQuantized(folder) && !folder.tensors().empty())
+  lintForeignCodes(subject.inventory, findings);
+  for (const Doubtful& each : subject.inventory.doubts)
+    if (each.doubt == Doubt::UnscaledCodes &&
+        std::ranges::none_of(findings, [&](const Finding& other) {
+          return other.rule == "unscaled-codes" && other.tensor == each.tensor;
+        }))
+      findings.push_back(finding("unscaled-codes", each.file, each.tensor, each.found));
+  // Codes of others are the model's weights: what they need is not another configuration.
+  if (!isQuantized && saysQuantized(folder) && !folder.tensors().empty() &&
+      subject.inventory.foreign.empty())
     findings.push_back(finding("nothing-quantized", "config.json", "",
                                "the configuration says that the model is quantized, but no tensor "
                                "is the weight of a quantized layer"));

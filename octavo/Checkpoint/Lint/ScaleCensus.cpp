@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Lint/ScaleCensus.h"
 
+#include "octavo/Checkpoint/ScaleTiles.h"
 #include "octavo/Checkpoint/StoredCode.h"
 #include "octavo/Checkpoint/TensorChunks.h"
 #include "octavo/Numerics/Conversion.h"
@@ -101,9 +102,31 @@ static void count(const ElementFormat& format, std::span<const std::byte> bytes,
     add(format, codeOf(format, bytes, i), 1, census, histogram);
 }
 
+/// Whether the scale at a place of the file's order is padding.
+static bool isPaddingOf(const Part& part, std::uint64_t place) {
+  return part.order == ScaleOrder::Tiles &&
+         isPadding(static_cast<std::int64_t>(place), part.grid[0], part.grid[1]);
+}
+
+/// Those bytes of scales in tiles that are scales.
+static std::span<const std::byte> withoutPadding(const Part& part, std::uint64_t offset,
+                                                 std::span<const std::byte> bytes,
+                                                 std::vector<std::byte>& kept) {
+  const auto width = static_cast<std::size_t>(part.format->bytes());
+  kept.clear();
+  for (std::size_t at = 0; at + width <= bytes.size(); at += width)
+    if (!isPaddingOf(part, (offset + at) / width))
+      kept.insert(kept.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                  bytes.begin() + static_cast<std::ptrdiff_t>(at + width));
+  return kept;
+}
+
 tl::expected<ScaleCensus, Error> takeScaleCensus(const Part& part, ScaleHistogram* histogram) {
   ScaleCensus census;
-  const auto add = [&](std::uint64_t, std::span<const std::byte> bytes) {
+  std::vector<std::byte> kept;
+  const auto add = [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+    if (part.order == ScaleOrder::Tiles)
+      bytes = withoutPadding(part, offset, bytes, kept);
     count(*part.format, bytes, census, histogram);
     return true;
   };
@@ -127,7 +150,8 @@ tl::expected<std::optional<std::uint64_t>, Error> firstScale(const Part& part, S
   std::optional<std::uint64_t> found;
   const auto search = [&](std::uint64_t offset, std::span<const std::byte> bytes) {
     for (std::size_t i = 0; i < bytes.size() / width && !found; ++i)
-      if (has(*part.format, numerics::decode(*part.format, codeOf(*part.format, bytes, i)), fault))
+      if (!isPaddingOf(part, offset / width + i) &&
+          has(*part.format, numerics::decode(*part.format, codeOf(*part.format, bytes, i)), fault))
         found = offset / width + i;
     return !found;
   };

@@ -120,7 +120,7 @@ bool hasName(const std::vector<NamedPart>& parts, std::string_view name) {
 } // namespace
 
 double FormatUse::bitsPerWeight() const { return bits(codeBytes + scaleBytes, weights); }
-double Inspection::bitsPerWeight() const { return bits(bytes, weights); }
+double Inspection::bitsPerWeight() const { return bits(bytes - unreadBytes, weights); }
 
 tl::expected<Inspection, Error> inspect(const Folder& folder, const Layout* layout,
                                         const kernels::Execution& execution) {
@@ -168,6 +168,12 @@ tl::expected<Inspection, Error> inspect(const Folder& folder, const Layout* layo
     result.weights += use.weights;
     result.formats.push_back(std::move(use));
   }
+  std::set<const SafetensorsEntry*> foreign;
+  for (const ForeignCodes& codes : inventory.foreign) {
+    foreign.insert(codes.tensor.entry);
+    result.unreadBytes += codes.tensor.size();
+    result.producer = codes.producer;
+  }
   std::map<std::string_view, PlainUse> plain;
   for (const StoredTensor& tensor : inventory.plain) {
     PlainUse& use = plain[tensor.entry->dtype->name];
@@ -177,9 +183,11 @@ tl::expected<Inspection, Error> inspect(const Folder& folder, const Layout* layo
     use.bytes += tensor.size();
   }
   for (const auto& [dtype, use] : plain) {
-    result.weights += use.elements;
     result.plain.push_back(use);
   }
+  for (const StoredTensor& tensor : inventory.plain)
+    if (!foreign.contains(tensor.entry))
+      result.weights += static_cast<std::uint64_t>(numerics::elementCount(tensor.entry->shape));
   result.kv = {.format = inventory.kvCacheFormat,
                .attentionModules = attentionModules(folder).size()};
   for (const KvScales& kv : inventory.kvScales) {

@@ -47,7 +47,9 @@ struct Inspection {
   std::string layout, reason, quantizer;
   std::size_t shards = 0;
   std::uint64_t tensors = 0, bytes = 0;
-  std::uint64_t weights = 0; ///< logical elements of layers and plain tensors
+  std::uint64_t weights = 0; ///< logical elements of layers and plain tensors, codes of others not
+  std::uint64_t unreadBytes = 0; ///< of codes that octavo cannot read
+  std::string producer;          ///< whose these are, where that is told
   std::vector<FormatUse> formats;
   std::vector<PlainUse> plain;
   KvUse kv;

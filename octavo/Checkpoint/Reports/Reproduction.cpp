@@ -31,7 +31,8 @@ numerics::OuterScale outerOf(const LayerReader& reader) {
 
 std::optional<Sample> sampleOf(const Layer& layer, const PairedRows& rows) {
   const auto reader = LayerReader::open(layer);
-  if (!reader || rows.pieces().empty() || layer.storedAxes == StoredAxes::Swapped)
+  if (!reader || rows.pieces().empty() || layer.storedAxes == StoredAxes::Swapped ||
+      layer.scales->order != ScaleOrder::Rows)
     return std::nullopt;
   const Piece piece = rows.pieces().front();
   const std::int64_t columns = reader->columns();

@@ -17,11 +17,12 @@ namespace {
 
 using namespace checkpoint;
 
-constexpr std::string_view kElementShapes[] = {"[..., N, K]", "[..., N, K * bits / 8]",
-                                               "[..., N, K / 32, 16]"};
+constexpr std::string_view kElementShapes[] = {
+    "[..., N, K]", "[..., N, K * bits / 8]", "[..., N, K / 32, 16]",
+    "[..., N, K * bits / 8], even element high", "[..., N, K * bits / 32]"};
 constexpr std::string_view kSwappedElements = "[E, K * bits / 8, N]", kSwappedScales = "[E, k, N]";
-constexpr std::string_view kScaleShapes[] = {"[]",     "[1]",         "[N]",
-                                             "[N, 1]", "[..., n, k]", "[n, 1, k, 1]"};
+constexpr std::string_view kScaleShapes[] = {
+    "[]", "[1]", "[N]", "[N, 1]", "[..., n, k]", "[n, 1, k, 1]", "[n, k] in cuBLAS' tiles"};
 constexpr std::string_view kAccess[] = {"read, write", "read", "read, reported"};
 
 std::string dtypeText(std::string_view dtype) {
@@ -52,10 +53,14 @@ TextTable spellingTable(const Layout& layout) {
   TextTable table = {{"format", "elements", "scales", "outer scale", "input scale", "access"}};
   for (const LayerSpelling& row : layout.spellings())
     table.push_back(
-        {std::string(row.format),
+        {std::string(row.format) +
+             (row.block[1] != 0 ? fmt::format(", blocks of {} x {}", row.block[0], row.block[1])
+                                : ""),
          fmt::format("`{}` {} {}", row.elements.name, row.elements.dtype, elementShape(row)),
          scaleText(row.scales, row.axes), scaleText(row.outer),
-         scaleText(row.input) + (isInputRequired(row) ? ", required" : ""),
+         scaleText(row.input) + (isInputRequired(row)                    ? ", required"
+                                 : row.inputScale == InputScale::Telling ? ", telling"
+                                                                         : ""),
          std::string(kAccess[static_cast<std::size_t>(row.access)])});
   return table;
 }
@@ -84,12 +89,12 @@ constexpr const char* kLegend =
     "[n, k]. Scales multiply unless said otherwise. A reader takes any shape that holds the same "
     "scales in the same order ([N] or [N, 1], [n, 1, k, 1]; but not [1, N], the axis of which has "
     "moved: PyTorch would spread it over the columns of a square weight), F8_E8M0 for U8 "
-    "exponents, and one number per expert where one number is named; the one named is written. Two "
-    "per expert, for the gate and the up rows of one tensor, are what vLLM and sglang build in "
-    "memory from the tensors of single experts: no tool "
-    "writes them (ModelOpt 0.47 has one per quantizer, that is, one per tensor), and lint "
-    "reports the shape. Where an input scale is required, readers have no other way to quantize "
-    "activations, so weights without one are not written.";
+    "exponents, and one number per expert where one number is named; the one named is written. A "
+    "weight of several projections (gate_up_proj, qkv_proj) may have one number for each of them, "
+    "in the order in which its rows have them: they count for all rows of the part. Where an input "
+    "scale is required, readers have no other way to quantize "
+    "activations, so weights without one are not written; where it is telling, the "
+    "spelling is known by it.";
 
 std::string plainPage() {
   std::string page = withoutMarks(kLegend) + "\n";
@@ -112,7 +117,11 @@ std::string markdownPage() {
       "layout that all quantized tensors fit exactly. Within a layout a weight has the format that "
       "the configuration gives it if its tensors fit that, else the format that they do fit, and "
       "the difference is a finding. A U8 scale is an exponent only if its shape is that of such a "
-      "grid.\n",
+      "grid. What the header of a file says (ComfyUI's, torchao's) goes before a configuration.\n\n"
+      "Codes that no layout has (GPTQ, AWQ, bitsandbytes, MLX's affine mode, INT8, FP8 in U8, "
+      "...), "
+      "and scales beside a weight that its format does not use, stop every command that reads "
+      "values, by name; `lint` leads with them.\n",
       kLegend);
   for (const Layout* layout : layouts()) {
     page += fmt::format("\n## {}\n\n{} Source: {}.\n", layout->name(), layout->description(),

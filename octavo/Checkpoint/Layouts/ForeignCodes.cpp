@@ -1,0 +1,139 @@
+// Codes that no layout of octavo reads, and whose they are: matrices of integers and of narrow
+// floats that stand for other values than their own.
+#include "octavo/Checkpoint/Layouts/Layout.h"
+#include "octavo/Checkpoint/Layouts/ScaleNames.h"
+#include "octavo/Checkpoint/ModuleNames/Components.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+/// What tells a producer: a name of the codes, and one beside them.
+struct Producer {
+  std::string_view name;
+  std::string_view codes;  ///< the last component of the codes' name, or its end; empty: any
+  std::string_view dtype;  ///< of the codes; empty: any
+  std::string_view beside; ///< of a name in the module; empty: none is needed
+};
+// The first that fits. Names are those that the tools' own exporters write.
+constexpr auto kProducers = std::to_array<Producer>({
+    {"bitsandbytes", "", "", "quant_state.bitsandbytes"},
+    {"bitsandbytes", "", "U8", "absmax"},
+    {"bitsandbytes (LLM.int8)", "", "I8", "SCB"},
+    {"GPTQ", "qweight", "I32", "g_idx"},
+    {"GPTQ", "qzeros", "I32", "g_idx"},
+    {"AWQ", "qweight", "I32", "qzeros"},
+    {"AWQ", "qzeros", "I32", "qweight"},
+    {"GPTQ or AWQ", "qweight", "", ""},
+    {"ExLlamaV2", "q_weight", "", ""},
+    {"ExLlamaV3", "trellis", "", ""},
+    {"AQLM", "codes", "", "codebooks"},
+    {"QuIP#", "Qidxs", "", ""},
+    {"VPTQ", "indices", "", "centroids"},
+    {"HQQ", "W_q", "", ""},
+    {"MLX (affine)", "weight", "U32", "biases"},
+    {"MLX", "weight", "U32", "scales"},
+    {"torchao", "qdata", "", ""},
+    {"torchao", "int_data", "", ""},
+    {"Transformer Engine", "_data", "U8", "_scale_inv"},
+    {"quanto", "_data", "", "_scale"},
+    {"TensorRT-LLM", "weight", "", "weights_block_scaling_factor"},
+    {"TensorRT-LLM", "weight", "", "per_channel_scale"},
+    {"compressed-tensors (pack-quantized)", "weight_packed", "I32", ""},
+    {"Quark's rotation", "input_rotation", "", ""},
+    {"FP8 stored as U8, or a format of its own", "weight", "U8", "scale"},
+    {"an INT8 tool", "weight", "I8", "scale"},
+});
+
+bool isOfNarrowFloats(const SafetensorsDtype& dtype) {
+  return dtype.type && dtype.type->isFloat() && dtype.type->format().isNarrow();
+}
+
+/// A matrix of integers that is an index or a mask of the model itself: buffers that exporters
+/// write along.
+bool isBuffer(const StoredTensor& tensor) {
+  const std::string_view last = lastComponent(tensor.name());
+  const std::vector<std::int64_t>& shape = tensor.entry->shape;
+  const bool isCausalMask = last == "bias" && shape.size() == 4 && shape[0] == 1 && shape[1] == 1;
+  return isCausalMask || last.ends_with("_ids") || last.ends_with("_index") || last == "tid2eid" ||
+         last.find("mask") != last.npos || last.find("vocab") != last.npos;
+}
+
+/// Whether a tensor of this dtype and shape can only be codes of something.
+bool mayBeCodes(const StoredTensor& tensor) {
+  const SafetensorsDtype& dtype = *tensor.entry->dtype;
+  if (tensor.entry->shape.size() < 2 || tensor.size() == 0)
+    return false;
+  if (isOfNarrowFloats(dtype))
+    return true;
+  // Quantizers write no 64 bits and no truth values.
+  const bool isInteger = !dtype.type || !dtype.type->isFloat();
+  return isInteger && dtype.bits <= 32 && dtype.name != "BOOL" && !isBuffer(tensor);
+}
+
+} // namespace
+
+bool isNamedLikeScale(std::string_view name) {
+  std::string lower(name);
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"scale", "scaling_factor", "absmax", "zero_point", "qzeros", "scb", "_amax"});
+  return std::ranges::any_of(
+      kWords, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+}
+
+std::vector<ForeignCodes> findForeignCodes(const Folder& folder,
+                                           const std::function<bool(const StoredTensor&)>& taken) {
+  std::vector<const StoredTensor*> codes;
+  for (const StoredTensor& tensor : folder.tensors())
+    if (mayBeCodes(tensor) && !taken(tensor))
+      codes.push_back(&tensor);
+  if (codes.empty())
+    return {};
+
+  // The names in each module, and in what is named below its parameter ("m.weight._scale").
+  std::unordered_map<std::string_view, std::vector<std::string_view>> besides;
+  for (const StoredTensor* each : codes)
+    besides.try_emplace(moduleOf(each->name()));
+  for (const StoredTensor& tensor : folder.tensors())
+    for (std::string_view module = moduleOf(tensor.name());; module = moduleOf(module)) {
+      if (const auto found = besides.find(module); found != besides.end())
+        found->second.push_back(
+            std::string_view(tensor.name()).substr(module.empty() ? 0 : module.size() + 1));
+      if (module.empty() || moduleOf(module).empty())
+        break;
+    }
+
+  std::vector<ForeignCodes> foreign;
+  for (const StoredTensor* each : codes) {
+    const std::string_view module = moduleOf(each->name()), own = lastComponent(each->name());
+    const std::string below = std::string(own) + ".";
+    // Of the module itself, or of the codes: not of modules below.
+    std::vector<std::string_view> beside;
+    for (std::string_view name : besides.at(module))
+      if (name != own && (name.find('.') == name.npos || name.starts_with(below)))
+        beside.push_back(name);
+    const auto has = [&](std::string_view part) {
+      return std::ranges::any_of(
+          beside, [&](std::string_view name) { return name.find(part) != name.npos; });
+    };
+    // A float on its own is its value: a model that was cast. Layouts say what they make of it.
+    if (isOfNarrowFloats(*each->entry->dtype) && std::ranges::none_of(beside, isNamedLikeScale))
+      continue;
+    const auto producer = std::ranges::find_if(kProducers, [&](const Producer& row) {
+      return (row.codes.empty() || own.ends_with(row.codes)) &&
+             (row.dtype.empty() || row.dtype == each->entry->dtype->name) &&
+             (row.beside.empty() || has(row.beside));
+    });
+    foreign.push_back({*each, producer == kProducers.end() ? "" : std::string(producer->name)});
+  }
+  return foreign;
+}
+
+} // namespace octavo::checkpoint
