@@ -59,7 +59,8 @@ std::vector<Promise> emptyPromises(ExpectedRounding rounding) {
   set(Rounded, "dequantized-exactly",
       "plain values are the source's values, rounded once, to nearest, to their dtype");
   set(Equal, "values-equal",
-      "weights that are quantized in both have equal values, or keep the next promise");
+      "weights that are quantized in both have equal values; those whose format is another, which "
+      "does not have the source's values exactly, keep the next promise instead");
   set(Quantized, "quantized-within-format",
       rounding == ExpectedRounding::Nearest
           ? "each quantized value is within half a step of its element format under its scale, or "
@@ -106,10 +107,42 @@ void roundTo(kernels::WideType type, float* values, std::size_t n,
   kernels::widen(type, scratch.data(), values, n);
 }
 
+/// Whether the output has the source's values exactly if it was converted: elements of one format,
+/// in the same blocks or in parts of them, under scales that hold the source's. Quantizing anew is
+/// for what has no such twin.
+bool hasFormatOf(const Layer& out, const Layer& in) {
+  if (*out.type.element != *in.type.element || out.type.hasOuterScale != in.type.hasOuterScale ||
+      out.shape != in.shape)
+    return false;
+  if (*out.type.scale == *in.type.scale && out.type.block == in.type.block)
+    return true;
+  if (out.type.hasOuterScale || *out.type.scale != format::element("f32"))
+    return false;
+  for (std::size_t axis = 0; axis < out.shape.size(); ++axis)
+    if (const std::int64_t whole = in.type.block[axis], part = out.type.block[axis];
+        whole < in.shape[axis] && whole % part != 0)
+      return false;
+  return true;
+}
+
+/// How two values may differ and still be the same.
+struct Slack {
+  float relative = 0;     ///< of inverses that were rounded
+  bool zeroSigns = false; ///< FNUZ formats have no -0
+};
+
+bool areSame(float x, float y, Slack slack) {
+  if (std::isnan(x) || std::isnan(y))
+    return std::isnan(x) && std::isnan(y);
+  if (x == y)
+    return slack.zeroSigns || std::signbit(x) == std::signbit(y);
+  return std::isfinite(x) && std::isfinite(y) && std::fabs(x - y) <= slack.relative * std::fabs(x);
+}
+
 /// The first value of a piece of `rows` where the output, which is the second, is not the source,
 /// rounded to `type`; empty if none.
 std::string firstDifference(const PairedRows& rows, Piece piece,
-                            std::optional<kernels::WideType> type, Scratch& scratch) {
+                            std::optional<kernels::WideType> type, Slack slack, Scratch& scratch) {
   std::string difference;
   const std::int64_t columns = rows.columns();
   const auto done = rows.forTiles(piece, scratch, [&](Piece tile, float* x, const float* y) {
@@ -119,7 +152,7 @@ std::string firstDifference(const PairedRows& rows, Piece piece,
     if (n == 0 || std::memcmp(x, y, n * sizeof(float)) == 0)
       return true;
     for (std::size_t i = 0; i < n; ++i)
-      if (x[i] != y[i] && !(std::isnan(x[i]) && std::isnan(y[i]))) {
+      if (!areSame(x[i], y[i], slack)) {
         difference = fmt::format("row {}, column {}: {} where the source gives {}",
                                  tile.begin + static_cast<std::int64_t>(i) / columns,
                                  static_cast<std::int64_t>(i) % columns, y[i], x[i]);
@@ -206,11 +239,13 @@ public:
               : out->plain ? Rounded
                            : Equal,
               *out, *values, bytesOf(*out),
-              [rows = &values->rows, type = stored ? wideType(*stored->entry->dtype)
-                                                   : std::nullopt](Piece piece, Scratch& scratch) {
-                return firstDifference(*rows, piece, type, scratch);
+              [rows = &values->rows, slack = slackOf(*out, *in),
+               type = stored ? wideType(*stored->entry->dtype) : std::nullopt](Piece piece,
+                                                                               Scratch& scratch) {
+                return firstDifference(*rows, piece, type, slack, scratch);
               });
     held.back().values = std::move(values);
+    held.back().mustBeEqual = out->layer && in->layer && hasFormatOf(*out->layer, *in->layer);
   }
 
   void run() {
@@ -234,10 +269,19 @@ private:
     Check kind;
     const NamedWeight* out;
     std::unique_ptr<Values> values;
+    bool mustBeEqual = false; ///< quantizing anew is no excuse
   };
 
   void addResult(Check kind, const NamedWeight& out, const std::string& broken) {
     record.add(kind, broken.empty() ? broken : out.name + ": " + broken);
+  }
+
+  static Slack slackOf(const NamedWeight& out, const NamedWeight& in) {
+    if (!out.layer || !in.layer)
+      return {};
+    const bool isInverted = out.layer->outer && in.layer->outer &&
+                            out.layer->outer->meaning != in.layer->outer->meaning;
+    return {isInverted ? 0x1p-22f : 0.0f, areTwins(*out.layer, *in.layer)};
   }
 
   void addBytes(const NamedWeight& out, const NamedWeight& in) {
@@ -282,7 +326,7 @@ private:
         record.add(Bytes, found[i] == kBytesDiffer
                               ? each.out->name + " has different bytes, or another dtype or shape"
                               : found[i]);
-      else if (each.kind == Equal && !found[i].empty())
+      else if (each.kind == Equal && !found[i].empty() && !each.mustBeEqual)
         unequal.push_back(std::move(each.values));
       else
         addResult(each.kind, *each.out, found[i]);

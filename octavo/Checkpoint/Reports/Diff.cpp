@@ -12,6 +12,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <span>
 
 namespace octavo::checkpoint {
@@ -21,14 +22,17 @@ namespace {
 using Pair = std::pair<const NamedWeight*, const NamedWeight*>;
 
 /// The figures of all pieces, in their order.
-void setFigures(std::span<const kernels::Comparison> pieces, std::uint64_t elements,
-                WeightDifference& result) {
+void setFigures(std::span<const kernels::Comparison> pieces, std::uint64_t zeroSigns,
+                std::uint64_t elements, WeightDifference& result) {
   kernels::Comparison all;
   for (const kernels::Comparison& piece : pieces)
     all.add(piece);
   result.elements = elements;
-  result.sameness = all.differing() == 0 ? Sameness::EqualValues : Sameness::Different;
   result.differing = all.differing();
+  result.zeroSigns = zeroSigns;
+  result.sameness = result.differing == 0 ? Sameness::EqualValues : Sameness::Different;
+  if (zeroSigns > 0)
+    result.why = fmt::format("0 of another sign: {} of the values that are equal", zeroSigns);
   if (all.notFinite() > 0)
     result.why = fmt::format("NaN or infinite in one of them and another value in the other: {} of "
                              "the values that differ",
@@ -81,13 +85,15 @@ struct ValueComparison {
   WeightDifference* result;
   PairedRows rows;
   std::vector<kernels::Comparison> pieces;
+  std::vector<std::uint64_t> zeroSigns; ///< of each piece, zeros of another sign
 
   std::string compare(std::size_t piece, Scratch& scratch) {
     const auto done = rows.forTiles(
         rows.pieces()[piece], scratch, [&](Piece tile, const float* x, const float* y) {
-          pieces[piece].add(x, y,
-                            static_cast<std::size_t>((tile.end - tile.begin) * rows.columns()),
-                            {.threads = 1});
+          const auto n = static_cast<std::size_t>((tile.end - tile.begin) * rows.columns());
+          pieces[piece].add(x, y, n, {.threads = 1});
+          for (std::size_t i = 0; i < n; ++i)
+            zeroSigns[piece] += x[i] == 0 && y[i] == 0 && std::signbit(x[i]) != std::signbit(y[i]);
           return true;
         });
     return done ? "" : done.error().message();
@@ -112,7 +118,8 @@ void compareValues(std::span<const Pair> pairs, const WorkSettings& settings,
     }
     const std::vector<Piece> pieces(rows->pieces().begin(), rows->pieces().end());
     comparisons.push_back(std::make_unique<ValueComparison>(
-        &result, std::move(*rows), std::vector<kernels::Comparison>(pieces.size())));
+        &result, std::move(*rows), std::vector<kernels::Comparison>(pieces.size()),
+        std::vector<std::uint64_t>(pieces.size())));
     ValueComparison& comparison = *comparisons.back();
     searches.push_back({.pieces = pieces,
                         .pieceMemory = comparison.rows.pieceMemory(),
@@ -127,6 +134,8 @@ void compareValues(std::span<const Pair> pairs, const WorkSettings& settings,
     if (problems[i].empty()) {
       setFigures(
           comparison.pieces,
+          std::accumulate(comparison.zeroSigns.begin(), comparison.zeroSigns.end(),
+                          std::uint64_t{0}),
           static_cast<std::uint64_t>(comparison.rows.first().rows() * comparison.rows.columns()),
           *comparison.result);
     } else {
@@ -179,8 +188,10 @@ std::uint64_t DiffReport::count(Sameness sameness) const {
 
 bool DiffReport::isWithin(double tolerance) const {
   return std::ranges::all_of(weights, [&](const WeightDifference& weight) {
-    return weight.sameness == Sameness::Identical || weight.sameness == Sameness::EqualValues ||
-           (weight.sameness == Sameness::Different && weight.ofAmax <= tolerance);
+    const bool hasValues = weight.sameness == Sameness::Identical ||
+                           weight.sameness == Sameness::EqualValues ||
+                           weight.sameness == Sameness::Different;
+    return hasValues && weight.ofAmax <= tolerance && (tolerance > 0 || weight.zeroSigns == 0);
   });
 }
 

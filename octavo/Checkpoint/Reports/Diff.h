@@ -28,8 +28,9 @@ struct WeightDifference {
   std::string name;
   Sameness sameness;
   std::string first, second; ///< formats or dtypes; empty where there is none
-  std::string why = {};      ///< of Unreadable, OtherShape, and figures that are infinite
+  std::string why = {};      ///< of Unreadable, OtherShape, infinite figures and signs of zeros
   std::uint64_t elements = 0, differing = 0;
+  std::uint64_t zeroSigns = 0; ///< zeros of another sign, which are equal
   double maxAbsolute =
       0; ///< largest |a - b|; infinite where one is NaN or infinite and the other not
   double maxRelative = 0; ///< largest |a - b| / |a| over a != 0
@@ -42,7 +43,8 @@ struct DiffReport {
   std::vector<WeightDifference> weights; ///< in the order of names, as people count
 
   std::uint64_t count(Sameness sameness) const;
-  /// Whether every weight is in both and differs by at most `tolerance` times the first's amax.
+  /// Whether every weight is in both and differs by at most `tolerance` times the first's amax. At
+  /// 0 the sign of a zero counts.
   bool isWithin(double tolerance) const;
 };
 

@@ -34,6 +34,7 @@ Json differenceJson(const checkpoint::WeightDifference& difference) {
           {"why", difference.why},
           {"elements", difference.elements},
           {"differing", difference.differing},
+          {"zero_signs", difference.zeroSigns},
           {"max_absolute", figureJson(difference.maxAbsolute)},
           {"max_relative", figureJson(difference.maxRelative)},
           {"of_amax", figureJson(difference.ofAmax)},
