@@ -553,7 +553,7 @@ def test_full_disk(tmp_path):
     mount = tmp_path / "small"
     mount.mkdir()
     plain = tmp_path / "plain"
-    model.write(plain, model.weights() | {"big.weight": np.zeros((1 << 13, 1 << 9), np.uint8)}, shards=8)
+    model.write(plain, model.weights() | {"big": np.zeros(1 << 20, np.float32)}, shards=8)
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", mount], capture_output=True, text=True
     )
