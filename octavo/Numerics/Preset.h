@@ -31,8 +31,9 @@ struct Preset {
   std::string_view inputs;
   /// Where the owner's own bytes are others, because they follow no rule; empty if nowhere known.
   std::string_view differs;
-  /// Whether the owner gives projections that readers fuse (q, k and v; gate and up) one scale, in a
-  /// format of one scale a tensor. An outer scale is shared whatever the owner does: readers need it.
+  /// Whether the owner gives projections that readers fuse (q, k and v; gate and up) one scale, in
+  /// a format of one scale a tensor. An outer scale is shared whatever the owner does: readers need
+  /// it.
   bool sharesScales = false;
 
   constexpr bool appliesTo(const ScaledFormat& format) const {

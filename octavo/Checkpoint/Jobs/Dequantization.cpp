@@ -110,9 +110,8 @@ public:
     if (auto done = tensor.fetch(static_cast<std::uint64_t>(piece.begin), scratch.codes); !done)
       return done;
     scratch.values.resize(n);
-    std::ranges::transform(scratch.codes, scratch.values.begin(), [&](std::byte code) {
-      return values[static_cast<std::uint8_t>(code)];
-    });
+    std::ranges::transform(scratch.codes, scratch.values.begin(),
+                           [&](std::byte code) { return values[static_cast<std::uint8_t>(code)]; });
     const std::uint64_t width = kernels::wideBytes(dtype);
     const std::uint64_t offset = static_cast<std::uint64_t>(piece.begin) * width;
     const std::span<std::byte> stored = sink.place(0, offset, n * width, scratch.stored);

@@ -119,10 +119,10 @@ private:
         droppedInputs.push_back(&layer);
       configureLayer(layer, &format, false, Values::Anew);
       replace(layer, format.name,
-              quantizeStep(checkedRows(reader, choice.allowed), std::move(*anew), anewOptions(),
-                           amaxGroup(format, layer.name, plainName(layer),
-                                     choice.requantization->preset),
-                           amaxes, ErrorReport::Measured))
+              quantizeStep(
+                  checkedRows(reader, choice.allowed), std::move(*anew), anewOptions(),
+                  amaxGroup(format, layer.name, plainName(layer), choice.requantization->preset),
+                  amaxes, ErrorReport::Measured))
           .accuracy = Accuracy::Requantized;
     } else {
       refuse(layer, plan.error(), wanted);
@@ -147,8 +147,7 @@ private:
     if (layer.format || !layer.scales)
       return layer.format;
     for (const format::ScaledFormat& row : format::kScaledFormats) {
-      if (*row.element != *layer.type.element ||
-          (layer.type.hasOuterScale && !row.hasOuterScale) ||
+      if (*row.element != *layer.type.element || (layer.type.hasOuterScale && !row.hasOuterScale) ||
           format::blockShape(row, layer.shape, static_cast<int>(layer.shape.size()) - 1) !=
               layer.type.block)
         continue;
@@ -312,9 +311,9 @@ private:
     if (plan.outerMeaning == Meaning::Divides)
       for (float& number : *after)
         number = 1.0f / number;
-    return *before != *after || (layer.outer->meaning == Meaning::Divides &&
-                                 plan.outerMeaning == Meaning::Multiplies &&
-                                 !comesBack(*layer.outer));
+    return *before != *after ||
+           (layer.outer->meaning == Meaning::Divides && plan.outerMeaning == Meaning::Multiplies &&
+            !comesBack(*layer.outer));
   }
 
   /// Whether each divisor of a part is what its inverse, rounded to f32, is stored as again: of
@@ -390,11 +389,10 @@ private:
           perHead = perHead ? perHead : &**part;
     configured.kvScalesPerHead = perHead != nullptr;
     if (perHead && !saysHeads(*choice.to))
-      rewrite.notes.push_back(
-          finding("kv-scale-per-head", perHead->tensor.shard->name(), perHead->tensor.name(),
-                  fmt::format("{} scales, one a head: layout {} cannot say so",
-                              numerics::elementCount(perHead->tensor.entry->shape),
-                              choice.to->name())));
+      rewrite.notes.push_back(finding(
+          "kv-scale-per-head", perHead->tensor.shard->name(), perHead->tensor.name(),
+          fmt::format("{} scales, one a head: layout {} cannot say so",
+                      numerics::elementCount(perHead->tensor.entry->shape), choice.to->name())));
   }
 
   void noteDroppedInputs() {

@@ -37,8 +37,8 @@ struct QuantizationChoice {
 };
 
 /// Plans a checkpoint whose Linear weights are layers of `choice`. Fused modules share scales as
-/// amaxGroup has it. Errors: a format that the layout has with stored scales of activations alone; a
-/// folder that is quantized already; no weight to quantize; a pattern that names nothing.
+/// amaxGroup has it. Errors: a format that the layout has with stored scales of activations alone;
+/// a folder that is quantized already; no weight to quantize; a pattern that names nothing.
 tl::expected<Rewrite, Error> planQuantization(const Folder& folder,
                                               const QuantizationChoice& choice, Json options);
 

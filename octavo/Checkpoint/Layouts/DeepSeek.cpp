@@ -168,7 +168,8 @@ public:
                   {"weight_block_size", {128, 128}}};
     if (!choice.ignored.empty())
       block["modules_to_not_convert"] = choice.ignored;
-    const bool isLabelled = isOfDeepSeekV4(config) || !modelMember(config, "expert_dtype").is_null();
+    const bool isLabelled =
+        isOfDeepSeekV4(config) || !modelMember(config, "expert_dtype").is_null();
     setQuantization(config, std::move(block));
     if (isLabelled)
       config["expert_dtype"] = "fp8";
