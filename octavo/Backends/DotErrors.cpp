@@ -5,6 +5,7 @@
 #include "octavo/Runtime/Comparison.h"
 #include "octavo/Runtime/Failure.h"
 #include "octavo/Runtime/FloatValues.h"
+#include "octavo/Runtime/OutputLosses.h"
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/QuantizedArgument.h"
 #include "octavo/Transforms/ConvolutionDots.h"
@@ -174,6 +175,8 @@ void addTensors(const Value& value, std::vector<Value>& tensors) {
 struct OutputError {
   double error = 0;
   std::int64_t nonFinite = 0;
+  std::int64_t counted = 0;
+  std::int64_t rowsOfOne = 0;
 };
 
 OutputError outputError(const std::vector<Value>& reference, const std::vector<Value>& found) {
@@ -184,6 +187,11 @@ OutputError outputError(const std::vector<Value>& reference, const std::vector<V
       continue;
     const runtime::Comparison comparison = runtime::compare(expected, found[i].tensor());
     sum.nonFinite += comparison.nonFinite;
+    if (runtime::hasRowsOfOne(expected.shape)) {
+      ++sum.rowsOfOne;
+      continue;
+    }
+    ++sum.counted;
     if (std::isfinite(comparison.relative))
       sum.error += comparison.relative * comparison.relative;
   }
@@ -351,6 +359,8 @@ llvm::Expected<DotErrors> dotErrors(mlir::func::FuncOp function, std::span<const
   const OutputError whole = outputError(*unchanged, *all);
   errors.error = whole.error;
   errors.nonFinite = whole.nonFinite;
+  errors.counted = whole.counted;
+  errors.rowsOfOne = whole.rowsOfOne;
   for (std::size_t number = 0; number < errors.dots.size(); ++number) {
     DotError& dot = errors.dots[number];
     if (!dot.record.isQuantized)

@@ -33,7 +33,7 @@ struct DotError {
   analysis::LossSums accumulated;
   /// 1 - E' / E (see DotErrors::error), where E' is the error with this dot alone left as it is.
   /// Negative where the program is farther from f32 then. None: the dot is left or did not run, E
-  /// is 0, or a NaN or Inf stands in one of the runs and not in the other.
+  /// is 0, no output counts, or a NaN or Inf stands in one of the runs and not in the other.
   std::optional<double> share;
 };
 
@@ -42,8 +42,13 @@ struct DotErrors {
   transforms::DotGraph graph; ///< of the function, by the places in `dots`
   /// E: over the outputs of floats, the sum of (|quantized - unchanged| / |unchanged|)^2 in
   /// 2-norms; an output that is 0 throughout without quantization is left out. Errors that are
-  /// independent add in it, so that their shares sum to 1; the shares of others need not.
+  /// independent add in it, so that their shares sum to 1; the shares of others need not. In a row
+  /// of one element (runtime::hasRowsOfOne) errors of dots cancel or add by their signs alone, and
+  /// leaving out one dot may make E a hundred times larger: such outputs are left out.
   double error = 0;
+  std::int64_t counted = 0; ///< outputs that E is of
+  std::int64_t rowsOfOne =
+      0; ///< outputs of floats that are left out since their rows have one element
   std::int64_t nonFinite = 0; ///< elements of outputs that are NaN or Inf in one of the two alone
 
   std::int64_t quantized() const;

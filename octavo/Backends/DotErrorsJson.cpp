@@ -65,6 +65,8 @@ Json json(const DotErrors& errors) {
   }
   return {{"error", errors.error},
           {"non_finite", errors.nonFinite},
+          {"outputs_counted", errors.counted},
+          {"outputs_of_one_element_rows", errors.rowsOfOne},
           {"sum_of_shares", errors.sumOfShares()},
           {"dots", std::move(dots)}};
 }

@@ -75,6 +75,7 @@ private:
   TuningState state;
   FormatTrials::Outputs reference; ///< empty until it is needed
   std::vector<std::pair<Choice, std::string>> failures;
+  std::vector<std::string> rowsOfOne;
   std::chrono::steady_clock::time_point written = std::chrono::steady_clock::now();
 };
 
@@ -173,12 +174,17 @@ llvm::Error Tuning::measureCosts() {
 
 llvm::Error Tuning::takeReference(FormatTrials::Outputs outputs) {
   bool isMeasurable = options.budget.metric == Metric::Own;
+  bool hasLongRows = false;
+  std::vector<std::size_t> ofOne;
   for (std::size_t set = 0; set < outputs.size(); ++set)
     for (std::size_t i = 0; i < outputs[set].size(); ++i) {
       const Tensor& tensor = outputs[set][i].tensor();
       if (options.budget.metric == Metric::Own || !runtime::hasLoss(tensor.type))
         continue;
       isMeasurable = true;
+      hasLongRows |= !runtime::hasRowsOfOne(tensor.shape);
+      if (set == 0 && runtime::hasRowsOfOne(tensor.shape))
+        ofOne.push_back(i);
       const Tensor real = runtime::realNumbers(tensor);
       for (std::int64_t at = 0; at < real.size(); ++at)
         if (const double value = runtime::valueOf(real, at); !std::isfinite(value))
@@ -193,6 +199,15 @@ llvm::Error Tuning::takeReference(FormatTrials::Outputs outputs) {
     return runtime::failure(fmt::format(
         "@{} has no output of floats, of which {} could be computed; give a metric of your own",
         trials.name(), tuning::nameOf(options.budget.metric)));
+  if (options.budget.metric == Metric::Cosine && !hasLongRows)
+    return runtime::failure(fmt::format(
+        "output {} has rows of one element, whose cosine is 1 whatever they lose, and @{} has no "
+        "other output of floats: every choice would keep the budget; give relative <= NUMBER, sqnr "
+        ">= NUMBER or max <= NUMBER in place of cosine, or a metric of your own",
+        trials.resultNames()[ofOne.front()], trials.name()));
+  if (options.budget.metric == Metric::Cosine)
+    for (std::size_t i : ofOne)
+      rowsOfOne.push_back(trials.resultNames()[i]);
   if (options.budget.metric == Metric::Own) {
     auto value = options.metric(outputs);
     if (!value)
@@ -296,7 +311,8 @@ llvm::Expected<TuningResult> Tuning::run() {
   const std::size_t dots = trials.dots().size();
   tuning::SearchProblem problem{
       .costs = state.costs,
-      .limit = tuning::lossOf(options.budget, options.budget.bound, state.origin)};
+      .limit = tuning::lossOf(options.budget, options.budget.bound, state.origin),
+      .tries = options.tries};
   for (std::size_t candidate = 1; candidate <= trials.candidates().size(); ++candidate)
     problem.others.emplace_back(dots, candidate);
   llvm::Error failed = llvm::Error::success();
@@ -356,6 +372,7 @@ llvm::Expected<TuningResult> Tuning::run() {
   result.costs = std::move(problem.costs);
   result.origin = state.origin;
   result.failures = std::move(failures);
+  result.rowsOfOne = std::move(rowsOfOne);
   return result;
 }
 

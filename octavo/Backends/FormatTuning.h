@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ struct TuningProgress {
 struct TuningOptions {
   tuning::Budget budget;
   TuningCost cost = TuningCost::Bytes;
+  std::optional<std::size_t> tries = {}; ///< SearchProblem::tries
   /// The metric Own of the outputs.
   std::function<llvm::Expected<double>(const FormatTrials::Outputs&)> metric = {};
   std::string metricText = {}; ///< tells one metric from another, for the state
@@ -50,11 +52,14 @@ struct TuningResult {
   /// Choices that could not be run, such as those of values that their formats refuse, and why.
   /// They lose infinitely much.
   std::vector<std::pair<tuning::Choice, std::string>> failures;
+  /// With the metric Cosine: the results whose rows have one element, which count by their relative
+  /// error (runtime::lossesOf). Others have longer rows.
+  std::vector<std::string> rowsOfOne;
 };
 
 /// The errors are those of the run of the program as it is and of the metric; outputs of the
 /// program as it is with NaN or Inf, which nothing can be held against; a metric that cannot be
-/// computed of its outputs; a state that is damaged, cannot be written or is of another search.
+/// computed of its outputs; the metric Cosine where all outputs have rows of one element; a state that is damaged, cannot be written or is of another search.
 /// What was measured until then is in the state. Interrupted: SearchResult::isEnded.
 llvm::Expected<TuningResult> tuneFormats(FormatTrials& trials, const TuningOptions& options);
 

@@ -67,6 +67,14 @@ double cosineLoss(std::span<const double> reference, std::span<const double> val
   return std::min(distance / 2, 2.0);
 }
 
+/// Of a row of one element, which may be complex: half of the squared relative error.
+double lossOfOne(std::span<const double> reference, std::span<const double> value) {
+  const Sums sums(reference, value);
+  if (sums.dd == 0)
+    return 0;
+  return sums.aa == 0 ? 1 : std::min(sums.dd / sums.aa / 2, 2.0);
+}
+
 double lossOfRange(Metric metric, std::span<const double> reference,
                    std::span<const double> value) {
   if (!std::ranges::all_of(value, [](double x) { return std::isfinite(x); }))
@@ -88,10 +96,19 @@ double lossOfRange(Metric metric, std::span<const double> reference,
 
 } // namespace
 
+bool hasRowsOfOne(std::span<const std::int64_t> shape) {
+  return shape.empty() || shape.back() == 1;
+}
+
 bool hasLoss(const numerics::ElementType& type) { return type.isFloat() || type.isComplex(); }
 
 Losses lossesOf(Metric metric, const Tensor& reference, const Tensor& value) {
-  assert(hasLoss(reference.type) && reference.shape == value.shape);
+  assert(hasLoss(reference.type));
+  if (reference.shape != value.shape || value.type.isComplex() != reference.type.isComplex()) {
+    Losses parts = lossesOf(metric, reference, reference);
+    std::ranges::fill(parts, kInfinity);
+    return parts;
+  }
   const Tensor realReference = realNumbers(reference), realValue = realNumbers(value);
   const std::vector<double> expected = valuesOf(realReference), found = valuesOf(realValue);
   if (expected.empty())
@@ -100,10 +117,13 @@ Losses lossesOf(Metric metric, const Tensor& reference, const Tensor& value) {
   std::size_t row = expected.size();
   if (metric == Metric::Cosine && reference.shape.size() > 1)
     row = static_cast<std::size_t>(reference.shape.back()) * (reference.type.isComplex() ? 2 : 1);
+  const bool isOfOne = metric == Metric::Cosine && hasRowsOfOne(reference.shape);
   Losses losses;
-  for (std::size_t at = 0; at < expected.size(); at += row)
-    losses.push_back(lossOfRange(metric, std::span(expected).subspan(at, row),
-                                 std::span(found).subspan(at, row)));
+  for (std::size_t at = 0; at < expected.size(); at += row) {
+    const auto from = std::span(expected).subspan(at, row), to = std::span(found).subspan(at, row);
+    const bool isFinite = std::ranges::all_of(to, [](double x) { return std::isfinite(x); });
+    losses.push_back(isOfOne && isFinite ? lossOfOne(from, to) : lossOfRange(metric, from, to));
+  }
   return limitParts(std::move(losses), kMostParts);
 }
 

@@ -68,6 +68,14 @@ TEST(OutputLossesTest, WhatIsNotFiniteIsInfinitelyFar) {
   EXPECT_EQ(lossesOf(Metric::Maximum, reference, value), (Losses{infinity}));
 }
 
+TEST(OutputLossesTest, OtherShapesAreInfinitelyFar) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Tensor reference = matrix({2, 2}, {1, 2, 3, 4}), value = matrix({1, 2}, {1, 2});
+  EXPECT_EQ(lossesOf(Metric::Cosine, reference, value), (Losses{infinity, infinity}));
+  EXPECT_EQ(lossesOf(Metric::Relative, reference, value), (Losses{infinity}));
+  EXPECT_EQ(lossesOf(Metric::Cosine, value, reference), (Losses{infinity}));
+}
+
 TEST(OutputLossesTest, ComplexNumbersCountAsTwo) {
   Tensor reference = Tensor::zeros(numerics::ComplexType{&format::element("f32")}, {2, 1});
   Tensor value = reference;
@@ -78,6 +86,32 @@ TEST(OutputLossesTest, ComplexNumbersCountAsTwo) {
   ASSERT_EQ(losses.size(), 2u);
   EXPECT_EQ(losses[0], 0);
   EXPECT_NEAR(losses[1], 1, 1e-15);
+}
+
+TEST(OutputLossesTest, ARowOfOneElementCanFail) {
+  const auto f32 = [](std::vector<std::int64_t> shape, const std::vector<float>& values) {
+    Tensor tensor = Tensor::zeros(format::element("f32"), std::move(shape));
+    std::memcpy(tensor.bytes.data(), values.data(), 4 * values.size());
+    return tensor;
+  };
+  // Relative errors of 8 %, 0 and 50 %: halves of their squares.
+  const Losses losses =
+      lossesOf(Metric::Cosine, f32({3, 1}, {100, 4, -2}), f32({3, 1}, {108, 4, -3}));
+  ASSERT_EQ(losses.size(), 3u);
+  EXPECT_NEAR(losses[0], 0.0032, 1e-12);
+  EXPECT_EQ(losses[1], 0);
+  EXPECT_NEAR(losses[2], 0.125, 1e-12);
+  EXPECT_NEAR(lossesOf(Metric::Cosine, f32({}, {100}), f32({}, {92}))[0], 0.0032, 1e-12);
+  EXPECT_EQ(lossesOf(Metric::Cosine, f32({1}, {1}), f32({1}, {-9}))[0], 2)
+      << "no cosine is below -1";
+  EXPECT_EQ(lossesOf(Metric::Cosine, f32({1}, {0}), f32({1}, {3}))[0], 1);
+  EXPECT_EQ(lossesOf(Metric::Cosine, f32({1}, {0}), f32({1}, {0}))[0], 0);
+  EXPECT_EQ(lossesOf(Metric::Cosine, f32({1}, {1}), f32({1}, {INFINITY}))[0], INFINITY);
+  for (const std::vector<std::int64_t>& shape :
+       std::vector<std::vector<std::int64_t>>{{}, {1}, {8, 1}, {2, 3, 1}})
+    EXPECT_TRUE(hasRowsOfOne(shape));
+  for (const std::vector<std::int64_t>& shape : std::vector<std::vector<std::int64_t>>{{2}, {1, 2}})
+    EXPECT_FALSE(hasRowsOfOne(shape));
 }
 
 TEST(OutputLossesTest, ManyPartsAreTheWorstOfNeighbours) {

@@ -19,6 +19,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Checks that may find no better choice one after the other before the search is content.
 constexpr std::size_t kMostFailures = 12;
 constexpr std::size_t kLeastChecks = 48;
+/// Tries of what predictions left out, where there are too many choices to try all.
+constexpr std::size_t kLeastTries = 128;
+constexpr std::size_t kTriesOfDot = 4;
 /// Changes of one dot that are paired with one another, of either kind.
 constexpr std::size_t kMostPaired = 96;
 
@@ -35,7 +38,7 @@ public:
       : problem(problem), measureOne(measure) {}
 
   SearchResult run() {
-    if (start() && measureSensitivity() && descend() && refine())
+    if (start() && measureSensitivity() && descend() && refine() && tryOthers())
       completeFront();
     return finish();
   }
@@ -57,6 +60,11 @@ private:
   void makePath();
   bool descend();
   bool refine();
+  bool tryOthers();
+  bool tryAll(std::size_t of);
+  bool tryNeighbours(std::size_t of);
+  /// nullopt where there are more than kFewChoices.
+  std::optional<std::size_t> countOfChoices() const;
   void completeFront();
   std::optional<Choice> nextCheck(const MeasuredChoice& from, double allowed) const;
   std::pair<std::vector<Move>, std::vector<Move>> movesFrom(const Choice& choice) const;
@@ -325,6 +333,105 @@ bool Search::refine() {
       if (std::isfinite(found->loss))
         margin = std::max(margin, (found->loss - problem.limit) / 2);
     }
+  }
+  return true;
+}
+
+std::optional<std::size_t> Search::countOfChoices() const {
+  std::size_t count = 1;
+  for (const auto& costs : problem.costs) {
+    count *= costs.size();
+    if (count > kFewChoices)
+      return std::nullopt;
+  }
+  return count;
+}
+
+bool Search::tryOthers() {
+  const std::optional<std::size_t> few = countOfChoices();
+  const std::size_t of =
+      problem.tries.value_or(few ? *few : std::max(kLeastTries, kTriesOfDot * dots()));
+  return few ? tryAll(of) : tryNeighbours(of);
+}
+
+/// Every choice that is cheaper than the best, the cheapest first: the first that is within the
+/// limit is the optimum, and nothing dearer is measured.
+bool Search::tryAll(std::size_t of) {
+  struct Try {
+    double cost;
+    Choice choice;
+  };
+  const MeasuredChoice* best = bestWithin();
+  std::vector<Try> tries;
+  Choice choice(dots(), 0);
+  for (std::size_t dot = 0; dot < dots();) {
+    if (const double cost = costOf(choice);
+        !known.contains(choice) && (best == nullptr || cost < best->cost))
+      tries.push_back({cost, choice});
+    for (dot = 0; dot < dots() && ++choice[dot] == problem.costs[dot].size(); ++dot)
+      choice[dot] = 0;
+  }
+  std::ranges::sort(tries, {}, [](const Try& each) { return std::tie(each.cost, each.choice); });
+  const std::size_t most = std::min(of, tries.size());
+  for (std::size_t done = 0; done < most; ++done) {
+    const MeasuredChoice* found = measured(tries[done].choice, SearchPhase::Tries, done, most);
+    if (found == nullptr)
+      return false;
+    if (found->loss <= problem.limit)
+      return true;
+  }
+  return true;
+}
+
+/// Choices one or two changes from the best that are cheaper, though predicted to lose too much.
+bool Search::tryNeighbours(std::size_t of) {
+  struct Try {
+    double loss;
+    Choice choice;
+  };
+  std::size_t done = 0;
+  while (done < of) {
+    const MeasuredChoice* best = bestWithin();
+    if (best == nullptr)
+      return true;
+    const double cost = best->cost;
+    std::vector<Try> tries;
+    const auto [cheaper, better] = movesFrom(best->choice);
+    const auto add = [&](std::span<const Move> moves) {
+      double saves = 0;
+      for (const Move& move : moves)
+        saves += move.saved;
+      Choice choice = best->choice;
+      for (const Move& move : moves)
+        choice[move.dot] = move.to;
+      if (saves > 0 && !known.contains(choice))
+        tries.push_back({worst(predicted(best->losses, best->choice, moves)), std::move(choice)});
+    };
+    for (const Move& move : cheaper)
+      add({&move, 1});
+    const auto paired = [](const std::vector<Move>& moves) {
+      return std::span(moves).first(std::min(moves.size(), kMostPaired));
+    };
+    for (const Move& down : paired(cheaper)) {
+      for (const Move& other : paired(cheaper))
+        if (other.dot > down.dot)
+          add(std::array{down, other});
+      for (const Move& up : paired(better))
+        if (up.dot != down.dot)
+          add(std::array{down, up});
+    }
+    std::ranges::sort(tries, {}, [](const Try& each) { return std::tie(each.loss, each.choice); });
+    bool isCheaper = false;
+    for (const Try& each : tries) {
+      if (isCheaper || done == of)
+        break;
+      const MeasuredChoice* found = measured(each.choice, SearchPhase::Tries, done++, of);
+      if (found == nullptr)
+        return false;
+      isCheaper = found->loss <= problem.limit && found->cost < cost;
+    }
+    if (!isCheaper)
+      return true;
   }
   return true;
 }

@@ -4,6 +4,12 @@
 // The losses of rounding errors that know nothing of one another add up. So one measurement for
 // each candidate of each dot, with all other dots as they are, predicts every choice; the search
 // walks where predictions lead, and believes measurements only.
+//
+// Losses do not add up where errors are large or meet in a nonlinear function, and predictions then
+// leave out choices that would be within the limit. So the search ends with tries of what is
+// cheaper than what it found: all of it where a program has at most kFewChoices choices, which
+// makes the result the optimum; else SearchProblem::tries of those one or two changes away, the
+// ones first that are predicted to lose least.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +23,9 @@ namespace octavo::tuning {
 /// The candidate of each dot. Candidate 0 leaves a dot as it is.
 using Choice = std::vector<std::size_t>;
 
+/// A program of no more choices has all tried that are cheaper than what was found.
+inline constexpr std::size_t kFewChoices = 1024;
+
 /// What each part of the outputs loses, equally many each time. The largest counts; NaN counts as
 /// infinite.
 using Losses = std::vector<double>;
@@ -27,6 +36,7 @@ enum class SearchPhase : std::uint8_t {
   Sensitivity, ///< one dot, one candidate
   Descent,     ///< along the predicted front, to where the limit lies
   Checks,      ///< around what was found, for what is cheaper still
+  Tries,       ///< of what predictions left out
   Front,       ///< what other limits would have given
 };
 
@@ -36,6 +46,9 @@ struct SearchProblem {
   double limit;                    ///< the largest loss that is allowed
   std::vector<Choice> others = {}; ///< to be measured too: all dots alike, for comparison
   std::size_t frontPoints = 24;    ///< of the predicted front, measured at the end
+  /// The most tries of what predictions left out. Nothing: all where there are few choices, else
+  /// 128 or four a dot, whichever is more.
+  std::optional<std::size_t> tries = {};
 };
 
 /// The losses of a choice; nothing to end the search. Asked once for each choice.

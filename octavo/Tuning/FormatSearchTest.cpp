@@ -154,6 +154,74 @@ TEST(FormatSearchTest, ANarrowFormatMayLoseLessThanTheProgramAsItIs) {
   EXPECT_EQ(result.measured[*result.best].choice, (Choice{1, 0}));
 }
 
+/// Losses that do not add up: each choice has one of its own, near the sum of its dots' or far.
+Measure unlike(const Additive& program, std::uint32_t seed) {
+  return [&program, seed](const Choice& choice, const SearchStep&) {
+    std::uint32_t hash = seed;
+    for (const std::size_t each : choice)
+      hash = (hash ^ static_cast<std::uint32_t>(each + 1)) * 0x9E3779B1U;
+    std::mt19937 random(hash);
+    Losses losses = program.of(choice);
+    for (double& loss : losses)
+      loss *= std::exp(std::normal_distribution<double>(0, 1)(random));
+    return losses;
+  };
+}
+
+/// The least cost within the limit, by measuring every choice.
+double cheapest(const Additive& program, const Measure& measure, double limit) {
+  double best = kInfinity;
+  Choice choice(program.costs.size(), 0);
+  for (;;) {
+    if (worst(*measure(choice, {})) <= limit)
+      best = std::min(best, program.cost(choice));
+    std::size_t dot = 0;
+    while (dot < choice.size() && ++choice[dot] == program.costs[dot].size())
+      choice[dot++] = 0;
+    if (dot == choice.size())
+      return best;
+  }
+}
+
+TEST(FormatSearchTest, OfFewChoicesItFindsTheOptimumWhateverLossesAre) {
+  std::mt19937 random(46);
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    const Additive program = randomProgram(random, 4, 1 + i % 3); // 625 choices
+    const Measure measure = unlike(program, i);
+    const double limit = worst(program.of(Choice(4, 4))) * std::pow(10, -0.4 - i % 4);
+    std::size_t runs = 0;
+    const SearchResult result = searchFormats({.costs = program.costs, .limit = limit},
+                                              [&](const Choice& choice, const SearchStep& step) {
+                                                ++runs;
+                                                return measure(choice, step);
+                                              });
+    ASSERT_TRUE(result.best);
+    EXPECT_EQ(result.measured[*result.best].cost, cheapest(program, measure, limit)) << i;
+    EXPECT_LE(runs, 625u);
+  }
+}
+
+TEST(FormatSearchTest, OfManyChoicesItTriesWhatIsStated) {
+  std::mt19937 random(47);
+  const Additive program = randomProgram(random, 7, 1);
+  const Measure measure = unlike(program, 1);
+  const double limit = worst(program.of(Choice(7, 4))) / 100;
+  double before = kInfinity;
+  for (const std::size_t tries : {0, 16, 128, 1024}) {
+    std::size_t tried = 0;
+    const SearchResult result =
+        searchFormats({.costs = program.costs, .limit = limit, .tries = tries},
+                      [&](const Choice& choice, const SearchStep& step) {
+                        tried += step.phase == SearchPhase::Tries;
+                        return measure(choice, step);
+                      });
+    ASSERT_TRUE(result.best);
+    EXPECT_LE(tried, tries);
+    EXPECT_LE(result.measured[*result.best].cost, before) << tries;
+    before = result.measured[*result.best].cost;
+  }
+}
+
 TEST(FormatSearchTest, SaysThatNothingIsWithinTheLimit) {
   const Additive program{{{32, 8}, {32, 8}}, {{{0}, {0.2}}, {{0}, {0.5}}}};
   const SearchResult result =

@@ -4,6 +4,7 @@
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/FileTypes.h"
+#include "python/bindings/FloatGuard.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/ProgramValues.h"
 #include "python/bindings/ProgramWeights.h"
@@ -19,6 +20,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -115,8 +117,8 @@ public:
       return;
     const nb::gil_scoped_acquire locked;
     try {
-      static constexpr std::array kPhases = {"all dots alike", "each dot alone", "budget", "checks",
-                                             "front"};
+      static constexpr std::array kPhases = {"all dots alike", "each dot alone", "budget",
+                                             "checks",         "tries",          "front"};
       progressOf(step.isTiming ? "timing" : kPhases[static_cast<std::size_t>(step.step.phase)],
                  step.step.done, step.step.of);
     } catch (nb::python_error& error) {
@@ -199,7 +201,8 @@ nb::dict tune(const nb::bytes& source, bool isPath, const GivenWeights& weights,
               const std::string& costName, const nb::object& metric, const std::string& metricName,
               const std::string& state, const std::string& match, const std::string& exclude,
               const std::string& parameters, std::int64_t minSize, const std::string& calibration,
-              bool calibrationIsText, const nb::object& progress) {
+              bool calibrationIsText, std::optional<std::size_t> tries,
+              const nb::object& progress) {
   const auto budget = tuning::parseBudget(budgetText, !metric.is_none());
   if (!budget)
     raise(ErrorClass::Format, "{}", budget.error());
@@ -252,7 +255,7 @@ nb::dict tune(const nb::bytes& source, bool isPath, const GivenWeights& weights,
 
   Callables callables(metric, progress);
   Signals signals;
-  backends::TuningOptions options{.budget = *budget, .cost = cost};
+  backends::TuningOptions options{.budget = *budget, .cost = cost, .tries = tries};
   if (!metric.is_none())
     options.metric = [&](const FormatTrials::Outputs& outputs) {
       return callables.metric(trials, outputs);
@@ -276,12 +279,12 @@ nb::dict tune(const nb::bytes& source, bool isPath, const GivenWeights& weights,
 } // namespace
 
 void addTuning(nb::module_& module) {
-  module.def("tune", &tune, nb::arg("program"), nb::arg("is_path"), nb::arg("weights"),
-             nb::arg("function"), nb::arg("backend"), nb::arg("sets"), nb::arg("budget"),
-             nb::arg("formats"), nb::arg("cost"), nb::arg("metric").none(), nb::arg("metric_name"),
-             nb::arg("state"), nb::arg("match"), nb::arg("exclude"), nb::arg("parameters"),
-             nb::arg("min_size"), nb::arg("calibration"), nb::arg("calibration_is_text"),
-             nb::arg("progress").none());
+  module.def("tune", &tune, DefaultFloats(), nb::arg("program"), nb::arg("is_path"),
+             nb::arg("weights"), nb::arg("function"), nb::arg("backend"), nb::arg("sets"),
+             nb::arg("budget"), nb::arg("formats"), nb::arg("cost"), nb::arg("metric").none(),
+             nb::arg("metric_name"), nb::arg("state"), nb::arg("match"), nb::arg("exclude"),
+             nb::arg("parameters"), nb::arg("min_size"), nb::arg("calibration"),
+             nb::arg("calibration_is_text"), nb::arg("tries").none(), nb::arg("progress").none());
 }
 
 } // namespace octavo::python

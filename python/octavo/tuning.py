@@ -104,8 +104,8 @@ def tune(program: Any, inputs: Any, *, budget: str, weights: Any = None,
          metric: Callable[[list[Any]], float] | None = None, formats: Iterable[str] = (),
          calibration: Any = None,
          cost: str = "bytes", state: str | os.PathLike[str] | None = None, match: str = "",
-         exclude: str = "", parameters: str = "", min_size: int = 0, function: str = "",
-         backend: str = "compiled", ignore_unused: bool = False) -> Tuning:
+         exclude: str = "", parameters: str = "", min_size: int = 0, tries: int | None = None,
+         function: str = "", backend: str = "compiled", ignore_unused: bool = False) -> Tuning:
     """Finds for each dot of a program the cheapest format that keeps a budget, by running it.
 
     ``program`` and ``weights`` are those of ``compile``. ``inputs`` is a mapping of the other arguments'
@@ -114,7 +114,9 @@ def tune(program: Any, inputs: Any, *, budget: str, weights: Any = None,
 
     ``budget`` is ``"METRIC >= NUMBER"`` or ``"METRIC <= NUMBER"``. The metrics hold the outputs against
     those of the program as it is: ``cosine`` (of each row, the worst), ``relative`` and ``sqnr`` (of
-    each output, the worst; dB) and ``max``. With ``metric`` it is ``"metric >= NUMBER"`` (or ``<=``):
+    each output, the worst; dB) and ``max``. A row of one element, such as a loss, has no cosine: it counts
+    as ``1 - r**2 / 2`` of its relative error ``r`` beside outputs of longer rows, and where there are none
+    ``cosine`` is an error. With ``metric`` it is ``"metric >= NUMBER"`` (or ``<=``):
     the callable is given a list with the outputs for each set of inputs, an array or a tuple of them,
     and gives a number. What it raises ends the search.
 
@@ -128,11 +130,14 @@ def tune(program: Any, inputs: Any, *, budget: str, weights: Any = None,
     ``cost`` is what is to be least: ``"bytes"`` of the weights, or ``"time"`` of a run on this machine.
     ``state`` is a file that keeps what was measured: a call that was interrupted goes on from it, and
     one with another bound runs nothing twice. ``match``, ``exclude``, ``parameters`` and ``min_size``
-    choose the dots, as in ``compile``.
+    choose the dots, as in ``compile``. ``tries`` is how many choices are run at the end that predictions
+    left out: by default all that would be cheaper where a program has at most 1,024 choices, else 128 or
+    four a dot, whichever is more.
 
     A budget that cannot be met is a warning, and the result is the best that was found. Raises
     ProgramError, FormatError, DtypeError and ShapeError as ``compile`` does; ProgramError also for
-    outputs with NaN and for a program that has nothing to tune."""
+    outputs with NaN, for a program that has nothing to tune, and for ``match`` or ``exclude`` that finds
+    no dot."""
     try:
         from . import _programs
     except ImportError as error:
@@ -165,7 +170,8 @@ def tune(program: Any, inputs: Any, *, budget: str, weights: Any = None,
     try:
         found = _programs.tune(source, is_path, given_weights(weights, program, function, ignore_unused),
                                function, backend, passed, budget, names, cost, metric, name, os.fspath(state) if state is not None else "",
-                               match, exclude, parameters, min_size, found_ranges, is_text, progress)
+                               match, exclude, parameters, min_size, found_ranges, is_text, tries,
+                               progress)
     finally:
         if progress is not None:
             progress.close()

@@ -132,6 +132,12 @@ std::string formatsText(const transforms::DotRecord& dot) {
   return fmt::format("{} x {}", name(dot.lhs), name(dot.rhs));
 }
 
+std::string noSharesOfOne() {
+  return "The outputs have rows of one element, in which errors of dots cancel or add by their "
+         "signs "
+         "alone: there are no shares of their error. What each dot loses is its result dB.";
+}
+
 std::string text(const DotErrors& errors) {
   const std::vector<std::string> names = shortNames(errors);
   TextTable table = {{"dot", "formats", "share", "result dB", "to f32 dB", "weight dB", "amax",
@@ -165,12 +171,18 @@ std::string text(const DotErrors& errors) {
     text += fmt::format("\n{} elements of the outputs are NaN or Inf in one of the two runs alone: "
                         "there are no shares of the error.\n",
                         errors.nonFinite);
+  else if (errors.counted == 0 && errors.rowsOfOne > 0)
+    text += fmt::format("\n{}\n", noSharesOfOne());
   else if (errors.error == 0)
     text += "\nNo output of floats differs from that of f32: there is no error to share.\n";
   else
     text += fmt::format("\nShare: of the squared relative error of the outputs, {:.3g}, what goes "
                         "when this dot alone is left as it is. They sum to {:.1f} %.\n",
                         errors.error, 100 * errors.sumOfShares());
+  if (errors.counted > 0 && errors.rowsOfOne > 0)
+    text +=
+        fmt::format("{} output{} with rows of one element {} no part in it.\n", errors.rowsOfOne,
+                    errors.rowsOfOne == 1 ? "" : "s", errors.rowsOfOne == 1 ? "has" : "have");
   return text;
 }
 

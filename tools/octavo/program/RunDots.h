@@ -23,6 +23,9 @@ std::string_view kindOf(const transforms::DotRecord& dot, std::size_t side);
 /// The operand's quantization; null where it is multiplied as it is.
 const format::ScaledFormat* formatOf(const transforms::DotRecord& dot, std::size_t side);
 
+/// Why there are no shares where every output of floats has rows of one element.
+std::string noSharesOfOne();
+
 std::string text(const backends::DotErrors& errors);
 
 /// What the page of a run is about.

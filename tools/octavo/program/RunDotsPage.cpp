@@ -262,8 +262,9 @@ std::string card(const DotErrors& errors, std::size_t number, double largest) {
 
 std::string tiles(const DotErrors& errors, const std::vector<std::string>& names) {
   std::string page = "<div class=\"tiles\">\n";
-  page +=
-      tile("relative error of the outputs", fmt::format("{:.3g} %", 100 * std::sqrt(errors.error)));
+  if (errors.counted > 0)
+    page += tile("relative error of the outputs",
+                 fmt::format("{:.3g} %", 100 * std::sqrt(errors.error)));
   page += tile("dots quantized", fmt::format("{} of {}", errors.quantized(), errors.dots.size()));
   const auto worst = std::ranges::max_element(
       errors.dots, {}, [](const DotError& dot) { return dot.share.value_or(-1e300); });
@@ -305,6 +306,8 @@ std::string dotsPage(const DotErrors& errors, const DotsPageTitle& title) {
     page += fmt::format("<p><b>{} elements of the outputs are NaN or Inf in one of the two runs "
                         "alone: there are no shares.</b></p>\n",
                         errors.nonFinite);
+  else if (errors.counted == 0 && errors.rowsOfOne > 0)
+    page += fmt::format("<p><b>{}</b></p>\n", noSharesOfOne());
   page += "<p class=\"soft\">Share: what goes of the squared relative error of the outputs when "
           "this dot alone is left as it is. Shares need not sum to 100 %; a negative one says that "
           "the error grows. dB: signal to quantization noise, of an operand by its own "

@@ -72,9 +72,12 @@ std::string sizeText(const StoredSize& size) {
                      megabytes(size.bytesAsF32()), megabytes(size.bytes()), size.bitsPerValue());
 }
 
-std::string comparisonText(const runtime::Comparison& comparison) {
-  std::string text = fmt::format("cosine {:.8f}, relative {:.3g}, max {:.3g}", comparison.cosine,
-                                 comparison.relative, comparison.maximum);
+/// The cosine of one number with another is 1 or -1, whatever lies between them.
+bool hasCosine(const Tensor& tensor) { return tensor.size() != 1; }
+
+std::string comparisonText(const runtime::Comparison& comparison, const Tensor& output) {
+  std::string text = hasCosine(output) ? fmt::format("cosine {:.8f}, ", comparison.cosine) : "";
+  text += fmt::format("relative {:.3g}, max {:.3g}", comparison.relative, comparison.maximum);
   if (!comparison.where.empty())
     text += fmt::format(" at [{}]", fmt::join(comparison.where, ", "));
   if (comparison.nonFinite > 0)
@@ -90,6 +93,20 @@ Json sizeJson(const StoredSize& size) {
           {"bytes_f32", size.bytesAsF32()},
           {"bytes", size.bytes()},
           {"bits_per_value", size.bitsPerValue()}};
+}
+
+double medianOf(std::vector<double> runs) {
+  std::ranges::sort(runs);
+  return runs[runs.size() / 2];
+}
+
+/// Empty where no run was repeated.
+std::string repeatedText(const RunTimes& times) {
+  if (times.repeated.empty())
+    return "";
+  return fmt::format("; {} runs more: median {:.6f} s, least {:.6f} s, largest {:.6f} s",
+                     times.repeated.size(), medianOf(times.repeated),
+                     std::ranges::min(times.repeated), std::ranges::max(times.repeated));
 }
 
 Json timesJson(const RunTimes& times) {
@@ -169,17 +186,20 @@ std::string text(const RunReport& report) {
     if (report.weights.quantized.tensors > 0)
       text += fmt::format("  of them  {}\n", sizeText(report.weights.quantized));
   }
-  text += fmt::format("time       bind {:.3f} s, evaluate {:.3f} s", report.times.bind,
-                      report.times.evaluate);
-  if (std::vector<double> runs = report.times.repeated; !runs.empty()) {
-    std::ranges::sort(runs);
-    text += fmt::format("; {} runs more: median {:.6f} s, least {:.6f} s, largest {:.6f} s",
-                        runs.size(), runs[runs.size() / 2], runs.front(), runs.back());
-  }
-  if (report.comparedTimes)
+  text += fmt::format("time       bind {:.3f} s, evaluate {:.3f} s{}", report.times.bind,
+                      report.times.evaluate, repeatedText(report.times));
+  if (report.comparedTimes && !(report.f32Times && report.comparedWith == "f32"))
     text += fmt::format("; {}: bind {:.3f} s, evaluate {:.3f} s", report.comparedWith,
                         report.comparedTimes->bind, report.comparedTimes->evaluate);
   text += "\n";
+  if (report.f32Times)
+    text += fmt::format("  f32      bind {:.3f} s, evaluate {:.3f} s{}; the median run takes {:.3g} "
+                        "times as long as f32's\n",
+                        report.f32Times->bind, report.f32Times->evaluate,
+                        repeatedText(*report.f32Times),
+                        medianOf(report.times.repeated) / medianOf(report.f32Times->repeated));
+  else if (!report.times.repeated.empty() && report.quantization && report.quantization->hasState)
+    text += "  f32      not run: the program as it is has other arguments\n";
   for (const OutputReport& output : report.outputs) {
     const Summary summary = summarize(*output.tensor);
     text += fmt::format("output     {}{} {}", output.name,
@@ -194,7 +214,7 @@ std::string text(const RunReport& report) {
     if (output.comparison)
       text += fmt::format("  to {:<6}{}{}\n", report.comparedWith,
                           report.comparedWith.size() > 5 ? " " : "",
-                          comparisonText(*output.comparison));
+                          comparisonText(*output.comparison, *output.tensor));
     if (output.ulps)
       text += fmt::format("           {} ulp{}\n", output.ulps->largest,
                           output.ulps->where.empty()
@@ -230,7 +250,7 @@ std::string json(const RunReport& report) {
   document["weights"] = sizeJson(report.weights.all);
   document["weights"]["quantized"] = sizeJson(report.weights.quantized);
   document["seconds"] = timesJson(report.times);
-  document["f32_seconds"] = nullptr;
+  document["f32_seconds"] = report.f32Times ? timesJson(*report.f32Times) : Json(nullptr);
   if (report.comparedTimes)
     document[report.comparedWith + "_seconds"] = timesJson(*report.comparedTimes);
   document["outputs"] = Json::array();
@@ -247,11 +267,12 @@ std::string json(const RunReport& report) {
     if (output.process)
       entry["process"] = *output.process;
     if (const auto& comparison = output.comparison)
-      entry[report.comparedWith] = {{"cosine", comparison->cosine},
-                                    {"relative", comparison->relative},
-                                    {"max", comparison->maximum},
-                                    {"max_index", comparison->where},
-                                    {"non_finite", comparison->nonFinite}};
+      entry[report.comparedWith] = {
+          {"cosine", hasCosine(*output.tensor) ? Json(comparison->cosine) : Json(nullptr)},
+          {"relative", comparison->relative},
+          {"max", comparison->maximum},
+          {"max_index", comparison->where},
+          {"non_finite", comparison->nonFinite}};
     if (output.ulps) {
       entry["reference"]["ulps"] = output.ulps->largest;
       entry["reference"]["ulps_index"] = output.ulps->where;

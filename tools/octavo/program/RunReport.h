@@ -64,6 +64,7 @@ struct QuantizationReport {
   std::int64_t dots = 0;
   std::int64_t others = 0; ///< products of other kinds, which are left
   double seconds = 0;
+  bool hasState = false; ///< the program has other arguments and results than the one as it is
 };
 
 /// Of dots with narrow tensors behind them.
@@ -90,6 +91,8 @@ struct RunReport {
   RunTimes times;
   std::string comparedWith = {}; ///< f32, the program as it is, or reference
   std::optional<RunTimes> comparedTimes;
+  /// Of the program as it is, where runs are repeated and it was changed.
+  std::optional<RunTimes> f32Times = {};
   std::optional<ProfileReport> profile = {};
   std::vector<OutputReport> outputs;
   std::optional<backends::DotErrors> dotErrors = {};

@@ -187,6 +187,11 @@ std::string text(const TuneReport& report) {
                         report.result->failures.size(),
                         report.formatCounts(report.result->failures.front().first),
                         report.result->failures.front().second);
+  if (const auto& names = report.result->rowsOfOne; !names.empty())
+    text += fmt::format("note      {} {} rows of one element, which have no cosine: 1 - r^2 / 2 of "
+                        "the relative error r counts for {}\n",
+                        fmt::join(names, ", "), names.size() == 1 ? "has" : "have",
+                        names.size() == 1 ? "it" : "them");
   text += "\n" + uniformTable(report) + "\n" + frontTable(report) + "\n" + dotTable(report) + "\n";
   text += fmt::format(
       "budget    {}\n{}    {}: {}, {:.3f} bits a weight, {} {}\n", tuning::text(report.budget),
@@ -235,6 +240,7 @@ std::string json(const TuneReport& report) {
                    {"measured", search.measured.size()},
                    {"measured_before", report.result->fromState},
                    {"failed", report.result->failures.size()},
+                   {"rows_of_one", report.result->rowsOfOne},
                    {"seconds", report.seconds},
                    {"f32", pointJson(report, search.measured.front())},
                    {"chosen", pointJson(report, report.chosen())},
