@@ -31,7 +31,21 @@ std::string fileName(const std::string& name) {
   return result + ".npy";
 }
 
+bool isFolder(const std::filesystem::path& path) {
+  return path.extension() != ".safetensors" && path.extension() != ".npy";
+}
+
 } // namespace
+
+std::vector<std::filesystem::path> outputFiles(const std::filesystem::path& path,
+                                               std::span<const std::string> names) {
+  if (!isFolder(path))
+    return {path};
+  std::vector<std::filesystem::path> files;
+  for (const std::string& name : names)
+    files.push_back(path / fileName(name));
+  return files;
+}
 
 llvm::Error writeOutputs(const std::filesystem::path& path, std::span<const NamedOutput> given) {
   // Files hold the storage of quantized tensors.

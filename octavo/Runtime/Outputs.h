@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace octavo::runtime {
 
@@ -15,6 +16,10 @@ struct NamedOutput {
   std::string name;
   const numerics::Tensor* tensor;
 };
+
+/// The files that writeOutputs writes for outputs of these names.
+std::vector<std::filesystem::path> outputFiles(const std::filesystem::path& path,
+                                               std::span<const std::string> names);
 
 /// Writes outputs to a .safetensors file by their names, one output to a .npy file, or all of them
 /// to a folder, which is made where it does not exist, as NAME.npy; bytes of a name that are not

@@ -6,6 +6,8 @@
 #include "octavo/Checkpoint/Files/Npy.h"
 
 #include "mlir/Support/DebugStringHelper.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
@@ -17,6 +19,8 @@ namespace octavo::runtime {
 namespace {
 
 using execution::Tensor;
+
+constexpr const char* kIndex = "index.csv";
 
 /// Whether NumPy itself has the type.
 bool isOfNumPy(const numerics::ElementType& type) {
@@ -35,12 +39,18 @@ Tensor forNumPy(const Tensor& tensor) {
 
 } // namespace
 
+bool isProbeFile(std::string_view name) {
+  llvm::StringRef number = name;
+  return name == kIndex || (number.consume_front("probe") && number.consume_back(".npy") &&
+                            !number.empty() && llvm::all_of(number, llvm::isDigit));
+}
+
 llvm::Expected<std::unique_ptr<ProbeFolder>>
 ProbeFolder::make(const std::filesystem::path& folder) {
   if (const auto made = checkpoint::createFolders(folder); !made)
     return failure(fmt::format("{}: cannot be made a folder for probes: {}", folder.string(),
                                made.error().problem));
-  const std::filesystem::path index = folder / "index.csv";
+  const std::filesystem::path index = folder / kIndex;
   if (!std::ofstream(index, std::ios::trunc))
     return failure(fmt::format("{}: cannot be written", index.string()));
   return std::unique_ptr<ProbeFolder>(new ProbeFolder(folder));
@@ -52,7 +62,7 @@ llvm::Error ProbeFolder::write(llvm::StringRef id, mlir::RankedTensorType type,
   const std::filesystem::path file = folder / fmt::format("probe{}.npy", records.size() + 1);
   if (const auto written = checkpoint::writeNpy(file, forNumPy(tensor)); !written)
     return failure(written.error().message());
-  const std::filesystem::path index = folder / "index.csv";
+  const std::filesystem::path index = folder / kIndex;
   std::ofstream lines(index, std::ios::app);
   lines << id.str() << "," << mlir::debugString(type) << "," << file.string() << std::endl;
   if (!lines)

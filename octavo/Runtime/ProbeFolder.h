@@ -5,8 +5,12 @@
 
 #include <filesystem>
 #include <mutex>
+#include <string_view>
 
 namespace octavo::runtime {
+
+/// Whether a ProbeFolder may write a file of this name.
+bool isProbeFile(std::string_view name);
 
 /// probe1.npy, probe2.npy, ... in the order in which probes come, and a line "ID,TYPE,PATH" for
 /// each in index.csv. Elements of types that NumPy does not have are written as their codes.

@@ -5,7 +5,9 @@
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/ElapsedTime.h"
 #include "tools/octavo/FormatNames.h"
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/Threads.h"
+#include "tools/octavo/checkpoint/ReadingFlags.h"
 
 #include "octavo/Analysis/Distribution.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
@@ -176,7 +178,7 @@ void analyze(const AnalyzeOptions& options) {
     for (const Distribution& distribution : distributions)
       sources.push_back(analyzeSamples(distribution, options, formats));
     if (!options.weights.empty()) {
-      const checkpoint::Folder weights = orThrow(checkpoint::Folder::open(options.weights));
+      const checkpoint::Folder weights = openFolder(options.weights);
       for (const std::string& name : options.tensors)
         sources.push_back(analyzeTensor(weights, name, options, formats));
     }
@@ -222,9 +224,9 @@ void addAnalyzeCommand(CLI::App& app) {
             return text.starts_with("-") ? "expected 0 to 2^64 - 1, found " + text : std::string();
           })
           ->capture_default_str();
-  CLI::Option* weights =
+  CLI::Option* weights = readsPath(
       command->add_option("--weights", options->weights, "Measure on tensors of these weights")
-          ->type_name("FILE.safetensors|FOLDER");
+          ->type_name("FILE.safetensors|FOLDER"));
   CLI::Option* tensor = command
                             ->add_option("--tensor", options->tensors,
                                          "A tensor of the weights, blocked along its last axis; "
@@ -233,8 +235,8 @@ void addAnalyzeCommand(CLI::App& app) {
                             ->allow_extra_args(false)
                             ->needs(weights);
   weights->needs(tensor);
-  CLI::Option* plot =
-      command->add_option("--plot", options->plot, "Write a picture too")->type_name("FILE.svg");
+  CLI::Option* plot = writesPath(
+      command->add_option("--plot", options->plot, "Write a picture too")->type_name("FILE.svg"));
   CLI::Option* rfc = command->add_flag("--rfc", options->comparesWithRfc,
                                        "Compare with the figures of the XLA RFC on MX types, and "
                                        "search for the range that gives them");

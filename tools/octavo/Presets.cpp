@@ -3,6 +3,7 @@
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/FormatNames.h"
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/TextTable.h"
 
 #include "octavo/Numerics/Preset.h"
@@ -245,10 +246,10 @@ void addPresetsCommand(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "presets", "Print the settings that reproduce other libraries' quantization");
   auto options = std::make_shared<PresetsOptions>();
-  command->add_option("name", options->name, "A preset: torchao-rceil, modelopt, ...");
-  command->add_option(
+  takesNoPath(command->add_option("name", options->name, "A preset: torchao-rceil, modelopt, ..."));
+  takesNoPath(command->add_option(
       "--format", options->format,
-      fmt::format("Only presets of this scaled format: {}", fmt::join(scaledFormatNames(), ", ")));
+      fmt::format("Only presets of this scaled format: {}", fmt::join(scaledFormatNames(), ", "))));
   CLI::Option* json = command->add_flag("--json", options->json, "As JSON");
   command->add_flag("--markdown", options->markdown, "Print all rows, as in docs/scale-rules.md")
       ->excludes(json);

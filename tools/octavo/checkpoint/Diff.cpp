@@ -1,6 +1,7 @@
 // octavo checkpoint diff: whether two checkpoints say the same weights
 // (docs/commands/checkpoint-diff.md).
 
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/Progress.h"
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/checkpoint/Commands.h"
@@ -125,8 +126,9 @@ may have, as a share of its largest |a|.)";
 void addDiffCommand(CLI::App& group) {
   CLI::App* command = group.add_subcommand("diff", "Compare the weights of two checkpoints");
   auto flags = std::make_shared<DiffFlags>();
-  command->add_option("A", flags->first, "Folder, or one safetensors file")->required();
-  command->add_option("B", flags->second, "Another one; the layouts may differ")->required();
+  readsPath(command->add_option("A", flags->first, "Folder, or one safetensors file")->required());
+  readsPath(
+      command->add_option("B", flags->second, "Another one; the layouts may differ")->required());
   command
       ->add_option("--tolerance", flags->tolerance,
                    "Exit with 1 only if a weight differs by more than this fraction of its amax")

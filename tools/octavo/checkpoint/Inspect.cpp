@@ -1,6 +1,7 @@
 // octavo checkpoint inspect: what a checkpoint is (docs/commands/checkpoint-inspect.md).
 
 #include "tools/octavo/ElapsedTime.h"
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/FigureJson.h"
@@ -97,6 +98,10 @@ std::string inspectionText(const Inspection& inspection, const InspectFlags& fla
                        std::to_string(use.elements), bytesText(use.bytes)});
     text += "\n" + plainText(table);
   }
+  if (inspection.unreadBytes > 0)
+    text += fmt::format("\n{} are codes that octavo cannot read{}: they count as no weights\n",
+                        bytesText(inspection.unreadBytes),
+                        inspection.producer.empty() ? "" : ", of " + inspection.producer);
   const checkpoint::KvUse& kv = inspection.kv;
   text += fmt::format("\nkey-value cache: {}; of {}, {} have a key scale and {} a value scale\n",
                       kv.format.empty() ? "no format asked for" : kv.format + " asked for",
@@ -136,6 +141,8 @@ std::string inspectionJson(const Inspection& inspection, const InspectFlags& fla
                    {"bytes", inspection.bytes},
                    {"weights", inspection.weights},
                    {"bits_per_weight", inspection.bitsPerWeight()},
+                   {"unread_bytes", inspection.unreadBytes},
+                   {"producer", inspection.producer},
                    {"formats", formats},
                    {"plain", plain},
                    {"kv_cache",
@@ -271,9 +278,10 @@ void addInspectCommand(CLI::App& group) {
   CLI::App* command = group.add_subcommand(
       "inspect", "Show what a checkpoint holds: layout, formats, bytes, scales");
   auto flags = std::make_shared<InspectFlags>();
-  command->add_option("checkpoint", flags->path, "Folder, or one safetensors file")->required();
-  CLI::Option* tensor = command->add_option("--tensor", flags->tensor,
-                                            "One tensor or layer: its parts, codes and scales");
+  readsPath(command->add_option("checkpoint", flags->path, "Folder, or one safetensors file")
+                ->required());
+  CLI::Option* tensor = takesNoPath(command->add_option(
+      "--tensor", flags->tensor, "One tensor or layer: its parts, codes and scales"));
   command->add_flag("--tensors", flags->listsTensors, "List the tensors")->excludes(tensor);
   command->add_flag("--scales", flags->showsScales, "Histograms of the scales")->excludes(tensor);
   addFromOption(*command, flags->layout);

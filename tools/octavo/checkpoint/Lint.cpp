@@ -2,6 +2,7 @@
 // (docs/commands/checkpoint-lint.md).
 
 #include "tools/octavo/ElapsedTime.h"
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/FigureJson.h"
 #include "tools/octavo/checkpoint/ReadingFlags.h"
@@ -203,16 +204,20 @@ constexpr const char* kLintExamples = R"(Examples:
 void addLintCommand(CLI::App& group) {
   CLI::App* command = group.add_subcommand("lint", "Find wrong scales, codes and configuration");
   auto flags = std::make_shared<LintFlags>();
-  command->add_option("checkpoint", flags->path, "Folder, or one safetensors file");
-  command
-      ->add_option("--for", flags->readers,
-                   "Also report what these readers do with it: vllm, transformers, sglang, trtllm")
-      ->delimiter(',');
-  command->add_option("--only", flags->only, "Report only these rules")->delimiter(',');
-  command->add_option("--ignore", flags->ignore, "Do not report these rules")->delimiter(',');
-  command->add_option(
+  readsPath(command->add_option("checkpoint", flags->path, "Folder, or one safetensors file"));
+  takesNoPath(
+      command
+          ->add_option(
+              "--for", flags->readers,
+              "Also report what these readers do with it: vllm, transformers, sglang, trtllm")
+          ->delimiter(','));
+  takesNoPath(
+      command->add_option("--only", flags->only, "Report only these rules")->delimiter(','));
+  takesNoPath(
+      command->add_option("--ignore", flags->ignore, "Do not report these rules")->delimiter(','));
+  takesNoPath(command->add_option(
       "--fail-on", flags->failOn,
-      "Exit with 1 at this severity or above: note, warning (default), error, never");
+      "Exit with 1 at this severity or above: note, warning (default), error, never"));
   addFromOption(*command, flags->layout);
   command->add_flag("--all", flags->showsAll, "Show every finding, not just five per rule");
   command->add_flag("--json", flags->isJson, "As JSON");

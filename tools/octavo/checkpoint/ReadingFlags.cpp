@@ -1,6 +1,7 @@
 #include "tools/octavo/checkpoint/ReadingFlags.h"
 
 #include "tools/octavo/Threads.h"
+#include "tools/octavo/checkpoint/SideFile.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -77,6 +78,7 @@ checkpoint::Folder openFolder(const std::string& path, checkpoint::UnfinishedJob
   auto folder = checkpoint::Folder::open(path, unfinished);
   if (!folder)
     throw CommandError(folder.error().message(), ExitCode::BadInput);
+  checkOutputs(*folder);
   return std::move(*folder);
 }
 

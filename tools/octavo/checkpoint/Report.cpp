@@ -1,5 +1,6 @@
 // octavo checkpoint report: one page for people (docs/commands/checkpoint-report.md).
 
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/StatusLine.h"
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/FigureJson.h"
@@ -45,14 +46,9 @@ checkpoint::Report makeReport(const ReportFlags& flags) {
 
 /// Throws CommandError for a page that would take the place of a file of either checkpoint.
 void checkOutput(const ReportFlags& flags) {
-  for (const std::string& path : {flags.path, flags.original}) {
-    if (path.empty())
-      continue;
-    const auto folder = checkpoint::Folder::open(path);
-    if (!folder)
-      throw CommandError(folder.error().message(), ExitCode::BadInput);
-    checkSideFile(flags.output, *folder, checkpoint::isReportPage);
-  }
+  for (const std::string& path : {flags.path, flags.original})
+    if (!path.empty())
+      static_cast<void>(openFolder(path));
 }
 
 void writePage(const checkpoint::Report& report, const std::string& path) {
@@ -112,13 +108,16 @@ void addReportCommand(CLI::App& group) {
   auto flags = std::make_shared<ReportFlags>();
   CLI::App* command = group.add_subcommand(
       "report", "Write one HTML page: bytes, error and scales of each layer, findings");
-  command->add_option("DIR", flags->path, "The checkpoint: a folder, or a safetensors file")
-      ->required();
-  command->add_option("-o,--output", flags->output, "The page to write")->type_name("FILE.html");
-  command
-      ->add_option("--against", flags->original,
-                   "What it was made from: gives the error of each layer")
-      ->type_name("DIR");
+  readsPath(
+      command->add_option("DIR", flags->path, "The checkpoint: a folder, or a safetensors file")
+          ->required());
+  writesPath(command->add_option("-o,--output", flags->output, "The page to write")
+                 ->type_name("FILE.html"),
+             {.isEarlierOutput = checkpoint::isReportPage});
+  readsPath(command
+                ->add_option("--against", flags->original,
+                             "What it was made from: gives the error of each layer")
+                ->type_name("DIR"));
   addFromOption(*command, flags->layout);
   addAgainstFromOption(*command, flags->originalLayout, "what it was made from");
   addWorkFlags(*command, flags->work);

@@ -1,6 +1,7 @@
 #include "tools/octavo/checkpoint/RewriteCommand.h"
 
 #include "tools/octavo/Interruption.h"
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/Progress.h"
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/checkpoint/Wording.h"
@@ -23,13 +24,15 @@ using checkpoint::LayerChange;
 using checkpoint::Rewrite;
 
 void addRewriteFlags(CLI::App& command, RewriteFlags& flags) {
-  command.add_option("DIR", flags.input, "The checkpoint: a folder, or a safetensors file")
-      ->required();
-  command
-      .add_option("-o,--output", flags.output,
-                  "Folder to write: a new one, or that of the same job, interrupted")
-      ->type_name("OUT")
-      ->required();
+  readsPath(
+      command.add_option("DIR", flags.input, "The checkpoint: a folder, or a safetensors file")
+          ->required());
+  writesPath(command
+                 .add_option("-o,--output", flags.output,
+                             "Folder to write: a new one, or that of the same job, interrupted")
+                 ->type_name("OUT")
+                 ->required(),
+             {.comparesFolders = true});
   addWorkFlags(command, flags.work);
   command.add_flag("--dry-run", flags.isDryRun, "Print the plan and write nothing");
   command.add_flag("--json", flags.isJson, "Print the summary as JSON");

@@ -2,6 +2,7 @@
 // activations: shown with where they are from, taken out, put in
 // (docs/commands/checkpoint-scales.md).
 
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/SideFile.h"
@@ -54,6 +55,7 @@ std::unique_ptr<Opened> open(const ScalesFlags& flags) {
   auto folder = Folder::open(flags.path);
   if (!folder)
     throw CommandError(folder.error().message(), ExitCode::BadInput);
+  checkOutputs(*folder);
   auto opened = std::make_unique<Opened>(Opened{std::move(*folder), nullptr, {}, {}, {}});
   checkpoint::Findings findings; // lint's business
   opened->layout = checkpoint::detectLayout(opened->folder, findings).layout;
@@ -239,13 +241,15 @@ void checkEnding(const ScalesFlags& flags) {
                        ExitCode::BadUsage);
 }
 
+/// Whether the file is a scale file of the kind that its name says.
+bool isScaleFile(const std::filesystem::path& file) {
+  return file.extension() == ".json" ? checkpoint::readKvScaleJson(file).has_value()
+                                     : checkpoint::readScaleFile(file).has_value();
+}
+
 /// Writes the scales of all tiers but the default.
 void writeSideFile(const Opened& opened, const ScalesFlags& flags) {
   const bool asJson = std::filesystem::path(flags.output).extension() == ".json";
-  checkSideFile(flags.output, opened.folder, [&](const std::filesystem::path& file) {
-    return asJson ? checkpoint::readKvScaleJson(file).has_value()
-                  : checkpoint::readScaleFile(file).has_value();
-  });
   const std::vector<StoredScale> scales = known(opened);
   if (scales.empty())
     throw CommandError(flags.path + ": the checkpoint has no scales of a key-value cache or of "
@@ -349,7 +353,8 @@ void addScalesCommand(CLI::App& group) {
   auto flags = std::make_shared<ScalesFlags>();
   const auto add = [&](const char* name, const char* what) {
     CLI::App* command = scales->add_subcommand(name, what);
-    command->add_option("checkpoint", flags->path, "Folder, or one safetensors file")->required();
+    readsPath(command->add_option("checkpoint", flags->path, "Folder, or one safetensors file")
+                  ->required());
     command->add_flag("--json", flags->isJson, "As JSON");
     command->footer(kScalesExamples);
     return command;
@@ -357,12 +362,13 @@ void addScalesCommand(CLI::App& group) {
   constexpr const char* kScaleFile =
       "Scale file: safetensors with only scales, or old vLLM's kv_cache_scales.json";
   CLI::App* showing = add("show", "Show which tier each scale comes from");
-  showing->add_option("--scales", flags->scales, kScaleFile);
+  readsPath(showing->add_option("--scales", flags->scales, kScaleFile));
   showing->callback([flags] { show(*flags); });
 
   CLI::App* extracting = add("extract", "Write the checkpoint's scales to a file");
-  extracting->add_option("-o,--output", flags->output, "FILE.safetensors, or FILE.json")
-      ->required();
+  writesPath(extracting->add_option("-o,--output", flags->output, "FILE.safetensors, or FILE.json")
+                 ->required(),
+             {.isEarlierOutput = isScaleFile});
   extracting->add_option("--ranks", flags->ranks, "Ranks of tensor parallelism in JSON")
       ->check(CLI::Range(1, 1024));
   extracting->callback([flags] {
@@ -371,8 +377,10 @@ void addScalesCommand(CLI::App& group) {
   });
 
   CLI::App* applying = add("apply", "Apply the scales of a file over the checkpoint's");
-  applying->add_option("--scales", flags->scales, kScaleFile)->required();
-  applying->add_option("-o,--output", flags->output, "Write all known scales to a side file");
+  readsPath(applying->add_option("--scales", flags->scales, kScaleFile)->required());
+  writesPath(
+      applying->add_option("-o,--output", flags->output, "Write all known scales to a side file"),
+      {.isEarlierOutput = isScaleFile});
   applying->add_flag("--into-checkpoint", flags->intoCheckpoint,
                      "Change the checkpoint; rewrites only the shards concerned");
   applying->add_option("--ranks", flags->ranks, "Ranks of tensor parallelism in JSON")

@@ -1,6 +1,7 @@
 #include "tools/octavo/checkpoint/SideFile.h"
 
 #include "tools/octavo/Commands.h"
+#include "tools/octavo/Paths.h"
 
 #include <fmt/format.h>
 
@@ -8,18 +9,20 @@
 
 namespace octavo::tools {
 
-void checkSideFile(const std::filesystem::path& output, const checkpoint::Folder& folder,
-                   const std::function<bool(const std::filesystem::path&)>& isOwnKind) {
-  const auto part = folder.ownFile(output);
-  const auto own = part ? part : folder.otherFile(output);
-  if (!own || (!part && isOwnKind(output)))
-    return;
-  const checkpoint::Error error = {
-      .file = output.string(),
-      .problem = fmt::format("is {} of the checkpoint itself, which it would overwrite",
-                             checkpoint::inQuotes(*own)),
-      .fix = "name another file for the output"};
-  throw CommandError(error.message(), ExitCode::BadInput);
+void checkOutputs(const checkpoint::Folder& folder) {
+  for (const WrittenPath& output : writtenPaths()) {
+    const auto part = folder.ownFile(output.path);
+    const auto own = part ? part : folder.otherFile(output.path);
+    const auto& isEarlier = output.traits.isEarlierOutput;
+    if (!own || (!part && isEarlier && isEarlier(output.path)))
+      continue;
+    const checkpoint::Error error = {
+        .file = output.path.string(),
+        .problem = fmt::format("is {} of the checkpoint itself, which it would overwrite",
+                               checkpoint::inQuotes(*own)),
+        .fix = "name another file for the output"};
+    throw CommandError(error.message(), ExitCode::BadInput);
+  }
 }
 
 std::filesystem::path fileBehind(const std::filesystem::path& output) {

@@ -1,6 +1,7 @@
 // octavo checkpoint verify: whether what was promised is on disk
 // (docs/commands/checkpoint-verify.md).
 
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/Progress.h"
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/NamedChoice.h"
@@ -106,8 +107,8 @@ void addVerifyCommand(CLI::App& group) {
   CLI::App* command =
       group.add_subcommand("verify", "Check a written checkpoint against the one it was made from");
   auto flags = std::make_shared<VerifyFlags>();
-  command->add_option("checkpoint", flags->output, "What was written")->required();
-  command->add_option("--against", flags->source, "What it was made from")->required();
+  readsPath(command->add_option("checkpoint", flags->output, "What was written")->required());
+  readsPath(command->add_option("--against", flags->source, "What it was made from")->required());
   command
       ->add_option("--rounding", flags->rounding,
                    "How weights were rounded: nearest, or stochastic, to either neighbour")

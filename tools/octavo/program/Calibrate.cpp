@@ -3,6 +3,7 @@
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/ElapsedTime.h"
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/StatusLine.h"
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/Threads.h"
@@ -10,7 +11,6 @@
 #include "tools/octavo/program/OrThrow.h"
 #include "tools/octavo/program/RunChecks.h"
 #include "tools/octavo/program/RunInterruption.h"
-#include "tools/octavo/program/TextFile.h"
 
 #include "octavo/Analysis/Calibration.h"
 #include "octavo/Backends/Backends.h"
@@ -225,9 +225,6 @@ void checkUsage(const CalibrateFlags& flags) {
 
 void calibrate(const CalibrateFlags& flags) {
   checkUsage(flags);
-  std::vector<std::string> read = flags.weights;
-  read.push_back(flags.program);
-  checkIsNoInput(flags.output, read);
   const ThreadLimit limit(flags.threads);
   const Calibration calibration =
       flags.merged.empty() ? calibrationOf(flags) : mergedOf(flags.merged);
@@ -243,23 +240,28 @@ void addCalibrateCommand(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "calibrate", "Run inputs through a program and keep the ranges of what its dots are given");
   auto flags = std::make_shared<CalibrateFlags>();
-  command->add_option("PROGRAM", flags->program,
-                      "StableHLO: MLIR text, a portable artifact, or jax.export's container");
-  command->add_option("-o,--output", flags->output, "Write the calibration")
-      ->type_name("FILE.json")
-      ->required();
-  command
-      ->add_option("--inputs", flags->inputs,
-                   "A set of inputs, or a folder of sets; may be repeated")
-      ->type_name("FOLDER|[NAME=]FILE[,[NAME=]FILE]...")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--weights", flags->weights,
-                   "Weights: tensors for the arguments of the same names; may be repeated")
-      ->type_name("FILE.safetensors")
-      ->allow_extra_args(false);
-  command->add_option("--merge", flags->merged, "Put calibrations of one program together instead")
-      ->type_name("FILE.json");
+  readsPath(
+      command->add_option("PROGRAM", flags->program,
+                          "StableHLO: MLIR text, a portable artifact, or jax.export's container"));
+  writesPath(command->add_option("-o,--output", flags->output, "Write the calibration")
+                 ->type_name("FILE.json")
+                 ->required());
+  readsPath(command
+                ->add_option("--inputs", flags->inputs,
+                             "A set of inputs, or a folder of sets; may be repeated")
+                ->type_name("FOLDER|[NAME=]FILE[,[NAME=]FILE]...")
+                ->allow_extra_args(false),
+            ReadForm::NamedList, {.noun = "inputs"});
+  readsPath(
+      command
+          ->add_option("--weights", flags->weights,
+                       "Weights: tensors for the arguments of the same names; may be repeated")
+          ->type_name("FILE.safetensors")
+          ->allow_extra_args(false));
+  readsPath(
+      command
+          ->add_option("--merge", flags->merged, "Put calibrations of one program together instead")
+          ->type_name("FILE.json"));
   command->add_flag("--columns", flags->hasColumns,
                     "Keep the largest magnitude of each column, too, and what is known of weights");
   command->add_flag("--ignore-unused", flags->ignoresUnused,

@@ -1,11 +1,13 @@
 // octavo convert: a program from one form of file to another (docs/commands/convert.md).
 
 #include "tools/octavo/Commands.h"
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/program/ProgramOutput.h"
-#include "tools/octavo/program/TextFile.h"
 
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/ProgramFile.h"
+#include "octavo/Text/PrintableText.h"
+#include "octavo/Text/Shortened.h"
 
 #include <fmt/format.h>
 
@@ -20,15 +22,20 @@ struct ConvertFlags {
   std::string program;
   std::string output;
   OutputFormFlags form;
+  bool skipsUnreadable = false;
 };
 
 void convertProgram(const ConvertFlags& flags) {
-  checkIsNoInput(flags.output, std::span(&flags.program, 1));
   const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
   llvm::Expected<runtime::ProgramFile> file =
-      runtime::readProgramFile(flags.program, *context, runtime::JaxModuleCalls::Kept);
+      runtime::readProgramFile(flags.program, *context, runtime::JaxModuleCalls::Kept,
+                               flags.skipsUnreadable ? runtime::Unreadable::LeftOut
+                                                     : runtime::Unreadable::Refused);
   if (!file)
     throw CommandError(llvm::toString(file.takeError()), ExitCode::BadInput);
+  for (const runtime::UnreadFunction& function : file->leftOut)
+    fmt::print(stderr, "octavo: warning: @{} is left out: {}\n", text::printable(function.name),
+               text::printable(text::shortened(function.why)));
   fmt::print("{}\n", writeProgram(*file, flags.form, flags.output));
 }
 
@@ -38,12 +45,17 @@ void addConvertProgramCommand(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "convert", "Write a program as text, as a portable artifact or in jax.export's container");
   auto flags = std::make_shared<ConvertFlags>();
-  command->add_option("PROGRAM", flags->program, "StableHLO: text, artifact, or from jax.export")
-      ->required();
-  command->add_option("-o,--output", flags->output, "Where to write it")
-      ->type_name("OUT")
-      ->required();
+  readsPath(
+      command
+          ->add_option("PROGRAM", flags->program, "StableHLO: text, artifact, or from jax.export")
+          ->required());
+  writesPath(command->add_option("-o,--output", flags->output, "Where to write it")
+                 ->type_name("OUT")
+                 ->required());
   addOutputFormFlags(*command, flags->form);
+  command->add_flag("--skip-unreadable", flags->skipsUnreadable,
+                    "Leave out the functions that octavo cannot read, and what refers to them, with "
+                    "a warning for each, instead of refusing the program");
   command->footer(R"(Examples:
   octavo convert model.bin -o model.mlir
   octavo convert model.mlir -o model.mlirbc --target 1.8.0

@@ -2,6 +2,7 @@
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/FormatNames.h"
+#include "tools/octavo/Paths.h"
 
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Numerics/Scaled.h"
@@ -25,13 +26,13 @@ void addDotFlags(CLI::App& command, DotFlags& flags, CLI::Option* format) {
   std::vector<std::string> recipes;
   for (const transforms::NamedRecipe& recipe : transforms::kRecipes)
     recipes.emplace_back(recipe.name);
-  CLI::Option* recipe = group(
+  CLI::Option* recipe = group(readsPath(
       command
           .add_option("--recipe", flags.recipe,
                       fmt::format("In place of one format: rules that give each dot its format, in "
                                   "a file of JSON or by name: {}",
                                   fmt::join(recipes, ", ")))
-          ->type_name("FILE|NAME"));
+          ->type_name("FILE|NAME")));
   recipe->excludes(format);
   recipe->excludes(group(
       command
@@ -46,24 +47,24 @@ void addDotFlags(CLI::App& command, DotFlags& flags, CLI::Option* format) {
                     fmt::format("How power-of-two scales are chosen: {}; default: the format's own",
                                 fmt::join(scaleRuleNames(), ", ")))
                 ->type_name("RULE")));
-  recipe->excludes(
-      group(command
-                .add_option("--non-finite", flags.nonFinite,
-                            fmt::format("What NaN and infinities become: {}; default: error",
-                                        fmt::join(numerics::nonFiniteNames(), ", ")))
-                ->type_name("POLICY")));
+  group(command
+            .add_option("--non-finite", flags.nonFinite,
+                        fmt::format("What NaN and infinities become: {}; default: error. Beside a "
+                                    "recipe: for its rules that do not say it",
+                                    fmt::join(numerics::nonFiniteNames(), ", ")))
+            ->type_name("POLICY"));
   recipe->excludes(
       group(command
                 .add_option("--preset", flags.preset,
                             "Settings that give another library's bytes, in place of --rule and "
                             "--non-finite; `octavo presets` lists them")
                 ->type_name("PRESET")));
-  CLI::Option* calibration =
-      group(command
-                .add_option("--calibration", flags.calibration,
-                            "Scales of activations as constants, for the ranges that `octavo "
-                            "calibrate` found")
-                ->type_name("FILE.json"));
+  CLI::Option* calibration = group(
+      readsPath(command
+                    .add_option("--calibration", flags.calibration,
+                                "Scales of activations as constants, for the ranges that `octavo "
+                                "calibrate` found")
+                    ->type_name("FILE.json")));
   recipe->excludes(calibration);
   group(command
             .add_option("--range", flags.range,
@@ -111,6 +112,10 @@ transforms::DotOptions dotOptions(const DotFlags& flags) {
     if (!recipe)
       throw CommandError(llvm::toString(recipe.takeError()), ExitCode::BadInput);
     static_cast<transforms::Recipe&>(options) = std::move(*recipe);
+    for (const transforms::DotRule& rule : options.rules)
+      for (const auto* scales : {rule.formats.scales.get(), rule.formats.moved.get()})
+        if (scales != nullptr && !scales->path.empty())
+          alsoReads(scales->path, "in the recipe " + flags.recipe + ":");
   } else if (flags.format.empty()) {
     throw CommandError("give --format FORMAT, or --recipe FILE or NAME", ExitCode::BadUsage);
   } else {

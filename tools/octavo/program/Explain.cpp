@@ -2,9 +2,9 @@
 // look narrow from it (docs/commands/explain.md).
 
 #include "tools/octavo/Commands.h"
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/program/ProgramOutput.h"
-#include "tools/octavo/program/TextFile.h"
 
 #include "octavo/Backends/DotWidths.h"
 #include "octavo/Runtime/Program.h"
@@ -69,7 +69,6 @@ std::string text(const DotWidths& widths) {
 }
 
 void explainProgram(const ExplainFlags& flags) {
-  checkIsNoInput(flags.output, std::span(&flags.program, 1));
   const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
   auto file = runtime::readProgramFile(flags.program, *context);
   if (!file)
@@ -106,14 +105,14 @@ void addExplainCommand(CLI::App& app) {
       "explain",
       "Say which dots of a program are narrow, and what keeps others that look so from it");
   auto flags = std::make_shared<ExplainFlags>();
-  command
-      ->add_option("PROGRAM", flags->program,
-                   "StableHLO: MLIR text, a portable artifact, or jax.export's container")
-      ->required();
-  command
-      ->add_option("-o,--output", flags->output,
-                   "Write the program, narrow dots as products of scaled tensors")
-      ->type_name("OUT");
+  readsPath(command
+                ->add_option("PROGRAM", flags->program,
+                             "StableHLO: MLIR text, a portable artifact, or jax.export's container")
+                ->required());
+  writesPath(command
+                 ->add_option("-o,--output", flags->output,
+                              "Write the program, narrow dots as products of scaled tensors")
+                 ->type_name("OUT"));
   addOutputFormFlags(*command, flags->form);
   command->add_flag("--fail-on-missed", flags->failsOnMissed,
                     "Exit with 1, and write no program, where a dot, or a side of it, is missed");

@@ -3,11 +3,11 @@
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/FormatNames.h"
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/program/DotFlags.h"
 #include "tools/octavo/program/MissedWarnings.h"
 #include "tools/octavo/program/ProgramOutput.h"
-#include "tools/octavo/program/TextFile.h"
 
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/ProgramFile.h"
@@ -168,7 +168,6 @@ Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
 }
 
 void quantizeProgram(const QuantizeFlags& flags) {
-  checkIsNoInput(flags.output, std::span(&flags.program, 1));
   transforms::DotOptions options = dotOptions(flags.dots);
   if (flags.inProgram)
     options.weightTime = transforms::WeightTime::InProgram;
@@ -201,16 +200,17 @@ void addQuantizeCommand(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("quantize", "Quantize a program's dots and report what was done to each");
   auto flags = std::make_shared<QuantizeFlags>();
-  command
-      ->add_option("PROGRAM", flags->program,
-                   "StableHLO: MLIR text, a portable artifact, or jax.export's container")
-      ->required();
+  readsPath(command
+                ->add_option("PROGRAM", flags->program,
+                             "StableHLO: MLIR text, a portable artifact, or jax.export's container")
+                ->required());
   CLI::Option* format = command
                             ->add_option("--format", flags->dots.format,
                                          fmt::format("Scaled format of the weights: {}",
                                                      fmt::join(scaledFormatNames(), ", ")))
                             ->type_name("FORMAT");
-  command->add_option("-o,--output", flags->output, "Write the program")->type_name("OUT");
+  writesPath(
+      command->add_option("-o,--output", flags->output, "Write the program")->type_name("OUT"));
   addOutputFormFlags(*command, flags->form);
   command->add_flag("--explain", flags->explains, "Print what happened to every dot, and why");
   command->add_flag("--json", flags->isJson, "Print that as JSON");

@@ -2,6 +2,7 @@
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/ElapsedTime.h"
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/StatusLine.h"
 #include "tools/octavo/Threads.h"
 #include "tools/octavo/program/MissedWarnings.h"
@@ -23,6 +24,7 @@
 #include "octavo/Runtime/Outputs.h"
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/ProgramFile.h"
+#include "octavo/Standalone/FolderFile.h"
 #include "octavo/Transforms/DropScales.h"
 #include "octavo/Transforms/QuantizeDots.h"
 #include "octavo/Transforms/RecoverScaled.h"
@@ -211,7 +213,8 @@ QuantizationReport quantizeProgram(mlir::ModuleOp program, const RunOptions& opt
           .whyLeft = report.quantized() == 0 ? report.whyLeft() : "",
           .dots = static_cast<std::int64_t>(report.dots.size()),
           .others = static_cast<std::int64_t>(report.others.size()),
-          .seconds = time.seconds()};
+          .seconds = time.seconds(),
+          .hasState = report.hasState()};
 }
 
 /// What --weights gives is a weight, whatever the program says of it.
@@ -247,6 +250,11 @@ bool isQuantized(const RunOptions& options) {
   return !options.dots.format.empty() || !options.dots.recipe.empty();
 }
 
+/// Whether what runs is not the program as it is.
+bool isChanged(const RunOptions& options) {
+  return isQuantized(options) || options.recovers || options.dropsScales;
+}
+
 bool isFolder(const RunOptions& options) {
   std::error_code none;
   return std::filesystem::is_directory(options.program, none);
@@ -261,8 +269,7 @@ void checkUsage(const RunOptions& options) {
         ExitCode::BadUsage);
   if ((options.bound || options.bisects) && !isToReference)
     throw CommandError("--bound and --bisect need --compare reference", ExitCode::BadUsage);
-  if (options.compare == "f32" && !isQuantized(options) && !options.recovers &&
-      !options.dropsScales)
+  if (options.compare == "f32" && !isChanged(options))
     throw CommandError(
         "--compare f32 needs --quantize FORMAT, --recipe, --recover-scaled or --drop-scales: it "
         "compares what they change with the program as it is",
@@ -282,19 +289,8 @@ void checkUsage(const RunOptions& options) {
     dotOptions(options.dots);
 }
 
-/// Weights and programs are not written over.
-void checkOutputs(const RunOptions& options) {
-  std::vector<std::string> read = {options.program, options.dots.calibration, options.dots.recipe};
-  for (const std::string& each : options.weights)
-    read.push_back(pathOf(each, 0));
-  for (const std::string& each : {pathOf(options.output, 0), options.page, options.profile})
-    if (!each.empty())
-      checkIsNoInput(each, read);
-}
-
 void runProgram(const RunOptions& options) {
   checkUsage(options);
-  checkOutputs(options);
   const ThreadLimit limit(options.threads);
   if (isFolder(options))
     return runFolder({.folder = options.program,
@@ -310,7 +306,7 @@ void runProgram(const RunOptions& options) {
   mlir::ModuleOp program = *file.program;
   markWeights(program, options);
   mlir::OwningOpRef<mlir::ModuleOp> original;
-  if (options.compare == "f32")
+  if (options.compare == "f32" || (options.repeat > 0 && isChanged(options)))
     original = program.clone();
   std::optional<RecoveryReport> recovery;
   if (options.recovers)
@@ -344,6 +340,7 @@ void runProgram(const RunOptions& options) {
     return;
   }
   auto function = orThrow(runtime::findFunction(program, options.function), options.program);
+  checkOutputFiles(options.output, runtime::resultNames(function)); // before the work
   const Run run = runFunction(function, file.container, options, probes.get(), MissedDots::Told);
   RunReport report{.program = options.program,
                    .function = function.getName().str(),
@@ -368,8 +365,7 @@ void runProgram(const RunOptions& options) {
     for (const OutputReport& output : report.outputs)
       if (output.process.value_or(process) == process)
         named.push_back({output.name, output.tensor});
-    if (llvm::Error error = runtime::writeOutputs(pathOf(options.output, process), named))
-      throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
+    writeOutputs(pathOf(options.output, process), named);
   }
   report.comparedWith = options.compare;
   std::optional<Run> reference;
@@ -382,11 +378,17 @@ void runProgram(const RunOptions& options) {
     compareOutputs(reference->outputs, report);
     report.comparedTimes = reference->times;
   }
-  if (original) {
+  if (original && !(quantization && quantization->hasState)) {
+    RunOptions asItIs = options;
+    asItIs.profile = asItIs.dump = "";
     const Run f32 = runFunction(orThrow(runtime::findFunction(*original, options.function)),
-                                file.container, options, probes.get(), MissedDots::Known);
-    compareOutputs(f32.outputs, report);
-    report.comparedTimes = f32.times;
+                                file.container, asItIs, probes.get(), MissedDots::Known);
+    if (options.compare == "f32") {
+      compareOutputs(f32.outputs, report);
+      report.comparedTimes = f32.times;
+    }
+    if (options.repeat > 0)
+      report.f32Times = f32.times;
   }
   if (options.isPerOp)
     report.dotErrors = findDotErrors(orThrow(runtime::findFunction(*original, options.function)),
@@ -407,29 +409,38 @@ void addRunCommand(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("run", "Run a program on weights and inputs, and compare the results");
   auto options = std::make_shared<RunOptions>();
-  command
-      ->add_option("PROGRAM", options->program,
-                   "StableHLO as MLIR text, or a folder that octavo compile has written")
-      ->type_name("FILE|FOLDER")
-      ->required();
-  command
-      ->add_option("--weights", options->weights,
-                   "Weights: tensors for the arguments of the same names; may be repeated")
-      ->type_name("FILE.safetensors")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--input", options->inputs,
-                   "An array for the named argument, or for the next one that is not a weight; or "
-                   "tensors by name. May be repeated")
-      ->type_name("NAME=FILE.npy|FILE.npy|FILE.safetensors")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--infeed", options->infeed,
-                   "The arrays that the program's next infeed takes; may be repeated")
-      ->type_name("FILE.npy[,FILE.npy]...")
-      ->allow_extra_args(false);
-  command->add_option("--probes", options->probes, "Where interpreter.probe writes")
-      ->type_name("FOLDER");
+  readsPath(command
+                ->add_option("PROGRAM", options->program,
+                             "StableHLO as MLIR text, or a folder that octavo compile has written")
+                ->type_name("FILE|FOLDER")
+                ->required(),
+            ReadForm::Path, {.noun = "program", .readsInFolder = [](std::string_view name) {
+                               return name == standalone::kProgramFile ||
+                                      standalone::isPartName(name);
+                             }});
+  readsPath(
+      command
+          ->add_option("--weights", options->weights,
+                       "Weights: tensors for the arguments of the same names; may be repeated")
+          ->type_name("FILE.safetensors")
+          ->allow_extra_args(false));
+  readsPath(command
+                ->add_option(
+                    "--input", options->inputs,
+                    "An array for the named argument, or for the next one that is not a weight; or "
+                    "tensors by name. May be repeated")
+                ->type_name("NAME=FILE.npy|FILE.npy|FILE.safetensors")
+                ->allow_extra_args(false),
+            ReadForm::Named);
+  readsPath(command
+                ->add_option("--infeed", options->infeed,
+                             "The arrays that the program's next infeed takes; may be repeated")
+                ->type_name("FILE.npy[,FILE.npy]...")
+                ->allow_extra_args(false),
+            ReadForm::List);
+  writesPath(command->add_option("--probes", options->probes, "Where interpreter.probe writes")
+                 ->type_name("FOLDER"),
+             {.writesInFolder = runtime::isProbeFile});
   command->add_flag("--ignore-unused", options->ignoresUnused,
                     "Ignore tensors that no argument uses");
   command->add_option("--function", options->function, "Function to run instead of @main")
@@ -451,31 +462,33 @@ void addRunCommand(CLI::App& app) {
   command->add_flag(
       "--per-op", options->isPerOp,
       "With --compare f32: what each quantized dot loses, and its share of the error");
-  command->add_option("--page", options->page, "Write that as a page of HTML, too")
-      ->type_name("FILE.html");
+  writesPath(command->add_option("--page", options->page, "Write that as a page of HTML, too")
+                 ->type_name("FILE.html"));
   command
       ->add_option("--bound", options->bound,
                    "Exit with 1 where an output is farther from the reference")
       ->type_name("ULP");
   command->add_flag("--bisect", options->bisects,
                     "Name the first operation that is farther by itself: than --bound, or 2 ulp");
-  command->add_option("--output", options->output, "Write the outputs")
-      ->type_name("FILE.safetensors|FILE.npy|FOLDER");
+  writesPath(command->add_option("--output", options->output, "Write the outputs")
+                 ->type_name("FILE.safetensors|FILE.npy|FOLDER"));
   command
       ->add_option("--backend", options->backend,
                    "What evaluates the program: compiled; reference, the interpreter; or guarded, "
                    "compiled with checks of its memory")
       ->type_name("NAME")
       ->capture_default_str();
-  command
-      ->add_option("--profile", options->profile,
-                   "Run once more, write a trace of its steps for Perfetto, and print where the "
-                   "time goes")
-      ->type_name("FILE.json");
-  command
-      ->add_option("--dump", options->dump,
-                   "Write the program after each stage of compiling, and the code of its kernels")
-      ->type_name("FOLDER");
+  writesPath(command
+                 ->add_option(
+                     "--profile", options->profile,
+                     "Run once more, write a trace of its steps for Perfetto, and print where the "
+                     "time goes")
+                 ->type_name("FILE.json"));
+  writesPath(command
+                 ->add_option(
+                     "--dump", options->dump,
+                     "Write the program after each stage of compiling, and the code of its kernels")
+                 ->type_name("FOLDER"));
   command->add_flag("--explain-compile", options->explains,
                     "Print what the program is compiled to, and what is not and why; run nothing");
   command->add_option("--repeat", options->repeat, "Run so many times more, and print the times")

@@ -5,10 +5,12 @@
 #include "tools/octavo/program/InputSets.h"
 #include "tools/octavo/program/OrThrow.h"
 #include "tools/octavo/program/RunChecks.h"
+#include "tools/octavo/program/RunFunction.h"
 #include "tools/octavo/program/RunInterruption.h"
 #include "tools/octavo/program/RunReport.h"
 
 #include "octavo/Runtime/Binding.h"
+#include "octavo/Runtime/ForeignProgram.h"
 #include "octavo/Runtime/Outputs.h"
 #include "octavo/Standalone/LoadedProgram.h"
 
@@ -94,6 +96,8 @@ void refuseOptionsOfPrograms(const CLI::App& command, std::span<const CLI::Optio
 
 void runFolder(const FolderRun& run) {
   RunTimes times;
+  if (const auto foreign = runtime::foreignFolder(run.folder))
+    throw CommandError(run.folder + ": " + *foreign, ExitCode::BadInput);
   const ElapsedTime loading("loading the folder");
   auto loaded = LoadedProgram::load(run.folder);
   if (!loaded)
@@ -109,6 +113,10 @@ void runFolder(const FolderRun& run) {
       throw CommandError(run.folder + ": " + items.error(), ExitCode::BadInput);
     times.bind = binding.seconds();
   }
+  std::vector<std::string> resultNames;
+  for (const LoadedProgram::Tensor& result : program.results())
+    resultNames.push_back(result.name);
+  checkOutputFiles(run.output, resultNames); // before the work
   execution::Host host;
   const ElapsedTime evaluating("evaluating " + name);
   const RunInterruption interruption(host);
@@ -147,8 +155,7 @@ void runFolder(const FolderRun& run) {
     named.push_back({result.name, &first[i].tensor()});
   }
   if (!run.output.empty())
-    if (llvm::Error error = runtime::writeOutputs(run.output, named))
-      throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
+    writeOutputs(run.output, named);
   printText(run.isJson ? json(report) : text(report));
 }
 

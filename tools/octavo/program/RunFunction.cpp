@@ -2,6 +2,7 @@
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/ElapsedTime.h"
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/program/InputSets.h"
 #include "tools/octavo/program/MissedWarnings.h"
 #include "tools/octavo/program/OrThrow.h"
@@ -126,6 +127,21 @@ std::unique_ptr<runtime::ProbeFolder> probeFolderOf(const RunOptions& options) {
   return options.probes.empty() ? nullptr : orThrow(runtime::ProbeFolder::make(options.probes));
 }
 
+void checkOutputFiles(const std::string& output, const std::vector<std::string>& names) {
+  if (!output.empty())
+    for (const std::filesystem::path& file : runtime::outputFiles(output, names))
+      alsoWrites(file, "--output");
+}
+
+void writeOutputs(const std::string& output, const std::vector<runtime::NamedOutput>& outputs) {
+  std::vector<std::string> names;
+  for (const runtime::NamedOutput& each : outputs)
+    names.push_back(each.name);
+  checkOutputFiles(output, names);
+  if (llvm::Error error = runtime::writeOutputs(output, outputs))
+    throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
+}
+
 static void requireOutputsOfProcesses(const RunOptions& options, std::int64_t processes) {
   if (processes > 1 && !options.output.empty() && !namesProcess(options.output))
     throw CommandError(fmt::format("--output {}: {} processes have outputs of their own; write "
@@ -143,6 +159,8 @@ void dumpStages(const execution::Executable& executable, const RunOptions& optio
                                    options.program, executable.explain().interpretedWhole),
                        ExitCode::BadInput);
   const std::filesystem::path folder = options.dump;
+  for (const execution::Executable::Stage& stage : stages)
+    alsoWrites(folder / stage.file, "--dump");
   for (const execution::Executable::Stage& stage : stages) {
     std::error_code failed;
     std::filesystem::create_directories((folder / stage.file).parent_path(), failed);

@@ -9,6 +9,7 @@
 #include "octavo/Execution/Probes.h"
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/JaxExport.h"
+#include "octavo/Runtime/Outputs.h"
 #include "octavo/Runtime/ProbeFolder.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -87,6 +88,12 @@ std::vector<execution::Value> bindProcesses(const std::vector<runtime::Argument>
 /// What a program meets besides its arguments. `probes` is null where there is no folder.
 execution::Host hostOf(const RunOptions& options, execution::Probes* probes,
                        std::int64_t processes);
+
+/// Throws CommandError if outputs of these names, written to `output`, take the place of what the
+/// command reads. Empty: nothing is written.
+void checkOutputFiles(const std::string& output, const std::vector<std::string>& names);
+/// Writes them after checkOutputFiles. Throws CommandError.
+void writeOutputs(const std::string& output, const std::vector<runtime::NamedOutput>& outputs);
 
 /// Null where the options have none.
 std::unique_ptr<runtime::ProbeFolder> probeFolderOf(const RunOptions& options);

@@ -4,13 +4,9 @@
 #include "octavo/Checkpoint/Files/OutputFile.h"
 
 #include <filesystem>
-#include <span>
 #include <string>
 
 namespace octavo::tools {
-
-/// Throws CommandError where a file that is to be written is one of those that the command reads.
-void checkIsNoInput(const std::filesystem::path& output, std::span<const std::string> inputs);
 
 /// A file under a temporary name, so that a place that cannot be written is known before the work.
 /// This and the next throw CommandError.

@@ -3,6 +3,7 @@
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/FormatNames.h"
 #include "tools/octavo/Interruption.h"
+#include "tools/octavo/Paths.h"
 #include "tools/octavo/StatusLine.h"
 #include "tools/octavo/Threads.h"
 #include "tools/octavo/program/DotFlags.h"
@@ -47,6 +48,7 @@ struct TuneFlags {
   std::string plot;
   std::string backend = "compiled";
   DotFlags dots;
+  std::optional<std::size_t> tries;
   bool isJson = false;
   int threads = 0;
 };
@@ -74,10 +76,16 @@ private:
       return "looking for the budget's place";
     case SearchPhase::Checks:
       return "looking for cheaper ones";
+    case SearchPhase::Tries:
+      return "what predictions left out";
     case SearchPhase::Front:
       return "the rest of the front";
     }
     return "";
+  }
+
+  static bool hasOpenEnd(SearchPhase phase) {
+    return phase == SearchPhase::Checks || phase == SearchPhase::Tries;
   }
 
   std::string text(double seconds) {
@@ -89,14 +97,14 @@ private:
       phaseBegan = {seconds, step.done};
     std::string left;
     const auto [began, first] = *phaseBegan;
-    // Checks end when they find nothing more, nobody knows when.
-    if (step.done > first && step.phase != SearchPhase::Checks)
+    // Checks and tries end when they find what they look for, nobody knows when.
+    if (step.done > first && !hasOpenEnd(step.phase))
       left = fmt::format(", {:.0f} s left of it", (seconds - began) /
                                                       static_cast<double>(step.done - first) *
                                                       static_cast<double>(step.of - step.done));
     return fmt::format("tune: {}, {} of {}{}, {:.0f} s", nameOf(*last), step.done + 1,
-                       step.phase == SearchPhase::Checks ? fmt::format("at most {}", step.of)
-                                                         : fmt::format("{}", step.of),
+                       hasOpenEnd(step.phase) ? fmt::format("at most {}", step.of)
+                                              : fmt::format("{}", step.of),
                        left, seconds);
   }
 
@@ -209,16 +217,12 @@ void tuneProgram(const TuneFlags& flags) {
                                           orThrow(runtime::tensorNames(flags.inputs.weights)),
                                       .dots = whichDots(flags, candidates),
                                       .candidates = candidates};
-  backends::TuningOptions options{.budget = budget, .cost = costOf(flags)};
+  backends::TuningOptions options{.budget = budget, .cost = costOf(flags), .tries = flags.tries};
   const ThreadLimit limit(flags.threads);
   // That they can be written is known before the work is done.
-  std::vector<std::string> read = flags.inputs.weights;
-  read.insert(read.end(), {flags.program, flags.dots.calibration});
   for (const std::string& each : {flags.output, flags.plot})
-    if (!each.empty()) {
-      checkIsNoInput(each, read);
+    if (!each.empty())
       static_cast<void>(createFile(each));
-    }
 
   const Interruption interruption;
   TuneStatus status;
@@ -280,37 +284,44 @@ void addTuneCommand(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "tune", "Find the cheapest format of each dot that keeps a budget, and write a recipe");
   auto flags = std::make_shared<TuneFlags>();
-  command->add_option("PROGRAM", flags->program, "StableHLO, as `octavo run` takes it")
-      ->type_name("FILE")
-      ->required();
-  command
-      ->add_option("--budget", flags->budget,
-                   "What must be kept: METRIC >= NUMBER or METRIC <= NUMBER; metrics: cosine (of "
-                   "each row with f32's, the worst), relative, sqnr (dB), max, and metric, the "
-                   "number of --metric")
-      ->type_name("TEXT")
-      ->required();
-  command->add_option("-o,--output", flags->output, "Where the recipe is written")
-      ->type_name("RECIPE.json")
-      ->required();
-  command
-      ->add_option("--weights", flags->inputs.weights,
-                   "Weights: tensors for the arguments of the same names; may be repeated")
-      ->type_name("FILE.safetensors")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--input", flags->inputs.inputs,
-                   "An array for the named argument, or for the next one that is not a weight; or "
-                   "tensors by name. May be repeated")
-      ->type_name("NAME=FILE.npy|FILE.npy|FILE.safetensors")
-      ->allow_extra_args(false);
-  command
-      ->add_option(
-          "--inputs", flags->inputs.sets,
-          "A set of inputs, or a folder of sets, as `octavo calibrate` takes them; --input is of "
-          "every set. May be repeated")
-      ->type_name("FOLDER|[NAME=]FILE[,[NAME=]FILE]...")
-      ->allow_extra_args(false);
+  readsPath(command->add_option("PROGRAM", flags->program, "StableHLO, as `octavo run` takes it")
+                ->type_name("FILE")
+                ->required());
+  takesNoPath(
+      command
+          ->add_option(
+              "--budget", flags->budget,
+              "What must be kept: METRIC >= NUMBER or METRIC <= NUMBER; metrics: cosine (of "
+              "each row with f32's, the worst), relative, sqnr (dB), max, and metric, the "
+              "number of --metric")
+          ->type_name("TEXT")
+          ->required());
+  writesPath(command->add_option("-o,--output", flags->output, "Where the recipe is written")
+                 ->type_name("RECIPE.json")
+                 ->required(),
+             {.besides = {".state"}});
+  readsPath(
+      command
+          ->add_option("--weights", flags->inputs.weights,
+                       "Weights: tensors for the arguments of the same names; may be repeated")
+          ->type_name("FILE.safetensors")
+          ->allow_extra_args(false));
+  readsPath(command
+                ->add_option(
+                    "--input", flags->inputs.inputs,
+                    "An array for the named argument, or for the next one that is not a weight; or "
+                    "tensors by name. May be repeated")
+                ->type_name("NAME=FILE.npy|FILE.npy|FILE.safetensors")
+                ->allow_extra_args(false),
+            ReadForm::Named);
+  readsPath(command
+                ->add_option("--inputs", flags->inputs.sets,
+                             "A set of inputs, or a folder of sets, as `octavo calibrate` takes "
+                             "them; --input is of "
+                             "every set. May be repeated")
+                ->type_name("FOLDER|[NAME=]FILE[,[NAME=]FILE]...")
+                ->allow_extra_args(false),
+            ReadForm::NamedList, {.noun = "inputs"});
   command->add_flag("--ignore-unused", flags->inputs.ignoresUnused,
                     "Ignore tensors of --weights that no argument uses");
   command->add_option("--function", flags->function, "Function to run instead of @main")
@@ -333,11 +344,12 @@ void addTuneCommand(CLI::App& app) {
                                    ", ")))
       ->type_name("FORMAT,...")
       ->allow_extra_args(false);
-  command
-      ->add_option("--calibration", flags->dots.calibration,
-                   "What `octavo calibrate` wrote: static scales and migrated columns are "
-                   "candidates, too")
-      ->type_name("FILE.json");
+  readsPath(
+      command
+          ->add_option("--calibration", flags->dots.calibration,
+                       "What `octavo calibrate` wrote: static scales and migrated columns are "
+                       "candidates, too")
+          ->type_name("FILE.json"));
   command
       ->add_option("--cost", flags->cost,
                    "What is to be least: bytes of the weights, or time of a run on this machine")
@@ -347,13 +359,21 @@ void addTuneCommand(CLI::App& app) {
       ->add_option("--metric", flags->metric,
                    "A command whose last line is the metric; it finds {outputs}/SET/OUTPUT.npy")
       ->type_name("COMMAND");
-  command->add_option("--plot", flags->plot, "Write a picture of the front too")
-      ->type_name("FILE.svg");
+  writesPath(command->add_option("--plot", flags->plot, "Write a picture of the front too")
+                 ->type_name("FILE.svg"));
   command
       ->add_option("--backend", flags->backend,
                    "What evaluates the program: compiled, or reference, the interpreter")
       ->type_name("NAME")
       ->capture_default_str();
+  command
+      ->add_option(
+          "--tries", flags->tries,
+          fmt::format("Runs for choices that predictions left out; default: all that would "
+                      "be cheaper where there are at most {} choices, else 128 or four a "
+                      "dot",
+                      tuning::kFewChoices))
+      ->type_name("N");
   command->add_flag("--json", flags->isJson, "Print JSON");
   addThreadsOption(*command, flags->threads);
   addWhichDotsFlags(*command, flags->dots);
