@@ -4,7 +4,10 @@ brings: the bits are those of the default state, and the caller's state is what 
 fegetenv and fesetenv of the C library hold the control registers: on x86-64 the x87 control word at
 byte 0 and MXCSR at byte 28 of fenv_t, on AArch64 FPCR at byte 0."""
 import ctypes
+import os
+import pathlib
 import platform
+import subprocess
 import sys
 import threading
 
@@ -224,6 +227,34 @@ def test_programs(backend, compiled_in):
             after = controls()
         assert after == before
         assert raw(found) == raw(own)
+
+
+@pytest.mark.mlir
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_c_interface(tmp_path, threads):
+    """A folder that `octavo compile` wrote, loaded and run in every state."""
+    bin = pathlib.Path(os.environ["OCTAVO_BIN_DIR"])
+    (tmp_path / "p.mlir").write_text(PROGRAM)
+    subprocess.run([bin / "octavo", "compile", tmp_path / "p.mlir", "-o", tmp_path / "p"], check=True, capture_output=True)
+    library = ctypes.CDLL(str(bin / "liboctavo-program.so"))
+    library.octavo_program_load.restype = ctypes.c_void_p
+    library.octavo_program_free.argtypes = [ctypes.c_void_p]
+    library.octavo_program_run_on.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
+    results = [np.empty((512, 1024), np.float32), np.empty(512, np.float32), np.empty((512, 1024), np.float32)]
+    given = (ctypes.c_void_p * 1)(SMALLEST.ctypes.data)
+    into = (ctypes.c_void_p * 3)(*(result.ctypes.data for result in results))
+    seen = []
+    for state in (DEFAULT, *STATES.values(), DEFAULT):
+        with State(state):
+            before = controls()
+            program = library.octavo_program_load(str(tmp_path / "p").encode())
+            status = library.octavo_program_run_on(program, given, into, threads)
+            after = controls()
+        library.octavo_program_free(program)
+        assert program and status == 0 and after == before
+        seen.append(raw(results))
+    np.testing.assert_array_equal(results[0], (SMALLEST.astype(np.float64) * np.float64(np.float32(0.3))).astype(np.float32))
+    assert all(each == seen[0] for each in seen)
 
 
 def test_a_conversion_is_that_of_ml_dtypes_in_every_state():
