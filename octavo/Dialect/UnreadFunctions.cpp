@@ -5,6 +5,7 @@
 
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -107,9 +108,9 @@ mlir::LogicalResult UnreadFunctions::leaveOutAll(mlir::ModuleOp program) {
     }
   }
   if (!llvm::any_of(*program.getBody(), isFunction))
-    return program.emitError() << "no function of the program can be read, of " << functions
-                               << "; the first, @" << removed.front().name << ": "
-                               << removed.front().why;
+    return mlir::emitError(program.getLoc())
+           << "no function of the program can be read, of " << functions << "; the first, @"
+           << removed.front().name << ": " << removed.front().why;
   return mlir::success();
 }
 
@@ -132,9 +133,10 @@ mlir::LogicalResult UnreadFunctions::refuse(mlir::ModuleOp program) {
   }
   found.clear();
   if (functions > 1)
-    program.emitError() << count << " of " << functions << " functions cannot be read: " << names
-                        << "; `octavo convert --skip-unreadable` leaves them out, with what refers "
-                           "to them, and writes the others";
+    mlir::emitError(program.getLoc())
+        << count << " of " << functions << " functions cannot be read: " << names
+        << "; `octavo convert --skip-unreadable` leaves them out, with what refers "
+           "to them, and writes the others";
   return mlir::failure();
 }
 
@@ -148,11 +150,15 @@ mlir::LogicalResult UnreadFunctions::verify(mlir::ModuleOp program) {
   const auto isValid = [](mlir::Operation* op) {
     return mlir::success(succeeded(verifyHasOperations(op)) && succeeded(mlir::verify(op)));
   };
+  // Not a SymbolTable, which takes it that each name is given once.
+  llvm::DenseSet<mlir::StringAttr> names;
+  for (mlir::Operation& op : *program.getBody())
+    if (auto name = op.getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName()))
+      names.insert(name);
   const auto refersToNothing = [&](mlir::Operation* function) {
     mlir::LogicalResult all = mlir::success();
     forEachSymbol(function, [&](mlir::SymbolRefAttr symbol) {
-      if (succeeded(all) &&
-          mlir::SymbolTable::lookupSymbolIn(program, symbol.getRootReference()) == nullptr)
+      if (succeeded(all) && !names.contains(symbol.getRootReference()))
         all = function->emitError()
               << "refers to " << symbol << ", which the program does not have";
     });

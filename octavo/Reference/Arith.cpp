@@ -1,4 +1,4 @@
-// MLIR's arith and math: operations on scalars, which are tensors of rank 0 here, and element by
+// MLIR's arith: operations on scalars, which are tensors of rank 0 here, and element by
 // element on tensors. Exporters to StableHLO leave them around what they convert. Signless integers
 // are signed unless the operation says otherwise.
 #include "octavo/Reference/Arithmetic.h"
@@ -9,7 +9,6 @@
 #include "octavo/Reference/Movement.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
 
@@ -289,28 +288,6 @@ void registerArith(EvaluatorTable& table) {
   table.add<evaluateArithConstant>();
   table.add<evaluateArithSelect>();
   table.add<evaluateTruncation>();
-
-  table.add("math.absf", evaluateUnary<Abs>);
-  table.add("math.absi", evaluateUnary<Abs>);
-  table.add("math.atan2", evaluateBinary<Atan2>);
-  table.add("math.cbrt", evaluateUnary<Cbrt>);
-  table.add("math.ceil", evaluateUnary<Ceil>);
-  table.add("math.cos", evaluateUnary<Cosine>);
-  table.add("math.ctpop", evaluateUnary<PopulationCount>);
-  table.add("math.erf", evaluateUnary<Erf>);
-  table.add("math.exp", evaluateUnary<Exponential>);
-  table.add("math.expm1", evaluateUnary<ExponentialMinusOne>);
-  table.add("math.floor", evaluateUnary<Floor>);
-  table.add("math.log", evaluateUnary<Log>);
-  table.add("math.log1p", evaluateUnary<LogPlusOne>);
-  table.add("math.powf", evaluateBinary<Power>);
-  table.add("math.round", evaluateUnary<RoundAwayFromZero>);
-  table.add("math.roundeven", evaluateUnary<RoundToEven>);
-  table.add("math.rsqrt", evaluateUnary<Rsqrt>);
-  table.add("math.sin", evaluateUnary<Sine>);
-  table.add("math.sqrt", evaluateUnary<Sqrt>);
-  table.add("math.tan", evaluateUnary<Tan>);
-  table.add("math.tanh", evaluateUnary<Tanh>);
 }
 
 } // namespace octavo::reference

@@ -226,6 +226,38 @@ struct Tan {
   static auto real(std::floating_point auto x) { return std::tan(x); }
   template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::tan(x); }
 };
+struct Acos {
+  static auto real(std::floating_point auto x) { return std::acos(x); }
+  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::acos(x); }
+};
+struct Acosh {
+  static auto real(std::floating_point auto x) { return std::acosh(x); }
+  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::acosh(x); }
+};
+struct Asin {
+  static auto real(std::floating_point auto x) { return std::asin(x); }
+  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::asin(x); }
+};
+struct Asinh {
+  static auto real(std::floating_point auto x) { return std::asinh(x); }
+  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::asinh(x); }
+};
+struct Atan {
+  static auto real(std::floating_point auto x) { return std::atan(x); }
+  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::atan(x); }
+};
+struct Atanh {
+  static auto real(std::floating_point auto x) { return std::atanh(x); }
+  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::atanh(x); }
+};
+struct Cosh {
+  static auto real(std::floating_point auto x) { return std::cosh(x); }
+  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::cosh(x); }
+};
+struct Sinh {
+  static auto real(std::floating_point auto x) { return std::sinh(x); }
+  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::sinh(x); }
+};
 /// y above x: the angle of the point (x, y); of complex numbers -i log((x + iy) / sqrt(x^2 + y^2)).
 struct Atan2 {
   template <std::floating_point T> static T real(T y, T x) { return std::atan2(y, x); }
@@ -237,8 +269,18 @@ struct Sqrt {
   static double real(double x) { return std::sqrt(x); }
   template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::sqrt(x); }
 };
+/// Of f64 (as `long double`, which holds it) by a Newton step in f64, whose bits compiled code has
+/// on every machine: 1 / sqrt(x) may be 1.5 ulp off, the step leaves 0.5 and a trifle. Of narrower
+/// floats 1 / sqrt(x) in f64, which the rounding to the format makes correct.
 struct Rsqrt {
-  template <std::floating_point T> static T real(T x) { return 1 / std::sqrt(x); }
+  static double real(double x) { return 1 / std::sqrt(x); }
+  static long double real(long double x) {
+    const auto number = static_cast<double>(x);
+    const double y = 1 / std::sqrt(number);
+    const double product = number * y, rest = std::fma(number, y, -product);
+    const double error = std::fma(-product, y, 1.0) - rest * y; // 1 - x y^2
+    return error == error ? std::fma(0.5 * y, error, y) : y; // of 0, infinity and NaN there is none
+  }
   template <typename T> static std::complex<T> complex(std::complex<T> x) {
     return numerics::reciprocalRoot(x);
   }

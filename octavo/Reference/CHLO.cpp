@@ -16,41 +16,9 @@ namespace octavo::reference {
 
 namespace {
 
-struct Acos {
-  static auto real(std::floating_point auto x) { return std::acos(x); }
-  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::acos(x); }
-};
-struct Acosh {
-  static auto real(std::floating_point auto x) { return std::acosh(x); }
-  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::acosh(x); }
-};
-struct Asin {
-  static auto real(std::floating_point auto x) { return std::asin(x); }
-  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::asin(x); }
-};
-struct Asinh {
-  static auto real(std::floating_point auto x) { return std::asinh(x); }
-  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::asinh(x); }
-};
-struct Atan {
-  static auto real(std::floating_point auto x) { return std::atan(x); }
-  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::atan(x); }
-};
-struct Atanh {
-  static auto real(std::floating_point auto x) { return std::atanh(x); }
-  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::atanh(x); }
-};
 struct Conjugate {
   static double real(double x) { return x; }
   static Complex complex(Complex x) { return std::conj(x); }
-};
-struct Cosh {
-  static auto real(std::floating_point auto x) { return std::cosh(x); }
-  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::cosh(x); }
-};
-struct Sinh {
-  static auto real(std::floating_point auto x) { return std::sinh(x); }
-  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::sinh(x); }
 };
 struct BesselI1e {
   static double real(double x) { return besselI1e(x); }
@@ -154,19 +122,23 @@ llvm::Expected<Results> evaluateWithBroadcast(mlir::Operation* op, const Operand
       chlo::broadcastOf(lhs.shape, rhs.shape, chlo::broadcastDimensions(op));
   if (!broadcast)
     return failure(op, llvm::toString(broadcast.takeError()));
-  if (llvm::Error error = checkSize(op, broadcast->shape))
+  if (llvm::Error error = checkResultShape(op, broadcast->shape))
     return std::move(error);
   Value wide[] = {Value(broadcastInDim(lhs, broadcast->shape, broadcast->lhsAxes)),
                   Value(broadcastInDim(rhs, broadcast->shape, broadcast->rhsAxes))};
   return Evaluate(op, wide, evaluation);
 }
 
-llvm::Expected<Results> evaluateComparison(mlir::Operation* op, const Operands& operands,
-                                           Evaluation&) {
+llvm::Expected<Results> compareNumbers(mlir::Operation* op, const Operands& operands, Evaluation&) {
   auto comparison = llvm::cast<chlo::BroadcastCompareOp>(op);
   return Results{Value(compare(static_cast<Relation>(comparison.getComparisonDirection()),
                                comparison.getCompareType() == chlo::ComparisonType::TOTALORDER,
                                operands[0].tensor(), operands[1].tensor()))};
+}
+
+llvm::Expected<Results> evaluateComparison(mlir::Operation* op, const Operands& operands,
+                                           Evaluation& evaluation) {
+  return evaluateByNumbers(op, operands, evaluation, compareNumbers);
 }
 
 llvm::Expected<Results> evaluateParts(mlir::Operation*, const Operands& operands, Evaluation&) {
@@ -179,7 +151,7 @@ llvm::Expected<Value> evaluateBroadcastSelect(chlo::BroadcastSelectOp op, const 
       {operands[0].tensor().shape, operands[1].tensor().shape, operands[2].tensor().shape});
   if (!shape)
     return failure(op, llvm::toString(shape.takeError()));
-  if (llvm::Error error = checkSize(op, *shape))
+  if (llvm::Error error = checkResultShape(op, *shape))
     return std::move(error);
   const auto wide = [&](const Tensor& x) {
     return broadcastInDim(x, *shape, chlo::alignedAxes(x.shape.size(), shape->size()));

@@ -89,11 +89,13 @@ llvm::Expected<Results> expectAlmostEqual(mlir::Operation* op, const Tensor& fou
                  });
 }
 
-/// Values of the format between two codes, plus one; 0 for equal values and two NaNs; the largest
-/// number there is between a NaN and anything else.
+/// Values of the format between two codes, plus one; 0 for equal values and two NaNs; 2^64 - 1 if
+/// just one of the codes is a NaN, or one is an infinity that the other is not.
 std::uint64_t ulpDistance(const ElementFormat& format, std::uint64_t a, std::uint64_t b) {
-  if (format.isNan(a) || format.isNan(b))
-    return format.isNan(a) && format.isNan(b) ? 0 : std::numeric_limits<std::uint64_t>::max();
+  if (a == b || (format.isNan(a) && format.isNan(b)))
+    return 0;
+  if (format.isNan(a) || format.isNan(b) || format.isInf(a) || format.isInf(b))
+    return std::numeric_limits<std::uint64_t>::max();
   const std::uint64_t sign = format.signMask();
   const std::uint64_t x = a & ~sign, y = b & ~sign;
   if ((a & sign) != (b & sign))

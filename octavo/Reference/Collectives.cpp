@@ -159,6 +159,9 @@ llvm::Expected<Results> evaluateAllToAll(stablehlo::AllToAllOp op, const Operand
                          operands, evaluation);
   if (!gathered)
     return gathered.takeError();
+  if (static_cast<std::int64_t>(gathered->group.size()) != count)
+    return failure(op, "split_count is " + llvm::Twine(count) + ", but the group has " +
+                           llvm::Twine(gathered->group.size()) + " processes");
   const std::size_t self = gathered->placeOf(evaluation.process());
   Results results;
   for (std::size_t k = 0; k < operands.size(); ++k) {

@@ -7,6 +7,7 @@
 #include "octavo/Reference/Evaluator.h"
 #include "octavo/Reference/Map.h"
 #include "octavo/Reference/Movement.h"
+#include "octavo/Reference/ProductKinds.h"
 #include "octavo/Reference/QuantizedEvaluator.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -17,6 +18,16 @@ namespace octavo::reference {
 
 namespace {
 
+/// The product of rule I12, without an algorithm.
+Tensor plainProduct(const Tensor& lhs, const Tensor& rhs, const DotDimensions& dimensions,
+                    const ElementType& result) {
+  return productOfKinds(lhs, rhs, result,
+                        [&](const Tensor& left, const Tensor& right, const ElementType& type) {
+                          return dotGeneral(left, right, dimensions, type,
+                                            defaultAccumulation(left.type, right.type, type));
+                        });
+}
+
 llvm::Expected<Value> evaluateDotGeneral(stablehlo::DotGeneralOp op, const Operands& operands,
                                          Evaluation&) {
   llvm::Expected<ElementType> type = resultNumberType(op);
@@ -25,11 +36,6 @@ llvm::Expected<Value> evaluateDotGeneral(stablehlo::DotGeneralOp op, const Opera
   Tensor lhs = operands[0].takeTensor();
   Tensor rhs = operands[1].takeTensor();
   const bool areFloats = lhs.type.isFloat() && rhs.type.isFloat() && type->isFloat();
-  const bool areIntegers = lhs.type.isInteger() && rhs.type.isInteger() && type->isInteger();
-  const bool areComplex = lhs.type.isComplex() && rhs.type.isComplex() && type->isComplex();
-  if (!areFloats && !areIntegers && !areComplex)
-    return failure(op, "operands of " + lhs.type.name() + " and " + rhs.type.name() +
-                           " have no product in " + type->name());
   const DotDimensions dimensions = dotDimensions(op.getDotDimensionNumbers());
   if (!haveEqualPairs(lhs.shape, rhs.shape, dimensions))
     return failure(op, "pairs axes of different extents; found " + describe(Value(std::move(lhs))) +
@@ -38,25 +44,15 @@ llvm::Expected<Value> evaluateDotGeneral(stablehlo::DotGeneralOp op, const Opera
     return std::move(error);
   if (areFloats && op.getAlgorithm())
     return Value(dotByAlgorithm(lhs, rhs, dimensions, *type, *op.getAlgorithm()));
-  return Value(
-      dotGeneral(lhs, rhs, dimensions, *type, defaultAccumulation(lhs.type, rhs.type, *type)));
+  return Value(plainProduct(lhs, rhs, dimensions, *type));
 }
 
-/// The product of operands of one kind (rule I12), without an algorithm; an error for `op` where
-/// they do not fit.
+/// The same; an error for `op` if the result is too large.
 llvm::Expected<Tensor> product(mlir::Operation* op, const Tensor& lhs, const Tensor& rhs,
                                const DotDimensions& dimensions, const ElementType& type) {
-  const auto isAll = [&](auto isKind) {
-    return isKind(lhs.type) && isKind(rhs.type) && isKind(type);
-  };
-  if (!isAll([](const ElementType& t) { return t.isFloat(); }) &&
-      !isAll([](const ElementType& t) { return t.isInteger(); }) &&
-      !isAll([](const ElementType& t) { return t.isComplex(); }))
-    return failure(op, "operands of " + lhs.type.name() + " and " + rhs.type.name() +
-                           " have no product in " + type.name());
   if (llvm::Error error = checkSize(op, dotShape(lhs.shape, rhs.shape, dimensions)))
     return std::move(error);
-  return dotGeneral(lhs, rhs, dimensions, type, defaultAccumulation(lhs.type, rhs.type, type));
+  return plainProduct(lhs, rhs, dimensions, type);
 }
 
 llvm::Expected<Value> evaluateDot(stablehlo::DotOp op, const Operands& operands, Evaluation&) {

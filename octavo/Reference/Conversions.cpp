@@ -4,6 +4,7 @@
 #include "octavo/Reference/UniformQuantization.h"
 
 #include <cmath>
+#include <type_traits>
 
 namespace octavo::reference {
 
@@ -160,12 +161,23 @@ Tensor convertElements(const Tensor& tensor, const ElementType& type,
 }
 
 Tensor reducePrecision(const Tensor& tensor, int exponentBits, int trailingSignificandBits) {
-  return mapReal(
-      [=](double x) {
-        return numerics::reducePrecision(tensor.type.format(), x, exponentBits,
-                                         trailingSignificandBits);
+  const ElementFormat& format = tensor.type.format();
+  Tensor result = mapReal(
+      [&](double x) {
+        return numerics::reducePrecision(format, x, exponentBits, trailingSignificandBits);
       },
       tensor);
+  // Rule N10: a NaN stays as it is, which a number would not carry.
+  withContainer(result.type, [&]<typename Container>(Container) {
+    if constexpr (std::is_integral_v<Container>) {
+      const auto source = tensor.as<Container>();
+      const auto target = result.as<Container>();
+      for (std::size_t i = 0; i < target.size(); ++i)
+        if (format.isNan(source[i]))
+          target[i] = source[i];
+    }
+  });
+  return result;
 }
 
 Tensor bitcastElements(const Tensor& tensor, const ElementType& type,

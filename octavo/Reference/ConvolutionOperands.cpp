@@ -1,6 +1,8 @@
 #include "octavo/Reference/ConvolutionOperands.h"
 
 #include "octavo/Reference/Convolve.h"
+#include "octavo/Reference/Movement.h"
+#include "octavo/Reference/ProductKinds.h"
 #include "octavo/Reference/QuantizedEvaluator.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -15,14 +17,6 @@ llvm::Expected<Value> convolveOperands(mlir::Operation* op, const Value& lhs, co
     return type.takeError();
   const Tensor& x = lhs.tensor();
   const Tensor& kernel = rhs.tensor();
-  const auto isAll = [&](auto isKind) {
-    return isKind(x.type) && isKind(kernel.type) && isKind(*type);
-  };
-  if (!isAll([](const ElementType& t) { return t.isFloat(); }) &&
-      !isAll([](const ElementType& t) { return t.isInteger(); }) &&
-      !isAll([](const ElementType& t) { return t.isComplex(); }))
-    return failure(op, "operands of " + x.type.name() + " and " + kernel.type.name() +
-                           " have no product in " + type->name());
   const stablehlo::ConvDimensionNumbersAttr d = attributes.numbers;
   ConvolutionShape shape{.inputBatch = d.getInputBatchDimension(),
                          .inputFeature = d.getInputFeatureDimension(),
@@ -59,10 +53,24 @@ llvm::Expected<Value> convolveOperands(mlir::Operation* op, const Value& lhs, co
                            " do not fit together");
   const std::vector<std::int64_t> result = convolvedShape(x.shape, kernel.shape, shape);
   if (llvm::any_of(result, [](std::int64_t extent) { return extent < 0; }))
-    return failure(op, "pads " + describe(lhs) + " to a negative extent");
-  if (llvm::Error error = checkSize(op, result))
+    return failure(op, "pads " + describe(lhs) +
+                           " to a negative extent, or one that does not fit 63 bits");
+  if (llvm::Error error = checkResultShape(op, result))
     return std::move(error);
-  return Value(convolve(x, kernel, shape, *type));
+  // The input is laid out with its padding, which windows far apart may be few of.
+  std::vector<std::int64_t> low(x.shape.size(), 0), high = low, interior = low;
+  for (const auto [axis, window] : llvm::zip(shape.inputSpatial, shape.window)) {
+    low[axis] = window.low;
+    high[axis] = window.high;
+    interior[axis] = window.lhsDilation - 1;
+  }
+  const auto padded = paddedShape(x.shape, low, high, interior);
+  if (llvm::Error error = checkSize(op, padded.value_or(result)))
+    return std::move(error);
+  return Value(productOfKinds(
+      x, kernel, *type, [&](const Tensor& left, const Tensor& right, const ElementType& computed) {
+        return convolve(left, right, shape, computed);
+      }));
 }
 
 } // namespace octavo::reference

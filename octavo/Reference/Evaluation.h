@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace octavo::reference {
@@ -63,7 +64,7 @@ private:
   llvm::Expected<Results> block(mlir::Block& block, std::vector<Value> arguments, Frame* parent);
 
   mlir::ModuleOp module;
-  mlir::SymbolTable symbols;
+  std::optional<mlir::SymbolTable> symbols; ///< from the first call on: folding makes none
   const Host& surroundings;
   Grid& processGrid;
   std::int64_t processNumber;

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <new>
+#include <stdexcept>
 #include <thread>
 
 namespace octavo::reference {
@@ -86,9 +87,15 @@ public:
                                          execution::ResultMemory memory) override {
     execution::keepApart(arguments, memory, [](std::size_t, std::size_t) { return false; });
     auto results = evaluate(program, function, std::move(arguments), host);
-    if (results)
-      for (std::size_t i = 0; i < memory.size(); ++i)
-        (*results)[i] = (*results)[i].movedTo(memory[i]);
+    for (std::size_t i = 0; results && i < memory.size(); ++i) {
+      if (i >= results->size() || !(*results)[i].isTensor() ||
+          (*results)[i].tensor().bytes.size() != memory[i].size())
+        return failure(program, "result " + llvm::Twine(i) + " of '" + function +
+                                    "' does not fit the " + llvm::Twine(memory[i].size()) +
+                                    " bytes of memory that were given for it; it is " +
+                                    (i < results->size() ? describe((*results)[i]) : "missing"));
+      (*results)[i] = (*results)[i].movedTo(memory[i]);
+    }
     return results;
   }
   execution::Explanation explain() const override {
@@ -116,30 +123,16 @@ const execution::Backend kBackend{"reference", prepare};
 const EvaluatorTable& evaluators() {
   static const EvaluatorTable table = [] {
     EvaluatorTable t;
-    for (auto* addFamily : {registerArith,
-                            registerCheck,
-                            registerChannels,
-                            registerCHLO,
-                            registerCollectives,
-                            registerComplex,
-                            registerContraction,
-                            registerControlFlow,
-                            registerCustomCalls,
-                            registerDataMovement,
-                            registerDynamic,
-                            registerElementwise,
-                            registerIndexing,
-                            registerInterpreter,
-                            registerLinearAlgebra,
-                            registerOctavo,
-                            registerQuantized,
-                            registerRandom,
-                            registerReduction,
-                            registerSdy,
-                            registerShapeArithmetic,
-                            registerSort,
-                            registerStructuredControlFlow,
-                            registerWindows})
+    for (auto* addFamily :
+         {registerArith,           registerMath,         registerCheck,
+          registerChannels,        registerCHLO,         registerCollectives,
+          registerComplex,         registerContraction,  registerControlFlow,
+          registerCustomCalls,     registerDataMovement, registerDynamic,
+          registerElementwise,     registerIndexing,     registerInterpreter,
+          registerLinearAlgebra,   registerOctavo,       registerQuantized,
+          registerRandom,          registerReduction,    registerSdy,
+          registerShapeArithmetic, registerSort,         registerStructuredControlFlow,
+          registerWindows})
       addFamily(t);
     return t;
   }();
@@ -147,12 +140,13 @@ const EvaluatorTable& evaluators() {
 }
 
 Evaluation::Evaluation(mlir::ModuleOp module, const Host& host, Grid& grid, std::int64_t process)
-    : module(module), symbols(module), surroundings(host), processGrid(grid),
-      processNumber(process) {}
+    : module(module), surroundings(host), processGrid(grid), processNumber(process) {}
 
 llvm::Expected<Results> Evaluation::call(mlir::Operation* caller, llvm::StringRef name,
                                          std::vector<Value> arguments) {
-  auto function = symbols.lookup<mlir::func::FuncOp>(name);
+  if (!symbols)
+    symbols.emplace(module);
+  auto function = symbols->lookup<mlir::func::FuncOp>(name);
   if (!function) {
     std::string known;
     for (auto other : module.getOps<mlir::func::FuncOp>())
@@ -207,6 +201,14 @@ llvm::Expected<Results> Evaluation::block(mlir::Block& block, std::vector<Value>
   llvm::Expected<const EvaluationPlan*> plan = plans.of(block);
   if (!plan)
     return plan.takeError();
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (const auto& expected = (*plan)->arguments[i];
+        !expected || !isTensorOf(arguments[i], *expected))
+      if (std::string wrong =
+              mismatch(arguments[i], block.getArgument(static_cast<unsigned>(i)).getType());
+          !wrong.empty())
+        return failure(block.getParentOp(),
+                       "argument " + llvm::Twine(i) + " of a region: " + wrong);
   Frame frame{parent, std::move(arguments)};
   frame.slots.resize((*plan)->slots);
   llvm::SaveAndRestore inFrame(currentFrame, &frame);
@@ -233,10 +235,8 @@ llvm::Expected<Results> Evaluation::block(mlir::Block& block, std::vector<Value>
     for (std::size_t i = 0; i < results->size(); ++i) {
       Value& value = (*results)[i];
       if (!step.results[i] || !isTensorOf(value, *step.results[i]))
-        if (std::string wrong =
-                mismatch(value, step.op->getResult(static_cast<unsigned>(i)).getType());
-            !wrong.empty())
-          return failure(step.op, "result: " + wrong);
+        if (llvm::Error error = checkResult(step.op, static_cast<unsigned>(i), value))
+          return std::move(error);
       frame.slots[step.firstResult + i] = std::move(value);
     }
     for (unsigned slot : step.released)
@@ -269,8 +269,9 @@ llvm::Expected<std::vector<Value>> evaluateProcess(Grid& grid, std::int64_t proc
                ? evaluation.manualBody(work.manual, work.function, std::move(work.arguments))
                : evaluation.call(module, work.function, std::move(work.arguments));
   } catch (const std::bad_alloc&) {
-    return failure(module, "there is not enough memory for the values of '" + work.function + "'");
+  } catch (const std::length_error&) { // more than a vector can have
   }
+  return failure(module, "there is not enough memory for the values of '" + work.function + "'");
 }
 
 } // namespace
@@ -344,14 +345,21 @@ evaluateOperation(mlir::Operation* op, std::vector<Value> operands, const Host& 
     Evaluation evaluation(op->getParentOfType<mlir::ModuleOp>(), host, alone, 0);
     const std::size_t failuresBefore = host.checks == nullptr ? 0 : host.checks->failures.size();
     llvm::Expected<Results> results = evaluator(op, operands, evaluation);
+    if (results && results->size() != op->getNumResults())
+      return failure(op, "evaluated to " + llvm::Twine(results->size()) +
+                             " results; the type has " + llvm::Twine(op->getNumResults()));
+    for (unsigned i = 0; results && i < op->getNumResults(); ++i)
+      if (llvm::Error error = checkResult(op, i, (*results)[i]))
+        return std::move(error);
     if (host.checks != nullptr)
       if (auto function = op->getParentOfType<mlir::func::FuncOp>())
         for (std::size_t i = failuresBefore; i < host.checks->failures.size(); ++i)
           host.checks->failures[i].function = function.getName().str();
     return results;
   } catch (const std::bad_alloc&) {
-    return failure(op, "there is not enough memory for its results");
+  } catch (const std::length_error&) { // more than a vector can have
   }
+  return failure(op, "there is not enough memory for its results");
 }
 
 std::vector<std::string> evaluatedOperations() { return evaluators().names(); }

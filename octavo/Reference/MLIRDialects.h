@@ -5,7 +5,8 @@
 
 namespace octavo::reference {
 
-void registerArith(EvaluatorTable& table);                 ///< arith and math
+void registerArith(EvaluatorTable& table);
+void registerMath(EvaluatorTable& table);
 void registerShapeArithmetic(EvaluatorTable& table);       ///< tensor and shape
 void registerStructuredControlFlow(EvaluatorTable& table); ///< scf and cf
 

@@ -19,12 +19,14 @@
 
 namespace octavo::reference {
 
-/// Whether `Op::real` takes one or two `Number`s and gives one; `Op::complex` in the same way.
+/// Whether `Op::real` takes one to three `Number`s and gives one; `Op::complex` one or two.
 template <typename Op, typename Number>
 concept RealOperationOn = requires(Number x) {
   { Op::real(x) } -> std::same_as<Number>;
 } || requires(Number x) {
   { Op::real(x, x) } -> std::same_as<Number>;
+} || requires(Number x) {
+  { Op::real(x, x, x) } -> std::same_as<Number>;
 };
 template <typename Op, typename Number>
 concept ComplexOperationOn = requires(std::complex<Number> x) {

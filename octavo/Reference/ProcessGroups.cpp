@@ -2,6 +2,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <numeric>
+
 namespace octavo::reference {
 
 namespace {
@@ -71,10 +73,14 @@ llvm::Expected<std::vector<std::int64_t>> processGroup(mlir::Operation* op,
                                                        GroupKind kind, Coverage coverage,
                                                        Evaluation& evaluation) {
   const Grid& grid = evaluation.grid();
-  const auto groups = stablehlo::groupsOf(op, replicaGroups);
+  auto groups = stablehlo::groupsOf(op, replicaGroups);
   if (failed(groups))
     return failure(op, "replica_groups is not one");
   const std::int64_t count = idCount(grid, kind);
+  if (groups->empty() && coverage == Coverage::All) {
+    // XLA writes no groups for one group of all.
+    std::iota(groups->emplace_back(count).begin(), groups->back().end(), 0);
+  }
   std::int64_t ids = 0;
   for (const std::vector<std::int64_t>& group : *groups) {
     ids += static_cast<std::int64_t>(group.size());

@@ -67,10 +67,10 @@ Tensor quantizeUniform(const Tensor& tensor, const ElementType& type) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const auto zeroPoint = static_cast<double>(parameters.zeroPoint(i));
       const double shifted = round(round(values[i] / parameters.scale(i)) + round(zeroPoint));
-      const double nearest = std::nearbyint(std::clamp(shifted, low, high));
+      const double nearest =
+          shifted != shifted ? 0 : std::nearbyint(std::clamp(shifted, low, high));
       // An end of the range may have been rounded beyond it.
-      const double stored =
-          shifted != shifted ? zeroPoint : std::clamp(nearest, storageMin, storageMax);
+      const double stored = std::clamp(nearest, storageMin, storageMax);
       codes[i] = static_cast<std::uint64_t>(static_cast<std::int64_t>(stored));
     }
   });

@@ -11,7 +11,7 @@ Tensor dequantizeUniform(const Tensor& tensor);
 
 /// A float tensor of the expressed type of `type`, quantized: x / scale + zero point, clamped to
 /// the storage's range, all in that type; then the nearest integer, ties to even. NaN gives the
-/// zero point.
+/// code 0, clamped to the storage's range.
 Tensor quantizeUniform(const Tensor& tensor, const ElementType& type);
 
 } // namespace octavo::reference

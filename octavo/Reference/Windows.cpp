@@ -91,8 +91,8 @@ std::vector<std::int64_t> sizesOf(const Window& window) {
   return sizes;
 }
 
-/// Rule I10, for each window: one combiner runs in the type that reductions run in, any other body
-/// in its own types. All windows take a step at a time.
+/// Rule I10, for each window: the body as it is written, in its own types. All windows take a step
+/// at a time.
 llvm::Expected<Results> evaluateReduceWindow(stablehlo::ReduceWindowOp op, const Operands& operands,
                                              Evaluation& evaluation) {
   const std::size_t count = operands.size() / 2;
@@ -128,8 +128,7 @@ llvm::Expected<Results> evaluateReduceWindow(stablehlo::ReduceWindowOp op, const
   std::vector<PaddedTensor> inputs;
   Results running;
   for (std::size_t k = 0; k < count; ++k) {
-    const ElementType& type =
-        combiner != nullptr ? runningType(resultTypes[k]) : body->argumentTypes()[k];
+    const ElementType& type = combiner != nullptr ? resultTypes[k] : body->argumentTypes()[k];
     const Tensor init = converted(operands[count + k].tensor(), type);
     inputs.emplace_back(converted(operands[k].tensor(), type), init, window, *counts);
     running.emplace_back(broadcastScalar(init, *counts));

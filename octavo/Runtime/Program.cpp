@@ -21,6 +21,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace octavo::runtime {
@@ -111,6 +112,13 @@ llvm::Expected<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, llvm::St
     if (isPublic)
       publicFunctions.push_back(function);
   }
+  const auto modules = program.getOps<mlir::ModuleOp>();
+  if (const auto count = std::distance(modules.begin(), modules.end()); names.empty() && count > 0)
+    return failure(fmt::format("the file holds {} module{} within the outermost one; octavo takes "
+                               "one module of functions. Put the module to run into a file of its "
+                               "own (`// -----` separates modules for `octavo-opt "
+                               "--split-input-file`)",
+                               count, count == 1 ? "" : "s"));
   if (names.empty())
     return failure("the program has no function; it needs a func.func @main");
   if (!name.empty()) {
@@ -209,10 +217,15 @@ llvm::Error markParameters(mlir::func::FuncOp function, std::span<const std::str
   if (!arguments)
     return arguments.takeError();
   const llvm::StringSet<> weights(llvm::from_range, names);
-  for (const auto& [i, argument] : llvm::enumerate(*arguments))
-    if (weights.contains(argument.name))
-      function.setArgAttr(static_cast<unsigned>(i), ir::OctavoDialect::kParameter,
-                          mlir::UnitAttr::get(function.getContext()));
+  llvm::SmallVector<mlir::DictionaryAttr> attributes; // changed together
+  function.getAllArgAttrs(attributes);
+  for (auto [argument, own] : llvm::zip_equal(*arguments, attributes))
+    if (weights.contains(argument.name)) {
+      mlir::NamedAttrList marked(own);
+      marked.set(ir::OctavoDialect::kParameter, mlir::UnitAttr::get(function.getContext()));
+      own = marked.getDictionary(function.getContext());
+    }
+  function.setAllArgAttrs(attributes);
   return llvm::Error::success();
 }
 

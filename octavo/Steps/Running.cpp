@@ -83,13 +83,14 @@ template <RunningStep::Operation kOperation, typename Number> struct Combination
 /// Up to kMostTogether lines, `apart` numbers from one another, whose numbers are `next` apart.
 template <typename Combine, typename Number, typename Apart>
 void runLines(const Number* from, Number* to, std::int64_t count, Apart apart, std::int64_t extent,
-              std::int64_t next) {
+              std::int64_t step) {
   decltype(Combine::first()) running[kMostTogether];
   std::fill_n(running, count, Combine::first());
-  for (std::int64_t i = 0; i < extent; ++i, from += next, to += next)
+  for (std::int64_t i = 0; i < extent; ++i, from += step, to += step)
     for (std::int64_t line = 0; line < count; ++line) {
-      running[line] = Combine()(running[line], widened(from[line * apart]));
-      to[line * apart] = stored<Number>(running[line]);
+      const Number next = stored<Number>(Combine()(running[line], widened(from[line * apart])));
+      running[line] = widened(next);
+      to[line * apart] = next;
     }
 }
 

@@ -10,7 +10,7 @@ class RunningStep : public Step {
 public:
   explicit RunningStep(OperationTextPtr op) : Step(std::move(op)) {}
   enum class Operation : std::uint8_t { Add, Multiply, Maximum, Minimum };
-  /// Integers wrap; bf16 accumulates in f32 (rule I10).
+  /// Integers wrap; sums of bf16 are rounded to bf16 at each step (rule I10).
   enum class Element : std::uint8_t { I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, Bf16 };
   /// `outer` times an axis of `extent` numbers, `inner` apart.
   struct Layout {

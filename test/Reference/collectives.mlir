@@ -190,4 +190,23 @@ func.func @routes() {
   %o = "stablehlo.outfeed"(%x, %r#1) : (tensor<2xi32>, !stablehlo.token) -> !stablehlo.token
   return
 }
+
+// No groups stand for one of all: of the replicas, then of the processes.
+func.func @no_groups() {
+  %x = func.call @x() : () -> tensor<2xi32>
+  %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<> : tensor<0x0xi64>}> ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+    %s = stablehlo.add %a, %b : tensor<i32>
+    stablehlo.return %s : tensor<i32>
+  }) : (tensor<2xi32>) -> tensor<2xi32>
+  %t0 = stablehlo.constant dense<[[22, 24], [42, 44], [22, 24], [42, 44]]> : tensor<4x2xi32>
+  %e0 = func.call @row2(%t0) : (tensor<4x2xi32>) -> tensor<2xi32>
+  check.expect_eq %0, %e0 : tensor<2xi32>
+  %1 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = dense<> : tensor<1x0xi64>}> : (tensor<2xi32>) -> tensor<4xi32>
+  %t1 = stablehlo.constant dense<[[1, 2, 21, 22], [11, 12, 31, 32], [1, 2, 21, 22], [11, 12, 31, 32]]> : tensor<4x4xi32>
+  %e1 = func.call @row4(%t1) : (tensor<4x4xi32>) -> tensor<4xi32>
+  check.expect_eq %1, %e1 : tensor<4xi32>
+  return
+}
+
 }

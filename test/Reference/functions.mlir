@@ -445,3 +445,38 @@ func.func @broadcast_polygamma() {
   check.expect_close %z, %expected, max_ulp_difference = 1 : tensor<4xf32>, tensor<4xf32>
   return
 }
+
+// The distance between an infinity or a NaN and any other value is 2^64 - 1; equal ones are 0 apart.
+func.func @distances_of_what_is_not_finite() {
+  %a = stablehlo.constant dense<[0x7F800000, 0x7F800000, 0x7FC00000, 0x7F7FFFFF]> : tensor<4xf32>
+  %b = stablehlo.constant dense<[0xFF800000, 0x7F7FFFFF, 1.0, 0x7F800000]> : tensor<4xf32>
+  check.expect_close %a, %b, max_ulp_difference = 18446744073709551615, min_ulp_difference = 18446744073709551615 : tensor<4xf32>, tensor<4xf32>
+  %c = stablehlo.constant dense<[0x7F800000, 0xFF800000, 0x7FC00000]> : tensor<3xf32>
+  %d = stablehlo.constant dense<[0x7F800000, 0xFF800000, 0xFFC00001]> : tensor<3xf32>
+  check.expect_close %c, %d, max_ulp_difference = 0 : tensor<3xf32>, tensor<3xf32>
+  return
+}
+
+// As in Annex G of C99: e^-inf times whatever direction is a zero.
+func.func @exponential_of_minus_infinity() {
+  %x = stablehlo.constant dense<[(0xFF800000, 0x7F800000), (0xFF800000, 0xFF800000)]> : tensor<2xcomplex<f32>>
+  %y = stablehlo.exponential %x : tensor<2xcomplex<f32>>
+  %re = stablehlo.real %y : (tensor<2xcomplex<f32>>) -> tensor<2xf32>
+  %im = stablehlo.imag %y : (tensor<2xcomplex<f32>>) -> tensor<2xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<2xf32>
+  check.expect_close %re, %zero, max_ulp_difference = 0 : tensor<2xf32>, tensor<2xf32>
+  check.expect_close %im, %zero, max_ulp_difference = 0 : tensor<2xf32>, tensor<2xf32>
+  return
+}
+
+// A NaN keeps its sign and payload, whether or not there is something to round.
+func.func @reduce_precision_of_nan() {
+  %x = stablehlo.constant dense<[0xFFC00000, 0x7FC12345, 1.0]> : tensor<3xf32>
+  %y = stablehlo.reduce_precision %x, format = e8m23 : tensor<3xf32>
+  %z = stablehlo.reduce_precision %x, format = e5m2 : tensor<3xf32>
+  %b = stablehlo.bitcast_convert %y : (tensor<3xf32>) -> tensor<3xui32>
+  %c = stablehlo.bitcast_convert %z : (tensor<3xf32>) -> tensor<3xui32>
+  check.expect_eq_const %b, dense<[0xFFC00000, 0x7FC12345, 0x3F800000]> : tensor<3xui32>
+  check.expect_eq_const %c, dense<[0xFFC00000, 0x7FC12345, 0x3F800000]> : tensor<3xui32>
+  return
+}

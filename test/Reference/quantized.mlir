@@ -39,3 +39,32 @@ func.func @elementwise() {
   check.expect_eq_const %p, dense<[false, true]> : tensor<2xi1>
   return
 }
+
+// The code of NaN is 0, whatever it stands for: (0 + 128) * 0.5. It lies in the storage's range.
+func.func @nan() {
+  %x = stablehlo.constant dense<[0x7FC00000, 3.0, 0xFFC00001]> : tensor<3xf32>
+  %q = stablehlo.uniform_quantize %x : (tensor<3xf32>) -> tensor<3x!quant.uniform<i8:f32, 0.5:-128>>
+  %y = stablehlo.uniform_dequantize %q : (tensor<3x!quant.uniform<i8:f32, 0.5:-128>>) -> tensor<3xf32>
+  check.expect_eq_const %y, dense<[64.0, 3.0, 64.0]> : tensor<3xf32>
+  %r = stablehlo.uniform_quantize %x : (tensor<3xf32>) -> tensor<3x!quant.uniform<i8<2:100>:f32, 0.5:3>>
+  %s = stablehlo.bitcast_convert %r : (tensor<3x!quant.uniform<i8<2:100>:f32, 0.5:3>>) -> tensor<3xi8>
+  check.expect_eq_const %s, dense<[2, 9, 2]> : tensor<3xi8>
+  return
+}
+
+// 1.25 and -1.0 plus 0.5, and which is larger: operands broadcast first.
+func.func @broadcast() {
+  %x = stablehlo.constant dense<[1.25, -1.0]> : tensor<2xf32>
+  %h = stablehlo.constant dense<0.5> : tensor<f32>
+  %q = stablehlo.uniform_quantize %x : (tensor<2xf32>) -> tensor<2x!q>
+  %r = stablehlo.uniform_quantize %h : (tensor<f32>) -> tensor<!q>
+  %a = chlo.broadcast_add %q, %r : (tensor<2x!q>, tensor<!q>) -> tensor<2x!q>
+  %y = stablehlo.uniform_dequantize %a : (tensor<2x!q>) -> tensor<2xf32>
+  check.expect_eq_const %y, dense<[2.0, -0.5]> : tensor<2xf32>
+  %p = chlo.broadcast_compare %q, %r {comparison_direction = #chlo<comparison_direction GT>} : (tensor<2x!q>, tensor<!q>) -> tensor<2xi1>
+  check.expect_eq_const %p, dense<[true, false]> : tensor<2xi1>
+  %z = chlo.broadcast_select %p, %q, %r : (tensor<2xi1>, tensor<2x!q>, tensor<!q>) -> tensor<2x!q>
+  %w = stablehlo.uniform_dequantize %z : (tensor<2x!q>) -> tensor<2xf32>
+  check.expect_eq_const %w, dense<[1.5, 0.5]> : tensor<2xf32>
+  return
+}

@@ -381,3 +381,19 @@ func.func @f(%x: tensor<2xi8>) {
   %0 = stablehlo.broadcast %x, sizes = [3] : (tensor<2xi8>) -> tensor<2x3xi8>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'stablehlo.reshape' op (O1) the extents of the result must be known or bounded; axis 1 of 'tensor<2x?xf32>' is not. Use stablehlo.dynamic_reshape for an extent that an operand gives}}
+  %0 = stablehlo.reshape %x : (tensor<4xf32>) -> tensor<2x?xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<f32>) {
+  // expected-error @+1 {{'stablehlo.broadcast_in_dim' op (O1) the extents of the result must be known or bounded; axis 0 of 'tensor<?xf32>' is not. Use stablehlo.dynamic_broadcast_in_dim for an extent that an operand gives}}
+  %0 = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f32>) -> tensor<?xf32>
+  return
+}

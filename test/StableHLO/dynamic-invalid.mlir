@@ -332,3 +332,11 @@ func.func @f(%x: tensor<4x8xf32>, %o: tensor<4x1xf32>, %s: tensor<f32>, %d: tens
   %0 = "stablehlo.dynamic_gather"(%x, %k, %c) {dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>} : (tensor<4x8xf32>, tensor<2xi32>, tensor<2xi64>) -> tensor<2x8xf32>
   return
 }
+
+// -----
+
+func.func @f(%s: tensor<2xi64>, %q: tensor<1x2x!quant.uniform<i8:f32:0, {0.1:3}>>) {
+  // expected-error @+1 {{'stablehlo.dynamic_broadcast_in_dim' op (C6) a stretched axis must repeat the operand's one scale and zero point; entry 0 of the result differs}}
+  %0 = "stablehlo.dynamic_broadcast_in_dim"(%q, %s) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<1x2x!quant.uniform<i8:f32:0, {0.1:3}>>, tensor<2xi64>) -> tensor<2x2x!quant.uniform<i8:f32:0, {0.2:3, 0.5:3}>>
+  return
+}

@@ -29,3 +29,11 @@ func.func @f(%x: tensor<4x!quant.uniform<i8:f32, 0.5>>) {
   %0 = stablehlo.uniform_dequantize %x : (tensor<4x!quant.uniform<i8:f32, 0.5>>) -> tensor<4xf64>
   return
 }
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'stablehlo.constant' op (C1) the result must have type 'tensor<2xui8>'; found 'tensor<2x!quant.uniform<i8:f32, 5.000000e-01>>'}}
+  %0 = "stablehlo.constant"() <{value = dense<[1, 200]> : tensor<2xui8>}> : () -> tensor<2x!quant.uniform<i8:f32, 0.5>>
+  return
+}

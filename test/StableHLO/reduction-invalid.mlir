@@ -199,3 +199,11 @@ func.func @f(%x: tensor<2x3xf32>, %s: tensor<f32>) {
   %0 = stablehlo.reduce(%x init: %s) across dimensions = [1] : (tensor<2x3xf32>) -> tensor<2xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %i: tensor<f32>) {
+  // expected-error @+1 {{'stablehlo.divide' is not commutative, and `applies` is for commutative operations; write the body out: `reducer(%a: T, %b: T) { ... }`}}
+  %0 = stablehlo.reduce(%x init: %i) applies stablehlo.divide across dimensions = [1] : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>
+  return
+}

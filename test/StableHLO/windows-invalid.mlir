@@ -225,7 +225,7 @@ func.func @f(%x: tensor<1x8x8x4xf32>, %k: tensor<3x3x4x8xf32>) {
 // -----
 
 func.func @f(%x: tensor<1x8x8x4xf32>, %k: tensor<3x3x4x8xi32>) {
-  // expected-error @+1 {{'stablehlo.convolution' op (C27) lhs and rhs must have one element type, or both float types, or both integer types; found 'f32', 'i32' and 'f32'}}
+  // expected-error @+1 {{'stablehlo.convolution' op (C27) lhs and rhs must have one element type; found 'f32', 'i32' and 'f32'}}
   %0 = "stablehlo.convolution"(%x, %k) {dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64, batch_group_count = 1 : i64} : (tensor<1x8x8x4xf32>, tensor<3x3x4x8xi32>) -> tensor<1x6x6x8xf32>
   return
 }
@@ -805,5 +805,29 @@ func.func @f(%v0: tensor<2x3x4xf32>, %v1: tensor<3xf32>, %v2: tensor<3xf32>, %v3
 func.func @f(%v0: tensor<2x3x4xf32>, %v1: tensor<3xf32>, %v2: tensor<3xf32>, %v3: tensor<3xf32>, %v4: tensor<2x3x4xf32>) {
   // expected-error @+1 {{'stablehlo.batch_norm_grad' op (C2, C3, C4) the result must have type}}
   %0:3 = "stablehlo.batch_norm_grad"(%v0, %v1, %v2, %v3, %v4) {epsilon = 1.0e-3 : f32, feature_index = 1 : i64} : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2x3x4xf32>) -> (tensor<2x3x4xf32>, tensor<3xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x4x1xi64>, %k: tensor<2x1x1xi32>) {
+  // expected-error @+1 {{'stablehlo.convolution' op (C27) lhs and rhs must have one element type; found 'i64', 'i32' and 'i64'}}
+  %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x1xi64>, tensor<2x1x1xi32>) -> tensor<1x3x1xi64>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x4x1xbf16>, %k: tensor<2x1x1xf32>) {
+  // expected-error @+1 {{'stablehlo.convolution' op (C27) lhs and rhs must have one element type; found 'bf16', 'f32' and 'f32'}}
+  %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x1xbf16>, tensor<2x1x1xf32>) -> tensor<1x3x1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x4x1xf32>, %k: tensor<0x1x1xf32>) {
+  // expected-error @+1 {{'stablehlo.convolution' op (C25) the kernel must have a positive extent on each spatial axis; found 'tensor<0x1x1xf32>'}}
+  %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x1xf32>, tensor<0x1x1xf32>) -> tensor<1x5x1xf32>
   return
 }

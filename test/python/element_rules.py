@@ -353,10 +353,11 @@ def order(type, code, value):
     return code if code < high else -1 - (code - high)
 
 
-def fold(type, function, init, values):
-    """I10: floats in f32 or f64, each step rounded, one rounding at the end."""
+def fold(type, function, init, values, as_written=False):
+    """I10: floats in f32 or f64, or in their own type as a window's body is written, each step rounded, one
+    rounding at the end."""
     if isinstance(type, Float):
-        running = F64 if type is F64 else F32
+        running = type if as_written or type is F64 else F32
         total = init
         for value in values:
             total = running.round(function(np.float64(total), np.float64(value)))

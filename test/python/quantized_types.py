@@ -54,7 +54,7 @@ class Type:
             x = x / self.along(self.scales, x.ndim, dtype) + self.along(self.zeros, x.ndim, dtype)
         low, high = (np.array(limit).astype(dtype) for limit in self.limits)
         zeros = np.broadcast_to(self.along(self.zeros, x.ndim, np.float64), x.shape)
-        x = np.where(np.isnan(x), zeros, np.clip(np.rint(np.clip(x, low, high)).astype(np.float64), *self.limits))
+        x = np.where(np.isnan(x), np.clip(0, *self.limits), np.clip(np.rint(np.clip(x, low, high)).astype(np.float64), *self.limits))
         return x.astype(np.int64)
 
     def random(self, *shape):

@@ -259,7 +259,7 @@ def reductions(p):
                 p.expect(f"reduce_window by {name} of {type.name}", p.call(
                     "reduce_window", [a, start], text(type, x, (rows, width - 1)), "window_dimensions = array<i64: 1, 2>",
                     body(name, type)), type,
-                    [fold(type, function, x[0], x[r * width + c:r * width + c + 2])
+                    [fold(type, function, x[0], x[r * width + c:r * width + c + 2], as_written=True)
                      for r in range(rows) for c in range(width - 1)], (rows, width - 1))
         # The matrix times its transpose (I12), from +0.
         with np.errstate(all="ignore"):

@@ -163,12 +163,23 @@ llvm::Value* sign(const Context& c, Operands x) {
 llvm::Value* sqrt(const Context& c, Operands x) {
   return c.rounded(c.b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x[0]));
 }
-/// In f64, where two roundings leave one of f32.
+/// In f64, where two roundings leave one of f32. Of f64 itself with a Newton step, as
+/// reference::Rsqrt has it.
 llvm::Value* rsqrt(const Context& c, Operands x) {
   llvm::Value* wide = c.b.CreateFPExt(x[0], c.b.getDoubleTy());
   llvm::Value* root = c.b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, wide);
   llvm::Value* result = c.b.CreateFDiv(c.number(root, 1), root);
-  return c.rounded(c.b.CreateFPTrunc(result, x[0]->getType()));
+  if (!x[0]->getType()->getScalarType()->isDoubleTy())
+    return c.rounded(c.b.CreateFPTrunc(result, x[0]->getType()));
+  const auto fma = [&](llvm::Value* a, llvm::Value* b, llvm::Value* sum) {
+    return c.b.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, sum});
+  };
+  llvm::Value* product = c.b.CreateFMul(wide, result);
+  llvm::Value* rest = fma(wide, result, c.b.CreateFNeg(product));
+  llvm::Value* error = c.b.CreateFSub(fma(c.b.CreateFNeg(product), result, c.number(root, 1)),
+                                      c.b.CreateFMul(rest, result));
+  llvm::Value* better = fma(c.b.CreateFMul(c.number(root, 0.5), result), error, result);
+  return c.b.CreateSelect(c.b.CreateFCmpORD(error, error), better, result);
 }
 
 llvm::Value* bitAnd(const Context& c, Operands x) { return c.b.CreateAnd(x[0], x[1]); }

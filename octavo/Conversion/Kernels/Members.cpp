@@ -189,14 +189,15 @@ llvm::SmallVector<llvm::Value*> emitBody(Scalars& scalars, mlir::Region& body,
 }
 
 Combination::Combination(mlir::Region& body, mlir::TypeRange inputs, mlir::TypeRange resultTypes,
-                         bool isOrdered)
-    : body(body), single(singleOperation(body)), isOrdered(isOrdered) {
+                         bool isAsWritten)
+    : body(body), single(singleOperation(body)), isAsWritten(isAsWritten) {
   for (const auto& [i, input] : llvm::enumerate(inputs)) {
     const mlir::Type element = elementOf(body.front().getArgument(static_cast<unsigned>(i)));
-    const bool isNarrow = element.isF16() || element.isBF16() || narrowFormat(element) != nullptr;
-    accumulators.push_back(single != nullptr && isNarrow
-                               ? mlir::Type(mlir::Float32Type::get(element.getContext()))
-                               : element);
+    const bool isWidened =
+        !isAsWritten && single != nullptr &&
+        (element.isF16() || element.isBF16() || narrowFormat(element) != nullptr);
+    accumulators.push_back(isWidened ? mlir::Type(mlir::Float32Type::get(element.getContext()))
+                                     : element);
     if (single != nullptr && element.isF32() && mlir::getElementTypeOrSelf(input).isF64())
       accumulators.back() = mlir::Float64Type::get(element.getContext());
     results.push_back(mlir::getElementTypeOrSelf(resultTypes[i]));
@@ -216,7 +217,9 @@ llvm::SmallVector<llvm::Value*> Combination::combine(Scalars& scalars,
                                                      llvm::ArrayRef<llvm::Value*> sums,
                                                      llvm::ArrayRef<llvm::Value*> elements) const {
   llvm::IRBuilder<>& b = scalars.b;
-  if (single == nullptr || !mlir::isa<mlir::FloatType>(accumulators[0])) {
+  const bool isOneInstruction =
+      single != nullptr && (accumulators[0].isF32() || accumulators[0].isF64());
+  if (!isOneInstruction) {
     llvm::SmallVector<llvm::Value*> arguments(sums);
     arguments.append(elements.begin(), elements.end());
     return emitBody(scalars, body, arguments);
@@ -224,7 +227,7 @@ llvm::SmallVector<llvm::Value*> Combination::combine(Scalars& scalars,
   if (llvm::isa<stablehlo::AddOp, stablehlo::MulOp>(single)) {
     const llvm::IRBuilder<>::FastMathFlagGuard guard(b);
     llvm::FastMathFlags flags;
-    flags.setAllowReassoc(!isOrdered);
+    flags.setAllowReassoc(!isAsWritten);
     b.setFastMathFlags(flags);
     return {llvm::isa<stablehlo::AddOp>(single) ? b.CreateFAdd(sums[0], elements[0])
                                                 : b.CreateFMul(sums[0], elements[0])};

@@ -31,12 +31,14 @@ llvm::SmallVector<llvm::Value*> emitBody(Scalars& scalars, mlir::Region& body,
                                          llvm::ArrayRef<llvm::Value*> arguments,
                                          const BodyValues& around = BodyValues());
 
-/// How elements are combined by a region of two arguments for each result. Where it is one
-/// operation of both, floats accumulate in f32, or f64, and the order of a sum is the machine's
-/// unless it `isOrdered` (docs/semantics.md, section C).
+/// How elements are combined by a region of two arguments for each result. If `isAsWritten`, the
+/// order and every rounding are those of the region. Otherwise, if the region is one operation of
+/// both arguments, floats accumulate in f32 or f64, and the machine chooses the order of a sum
+/// (docs/semantics.md, section C).
 class Combination {
 public:
-  Combination(mlir::Region& body, mlir::TypeRange inputs, mlir::TypeRange results, bool isOrdered);
+  Combination(mlir::Region& body, mlir::TypeRange inputs, mlir::TypeRange results,
+              bool isAsWritten);
 
   /// An element of input i, or its initial value, of type `from`, as it is accumulated.
   llvm::Value* enter(Scalars& scalars, std::size_t i, mlir::Type from, llvm::Value* value) const;
@@ -59,7 +61,7 @@ private:
   mlir::Region& body;
   mlir::Operation* single;                             ///< the body's one operation, or null
   llvm::SmallVector<mlir::Type> accumulators, results; ///< of each input
-  bool isOrdered;
+  bool isAsWritten;
 };
 
 /// The body's operation where it is one, of both arguments, that accumulates in a wider type.

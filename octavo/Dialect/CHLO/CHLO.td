@@ -126,22 +126,24 @@ class CHLO_BroadcastBinary<string mnemonic, Type element>
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
 }
 def CHLO_Number : AnyTypeOf<[AnyInteger, AnyFloat, AnyComplex]>;
-def CHLO_BroadcastAddOp : CHLO_BroadcastBinary<"add", CHLO_Number>;
+def CHLO_Quantized : Type<CPred<"::octavo::stablehlo::isQuantizedPerTensor($_self)">, "quantized type">;
+def CHLO_NumberOrQuantized : AnyTypeOf<[CHLO_Number, CHLO_Quantized]>;
+def CHLO_BroadcastAddOp : CHLO_BroadcastBinary<"add", CHLO_NumberOrQuantized>;
 def CHLO_BroadcastAndOp : CHLO_BroadcastBinary<"and", AnyInteger>;
-def CHLO_BroadcastAtan2Op : CHLO_BroadcastBinary<"atan2", AnyTypeOf<[AnyFloat, AnyComplex]>>;
-def CHLO_BroadcastDivOp : CHLO_BroadcastBinary<"divide", CHLO_Number>;
-def CHLO_BroadcastMaxOp : CHLO_BroadcastBinary<"maximum", CHLO_Number>;
-def CHLO_BroadcastMinOp : CHLO_BroadcastBinary<"minimum", CHLO_Number>;
-def CHLO_BroadcastMulOp : CHLO_BroadcastBinary<"multiply", CHLO_Number>;
+def CHLO_BroadcastAtan2Op : CHLO_BroadcastBinary<"atan2", AnyTypeOf<[AnyFloat, AnyComplex, CHLO_Quantized]>>;
+def CHLO_BroadcastDivOp : CHLO_BroadcastBinary<"divide", CHLO_NumberOrQuantized>;
+def CHLO_BroadcastMaxOp : CHLO_BroadcastBinary<"maximum", CHLO_NumberOrQuantized>;
+def CHLO_BroadcastMinOp : CHLO_BroadcastBinary<"minimum", CHLO_NumberOrQuantized>;
+def CHLO_BroadcastMulOp : CHLO_BroadcastBinary<"multiply", CHLO_NumberOrQuantized>;
 def CHLO_BroadcastNextAfterOp : CHLO_BroadcastBinary<"next_after", AnyFloat>;
 def CHLO_BroadcastOrOp : CHLO_BroadcastBinary<"or", AnyInteger>;
 def CHLO_BroadcastPolygammaOp : CHLO_BroadcastBinary<"polygamma", AnyFloat>;
-def CHLO_BroadcastPowOp : CHLO_BroadcastBinary<"power", CHLO_Number>;
-def CHLO_BroadcastRemOp : CHLO_BroadcastBinary<"remainder", CHLO_Number>;
+def CHLO_BroadcastPowOp : CHLO_BroadcastBinary<"power", CHLO_NumberOrQuantized>;
+def CHLO_BroadcastRemOp : CHLO_BroadcastBinary<"remainder", CHLO_NumberOrQuantized>;
 def CHLO_BroadcastShiftLeftOp : CHLO_BroadcastBinary<"shift_left", AnyInteger>;
 def CHLO_BroadcastShiftRightArithmeticOp : CHLO_BroadcastBinary<"shift_right_arithmetic", AnyInteger>;
 def CHLO_BroadcastShiftRightLogicalOp : CHLO_BroadcastBinary<"shift_right_logical", AnyInteger>;
-def CHLO_BroadcastSubOp : CHLO_BroadcastBinary<"subtract", CHLO_Number>;
+def CHLO_BroadcastSubOp : CHLO_BroadcastBinary<"subtract", CHLO_NumberOrQuantized>;
 def CHLO_BroadcastXorOp : CHLO_BroadcastBinary<"xor", AnyInteger>;
 def CHLO_BroadcastZetaOp : CHLO_BroadcastBinary<"zeta", AnyFloat>;
 
@@ -169,7 +171,8 @@ def CHLO_BroadcastCompareOp
         : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xi1>
     ```
   }];
-  let arguments = (ins RankedTensorOf<[CHLO_Number]>:$lhs, RankedTensorOf<[CHLO_Number]>:$rhs,
+  let arguments = (ins RankedTensorOf<[CHLO_NumberOrQuantized]>:$lhs,
+                       RankedTensorOf<[CHLO_NumberOrQuantized]>:$rhs,
                        OptionalAttr<DenseI64ArrayAttr>:$broadcast_dimensions,
                        CHLO_ComparisonDirectionAttr:$comparison_direction,
                        OptionalAttr<CHLO_ComparisonTypeAttr>:$compare_type);
@@ -203,9 +206,10 @@ def CHLO_BroadcastSelectOp
         : (tensor<3xi1>, tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
     ```
   }];
-  let arguments = (ins RankedTensorOf<[I1]>:$pred, RankedTensorOf<[CHLO_Number]>:$on_true,
-                       RankedTensorOf<[CHLO_Number]>:$on_false);
-  let results = (outs RankedTensorOf<[CHLO_Number]>:$result);
+  let arguments = (ins RankedTensorOf<[I1]>:$pred,
+                       RankedTensorOf<[CHLO_NumberOrQuantized]>:$on_true,
+                       RankedTensorOf<[CHLO_NumberOrQuantized]>:$on_false);
+  let results = (outs RankedTensorOf<[CHLO_NumberOrQuantized]>:$result);
   let assemblyFormat = [{
     $pred `,` $on_true `,` $on_false attr-dict `:` functional-type(operands, results)
   }];

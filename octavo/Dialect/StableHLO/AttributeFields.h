@@ -47,6 +47,22 @@ mlir::ParseResult parseValue(mlir::AsmParser& parser, A& attribute) {
   return parser.parseAttribute(attribute);
 }
 
+/// Reads `entry, entry, ...` and the token that closes the list, which `optionalClosing` and
+/// `closing` parse. A comma may follow the last entry, as in StableHLO's own reader.
+inline mlir::ParseResult
+parseListWithTrailingComma(mlir::AsmParser& parser,
+                           llvm::function_ref<mlir::ParseResult()> optionalClosing,
+                           llvm::function_ref<mlir::ParseResult()> closing,
+                           llvm::function_ref<mlir::ParseResult()> entry) {
+  while (failed(optionalClosing())) {
+    if (entry())
+      return mlir::failure();
+    if (failed(parser.parseOptionalComma()))
+      return closing();
+  }
+  return mlir::success();
+}
+
 /// A named field of `<name = value, ...>`; fields come in any order.
 struct Field {
   template <typename T>
@@ -81,7 +97,9 @@ inline mlir::ParseResult parseFields(mlir::AsmParser& parser, Presence presence,
     field->seen = true;
     return mlir::failure(parser.parseEqual() || field->parse(parser));
   };
-  if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::LessGreater, one))
+  if (parser.parseLess() || parseListWithTrailingComma(
+                                parser, [&] { return parser.parseOptionalGreater(); },
+                                [&] { return parser.parseGreater(); }, one))
     return mlir::failure();
   for (const Field& field : fields)
     if (presence == Presence::Required && !field.seen)

@@ -280,7 +280,8 @@ LogicalResult AllToAllOp::verify() {
   const FailureOr<Groups> groups = verifyGroups(*this, {"C5", "C7"}, getReplicaGroups());
   if (failed(groups))
     return failure();
-  if (const std::int64_t size = groups->empty() ? 0 : idsOfAGroup(*groups); size != count)
+  // Without groups all processes are one, whose size the program does not say.
+  if (const std::int64_t size = groups->empty() ? count : idsOfAGroup(*groups); size != count)
     return check.violated("C8", "groups must have split_count = ", count, " processes; found ",
                           size);
   for (auto [operand, result] : llvm::zip(getOperands(), getResults())) {

@@ -275,16 +275,46 @@ LogicalResult CaseOp::verifyRegions() {
   return verifyBranches(Checker(*this), (*this)->getRegions(), getResultTypes(), "C2", "C3", "C4");
 }
 
+/// The generic form from the regions on: `({...}, {...}) {attributes} : (types) -> types`.
+static mlir::ParseResult
+parseGenericWhile(mlir::OpAsmParser& parser, llvm::SMLoc at,
+                  llvm::ArrayRef<mlir::OpAsmParser::UnresolvedOperand> operands,
+                  mlir::OperationState& state) {
+  mlir::FunctionType type;
+  if (parser.parseLParen() || parser.parseRegion(*state.addRegion()) || parser.parseComma() ||
+      parser.parseRegion(*state.addRegion()) || parser.parseRParen() ||
+      parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(type) ||
+      parser.resolveOperands(operands, type.getInputs(), at, state.operands))
+    return mlir::failure();
+  state.addTypes(type.getResults());
+  return mlir::success();
+}
+
+/// `(%arg = %init, ...) : types cond {...} do {...}`, or the generic form of print.
 mlir::ParseResult WhileOp::parse(mlir::OpAsmParser& parser, mlir::OperationState& state) {
   llvm::SmallVector<mlir::OpAsmParser::Argument> arguments;
   llvm::SmallVector<mlir::OpAsmParser::UnresolvedOperand> operands;
   const llvm::SMLoc at = parser.getCurrentLocation();
-  const auto pair = [&]() -> mlir::ParseResult {
-    return mlir::failure(parser.parseArgument(arguments.emplace_back()) || parser.parseEqual() ||
-                         parser.parseOperand(operands.emplace_back()));
+  const auto argumentOrOperand = [&]() -> mlir::ParseResult {
+    mlir::OpAsmParser::Argument argument;
+    if (parser.parseArgument(argument))
+      return mlir::failure();
+    if (failed(parser.parseOptionalEqual())) {
+      operands.push_back(argument.ssaName);
+      return mlir::success();
+    }
+    arguments.push_back(argument);
+    return parser.parseOperand(operands.emplace_back());
   };
-  if (parser.parseCommaSeparatedList(mlir::OpAsmParser::Delimiter::Paren, pair))
+  if (parser.parseLParen() || parseListWithTrailingComma(
+                                  parser, [&] { return parser.parseOptionalRParen(); },
+                                  [&] { return parser.parseRParen(); }, argumentOrOperand))
     return mlir::failure();
+  if (arguments.empty() && !operands.empty())
+    return parseGenericWhile(parser, at, operands, state);
+  if (arguments.size() != operands.size())
+    return parser.emitError(at) << "expected `%argument = %value` for each of " << operands.size()
+                                << " values; found " << arguments.size();
   llvm::SmallVector<mlir::Type> types;
   if (!operands.empty() && parser.parseColonTypeList(types))
     return mlir::failure();
@@ -303,6 +333,11 @@ mlir::ParseResult WhileOp::parse(mlir::OpAsmParser& parser, mlir::OperationState
 }
 
 void WhileOp::print(mlir::OpAsmPrinter& printer) {
+  // The short form has one list of types for operands, arguments and results.
+  const mlir::TypeRange types = getOperandTypes();
+  if (getResultTypes() != types || getCond().getArgumentTypes() != types ||
+      getBody().getArgumentTypes() != types)
+    return printer.printGenericOp(*this, /*printOpName=*/false);
   printer << '(';
   llvm::interleaveComma(llvm::zip(getBody().getArguments(), getOperands()), printer,
                         [&](const auto& pair) {

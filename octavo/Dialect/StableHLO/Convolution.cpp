@@ -38,10 +38,8 @@ LogicalResult verifyElements(const Checker& check, ConvDimensionNumbersAttr numb
     return check.violated(rule, what, "; found ", lhs, ", ", rhs, " and ", result);
   };
   if (!isQuantized(lhs) && !isQuantized(rhs) && !isQuantized(result)) {
-    // XLA accumulates in, and gives, a wider type than that of the operands.
-    if (lhs != rhs && !(isFloat(lhs) && isFloat(rhs)) && !(isInteger(lhs) && isInteger(rhs)))
-      return violated("C27", "lhs and rhs must have one element type, or both float types, or both "
-                             "integer types");
+    if (lhs != rhs)
+      return violated("C27", "lhs and rhs must have one element type");
     return mlir::success();
   }
   if (!isQuantized(rhs) || isQuantized(lhs) != isQuantized(result))
@@ -164,6 +162,11 @@ LogicalResult verifyConvolution(mlir::Operation* op, const ConvolutionAttributes
   Window window = *checked;
   for (std::int64_t axis = 0; axis < rank - 2; ++axis) {
     const Extent size = kernel[d.getKernelSpatialDimensions()[axis]];
+    if (size.is(0))
+      return check.violated("C25",
+                            "the kernel must have a positive extent on each spatial axis; "
+                            "found ",
+                            rhs);
     if (!size.isKnown() || !hasPadding)
       continue;
     window[axis].size = *size.largest();

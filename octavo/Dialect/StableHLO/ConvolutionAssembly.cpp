@@ -263,10 +263,9 @@ ParseResult parseWindowAttributes(OpAsmParser& parser, mlir::DenseI64ArrayAttr& 
       return failure();
     if (isRepeated)
       return parser.emitError(at) << "'" << name << "' is given twice";
-    if (failed(parser.parseOptionalComma()))
+    // A comma may follow the last attribute, as in StableHLO's own reader.
+    if (failed(parser.parseOptionalComma()) || failed(parser.parseOptionalKeyword(&name)))
       return success();
-    if (parser.parseKeyword(&name))
-      return failure();
   }
 }
 

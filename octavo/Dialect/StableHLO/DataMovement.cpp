@@ -37,10 +37,12 @@ bool ConstantOp::isCompatibleReturnTypes(mlir::TypeRange inferred, mlir::TypeRan
   const auto result = llvm::dyn_cast<RankedTensorType>(given.front());
   if (!value || !result || !isQuantized(result.getElementType()))
     return inferred == given;
-  // A quantized constant is written as its storage.
-  const auto storage = elementType(value.getElementType());
-  return value.getShape() == result.getShape() && storage && storage->isInteger() &&
-         storage->width() == elementType(result.getElementType())->width();
+  // A quantized constant is written as its storage, whose sign MLIR's text leaves to the type.
+  const auto storage = llvm::dyn_cast<mlir::IntegerType>(value.getElementType());
+  const numerics::IntegerType expected = elementType(result.getElementType())->quantized().storage;
+  return value.getShape() == result.getShape() && storage &&
+         static_cast<int>(storage.getWidth()) == expected.width &&
+         (storage.isSignless() || storage.isUnsigned() == expected.isUnsigned);
 }
 
 LogicalResult ConstantOp::verify() {
@@ -114,30 +116,6 @@ bool isSameButForAxis(mlir::Type a, mlir::Type b) {
   return x == y;
 }
 
-/// C6: the quantization dimension goes where its axis goes; a stretched axis repeats its one scale.
-LogicalResult verifyBroadcastQuantization(BroadcastInDimOp op, RankedTensorType operand,
-                                          RankedTensorType result) {
-  if (!isQuantizedPerAxis(result.getElementType()))
-    return mlir::success();
-  const numerics::QuantizedType from = elementType(operand.getElementType())->quantized();
-  const numerics::QuantizedType to = elementType(result.getElementType())->quantized();
-  const std::int64_t target = op.getBroadcastDimensions()[static_cast<std::size_t>(*from.axis)];
-  if (*to.axis != target)
-    return violates<BroadcastInDimOp>(op.getLoc(), "C6",
-                                      "the quantization dimension of the result must be ", target,
-                                      ", where that of the operand goes; found ", *to.axis);
-  if (operand.getDimSize(static_cast<unsigned>(*from.axis)) != 1)
-    return mlir::success();
-  for (std::size_t i = 0; i < to.scales.size(); ++i)
-    if (to.scales[i] != from.scales[0] || to.zeroPoints[i] != from.zeroPoints[0])
-      return violates<BroadcastInDimOp>(
-          op.getLoc(), "C6",
-          "a stretched axis must repeat the operand's one scale and zero point; "
-          "entry ",
-          i, " of the result differs");
-  return mlir::success();
-}
-
 /// C3 of reshape: elements before, at and behind the quantization dimension are as many.
 LogicalResult verifyReshapedQuantization(ReshapeOp op, RankedTensorType operand,
                                          RankedTensorType result) {
@@ -161,16 +139,49 @@ LogicalResult verifyReshapedQuantization(ReshapeOp op, RankedTensorType operand,
   return mlir::success();
 }
 
+/// Fails if an extent of the result is unknown: an operation that is given no shape as an operand
+/// gives a result of known or bounded extents. `other` is the operation that takes a shape.
+LogicalResult verifyResultExtents(const Checker& check, RankedTensorType result,
+                                  llvm::StringRef other) {
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(result)))
+    if (!extent.isKnown() && !extent.isBounded())
+      return check.violated("O1", "the extents of the result must be known or bounded; axis ", axis,
+                            " of ", result, " is not. Use ", other,
+                            " for an extent that an operand gives");
+  return mlir::success();
+}
+
 } // namespace
+
+LogicalResult verifyBroadcastElements(const Checker& check, llvm::ArrayRef<std::int64_t> dimensions,
+                                      RankedTensorType operand, RankedTensorType result) {
+  const mlir::Type given = operand.getElementType(), made = result.getElementType();
+  if (!isSameButForAxis(given, made))
+    return check.violated("C1", "operand and result must have one element type; found ", given,
+                          " and ", made);
+  if (!isQuantizedPerAxis(made))
+    return mlir::success();
+  const numerics::QuantizedType from = elementType(given)->quantized();
+  const numerics::QuantizedType to = elementType(made)->quantized();
+  const std::int64_t target = dimensions[static_cast<std::size_t>(*from.axis)];
+  if (*to.axis != target)
+    return check.violated("C6", "the quantization dimension of the result must be ", target,
+                          ", where that of the operand goes; found ", *to.axis);
+  if (operand.getDimSize(static_cast<unsigned>(*from.axis)) != 1)
+    return mlir::success();
+  for (std::size_t i = 0; i < to.scales.size(); ++i)
+    if (to.scales[i] != from.scales[0] || to.zeroPoints[i] != from.zeroPoints[0])
+      return check.violated("C6",
+                            "a stretched axis must repeat the operand's one scale and zero point; "
+                            "entry ",
+                            i, " of the result differs");
+  return mlir::success();
+}
 
 LogicalResult BroadcastInDimOp::verify() {
   const RankedTensorType operand = getOperand().getType();
   const RankedTensorType result = getType();
   const llvm::ArrayRef<std::int64_t> dimensions = getBroadcastDimensions();
-  if (!isSameButForAxis(operand.getElementType(), result.getElementType()))
-    return violates<BroadcastInDimOp>(getLoc(), "C1",
-                                      "operand and result must have one element type; found ",
-                                      operand.getElementType(), " and ", result.getElementType());
   if (static_cast<std::int64_t>(dimensions.size()) != operand.getRank())
     return violates<BroadcastInDimOp>(getLoc(), "C2",
                                       "broadcast_dimensions must have one entry for "
@@ -192,7 +203,9 @@ LogicalResult BroadcastInDimOp::verify() {
                                         ", which must be 1 or that of axis ", dimensions[axis],
                                         " of the result, ", target.spell());
   }
-  return verifyBroadcastQuantization(*this, operand, result);
+  if (failed(verifyBroadcastElements(Checker(*this), dimensions, operand, result)))
+    return mlir::failure();
+  return verifyResultExtents(Checker(*this), result, "stablehlo.dynamic_broadcast_in_dim");
 }
 
 LogicalResult ConcatenateOp::inferReturnTypes(mlir::MLIRContext*, Location location,
@@ -290,7 +303,9 @@ LogicalResult ReshapeOp::verify() {
                                "found ",
                                operand.getNumElements(), " in ", operand, " and ",
                                result.getNumElements(), " in ", result);
-  return verifyReshapedQuantization(*this, operand, result);
+  if (failed(verifyReshapedQuantization(*this, operand, result)))
+    return mlir::failure();
+  return verifyResultExtents(Checker(*this), result, "stablehlo.dynamic_reshape");
 }
 
 LogicalResult ReverseOp::inferReturnTypes(mlir::MLIRContext*, Location location, Adaptor adaptor,

@@ -2,6 +2,7 @@
 #include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/Convolution.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Gather.h"
 
 #include "mlir/IR/Matchers.h"
@@ -82,8 +83,7 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
   const Checker check(*this);
   const RankedTensorType operand = getOperand().getType(), result = getType();
   const llvm::ArrayRef<std::int64_t> dimensions = getBroadcastDimensions();
-  if (failed(verifyElement(check, operand, result)) ||
-      failed(check.oneEach("C2", "broadcast_dimensions", dimensions, operand.getRank(),
+  if (failed(check.oneEach("C2", "broadcast_dimensions", dimensions, operand.getRank(),
                            "axes of the operand")) ||
       failed(
           check.inside("C3", "broadcast_dimensions", dimensions, result.getRank(), "the result")) ||
@@ -103,14 +103,8 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
                             ", which must be 1 or that of axis ", target, " of the result, ",
                             targets[target].mostSpecific((*given)[target]).spell());
   }
-  if (isQuantizedPerAxis(result.getElementType())) {
-    const auto from = elementType(operand.getElementType())->quantized().axis;
-    const auto to = elementType(result.getElementType())->quantized().axis;
-    if (*to != dimensions[static_cast<std::size_t>(*from)])
-      return check.violated("C6", "the quantization dimension of the result must be ",
-                            dimensions[static_cast<std::size_t>(*from)],
-                            ", where that of the operand goes; found ", *to);
-  }
+  if (failed(verifyBroadcastElements(check, dimensions, operand, result)))
+    return mlir::failure();
   const auto expanding = getKnownExpandingDimensions().value_or(llvm::ArrayRef<std::int64_t>());
   const auto nonexpanding =
       getKnownNonexpandingDimensions().value_or(llvm::ArrayRef<std::int64_t>());

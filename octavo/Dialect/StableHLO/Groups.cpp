@@ -216,6 +216,8 @@ llvm::FailureOr<Groups> groupsOf(mlir::Operation* op, mlir::Attribute replicaGro
                         : CutMesh(op, *mesh).groups(axes.getAxes().getValue());
   }
   const auto matrix = llvm::cast<mlir::DenseIntElementsAttr>(replicaGroups);
+  if (matrix.empty())
+    return Groups();
   const std::int64_t columns = matrix.getType().getDimSize(1);
   Groups groups(static_cast<std::size_t>(matrix.getType().getDimSize(0)));
   std::int64_t place = 0;

@@ -26,10 +26,16 @@ void StableHLODialect::registerReduction() {
 
 namespace {
 
-/// Whether NAME may stand in `... applies NAME`: an operation on two tensors of one type.
+/// Whether NAME may stand in `... applies NAME`: a commutative operation on two tensors.
 bool appliesTwo(mlir::OperationName name) {
   return name.hasTrait<mlir::OpTrait::NOperands<2>::Impl>() &&
-         (name.hasTrait<SameType>() || name.hasTrait<mlir::OpTrait::IsCommutative>());
+         name.hasTrait<mlir::OpTrait::IsCommutative>();
+}
+
+/// Whether an operation takes two tensors of one type and is not commutative, such as a division.
+bool needsOrder(mlir::OperationName name) {
+  return name.hasTrait<mlir::OpTrait::NOperands<2>::Impl>() && name.hasTrait<SameType>() &&
+         !appliesTwo(name);
 }
 
 /// The one operation that `... applies NAME` may stand for: NAME of the body's two scalar arguments
@@ -93,6 +99,11 @@ ParseResult buildAppliedBody(OpAsmParser& parser, llvm::SMLoc at, llvm::StringRe
                              mlir::Location location, mlir::TypeRange inputs, mlir::Region& body) {
   const std::optional<mlir::RegisteredOperationName> registered =
       mlir::RegisteredOperationName::lookup(name, parser.getContext());
+  if (registered && needsOrder(*registered))
+    return parser.emitError(at) << "'" << name
+                                << "' is not commutative, and `applies` is for commutative "
+                                   "operations; write the body out: "
+                                   "`reducer(%a: T, %b: T) { ... }`";
   if (!registered || !appliesTwo(*registered))
     return parser.emitError(at)
            << "'" << name << "' is not an operation on two tensors that a reduction can apply";

@@ -25,8 +25,8 @@ bool isTensor(mlir::Type type) {
 
 bool isBoolean(mlir::Type type) { return mlir::getElementTypeOrSelf(type).isInteger(1); }
 
-/// StableHLO's operation of the same operands and result; empty where there is none. Those whose
-/// meaning differs for i1 are not asked for with it.
+/// The operation of StableHLO or CHLO with the same operands and result; empty if there is none. Do
+/// not ask for an operation whose meaning differs for i1 with operands of i1.
 llvm::StringRef sameOperation(llvm::StringRef name) {
   return llvm::StringSwitch<llvm::StringRef>(name)
       .Cases({"arith.addf", "arith.addi"}, "stablehlo.add")
@@ -44,14 +44,27 @@ llvm::StringRef sameOperation(llvm::StringRef name) {
       .Cases({"arith.subf", "arith.subi"}, "stablehlo.subtract")
       .Case("arith.xori", "stablehlo.xor")
       .Cases({"math.absf", "math.absi"}, "stablehlo.abs")
+      .Case("math.acos", "chlo.acos")
+      .Case("math.acosh", "chlo.acosh")
+      .Case("math.asin", "chlo.asin")
+      .Case("math.asinh", "chlo.asinh")
+      .Case("math.atan", "chlo.atan")
       .Case("math.atan2", "stablehlo.atan2")
+      .Case("math.atanh", "chlo.atanh")
       .Case("math.cbrt", "stablehlo.cbrt")
       .Case("math.ceil", "stablehlo.ceil")
       .Case("math.cos", "stablehlo.cosine")
+      .Case("math.cosh", "chlo.cosh")
+      .Case("math.ctlz", "stablehlo.count_leading_zeros")
       .Case("math.ctpop", "stablehlo.popcnt")
+      .Case("math.erf", "chlo.erf")
+      .Case("math.erfc", "chlo.erfc")
       .Case("math.exp", "stablehlo.exponential")
       .Case("math.expm1", "stablehlo.exponential_minus_one")
       .Case("math.floor", "stablehlo.floor")
+      .Case("math.ipowi", "stablehlo.power")
+      .Case("math.isfinite", "stablehlo.is_finite")
+      .Case("math.isinf", "chlo.is_inf")
       .Case("math.log", "stablehlo.log")
       .Case("math.log1p", "stablehlo.log_plus_one")
       .Case("math.powf", "stablehlo.power")
@@ -59,6 +72,7 @@ llvm::StringRef sameOperation(llvm::StringRef name) {
       .Case("math.roundeven", "stablehlo.round_nearest_even")
       .Case("math.rsqrt", "stablehlo.rsqrt")
       .Case("math.sin", "stablehlo.sine")
+      .Case("math.sinh", "chlo.sinh")
       .Case("math.sqrt", "stablehlo.sqrt")
       .Case("math.tan", "stablehlo.tan")
       .Case("math.tanh", "stablehlo.tanh")
@@ -122,7 +136,16 @@ std::optional<stablehlo::ComparisonDirection> direction(mlir::Operation* op) {
   }
 }
 
-/// The operation in StableHLO; null where it stays.
+mlir::Operation* compare(mlir::OpBuilder& builder, mlir::Location at, mlir::Type result,
+                         mlir::Value lhs, mlir::Value rhs, stablehlo::ComparisonDirection direction,
+                         stablehlo::ComparisonType kind) {
+  mlir::MLIRContext* context = builder.getContext();
+  return stablehlo::CompareOp::create(builder, at, result, lhs, rhs,
+                                      stablehlo::ComparisonDirectionAttr::get(context, direction),
+                                      stablehlo::ComparisonTypeAttr::get(context, kind));
+}
+
+/// The operation in StableHLO or CHLO; null if it stays.
 mlir::Operation* legalized(mlir::OpBuilder& builder, mlir::Operation* op) {
   const mlir::Location at = op->getLoc();
   if (auto constant = llvm::dyn_cast<arith::ConstantOp>(op))
@@ -135,17 +158,21 @@ mlir::Operation* legalized(mlir::OpBuilder& builder, mlir::Operation* op) {
     const auto kind = llvm::isa<arith::CmpFOp>(op)             ? stablehlo::ComparisonType::FLOAT
                       : isBoolean(op->getOperand(0).getType()) ? stablehlo::ComparisonType::UNSIGNED
                                                                : stablehlo::ComparisonType::SIGNED;
-    return stablehlo::CompareOp::create(
-        builder, at, result, op->getOperand(0), op->getOperand(1),
-        stablehlo::ComparisonDirectionAttr::get(op->getContext(), *found),
-        stablehlo::ComparisonTypeAttr::get(op->getContext(), kind));
+    return compare(builder, at, result, op->getOperand(0), op->getOperand(1), *found, kind);
   }
   if (llvm::isa<arith::SelectOp>(op))
     return stablehlo::SelectOp::create(builder, at, result, op->getOperand(0), op->getOperand(1),
                                        op->getOperand(2));
+  if (llvm::isa<mlir::math::IsNaNOp>(op))
+    return compare(builder, at, result, op->getOperand(0), op->getOperand(0),
+                   stablehlo::ComparisonDirection::NE, stablehlo::ComparisonType::FLOAT);
+  if (auto clamp = llvm::dyn_cast<mlir::math::ClampFOp>(op))
+    return stablehlo::ClampOp::create(builder, at, result, clamp.getMin(), clamp.getValue(),
+                                      clamp.getMax());
   const llvm::StringRef same = sameOperation(op->getName().getStringRef());
-  const bool isBitwise = llvm::isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op);
-  if (same.empty() || (isBoolean(result) && !isBitwise))
+  const bool hasSameMeaning = llvm::isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp,
+                                        mlir::math::IsFiniteOp, mlir::math::IsInfOp>(op);
+  if (same.empty() || (isBoolean(result) && !hasSameMeaning))
     return nullptr;
   return builder.create(at, builder.getStringAttr(same), op->getOperands(), result);
 }
