@@ -2,11 +2,11 @@
 
 #include "octavo/Runtime/Failure.h"
 #include "octavo/Transforms/DropScales.h"
+#include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/Passes.h"
 
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,14 +20,13 @@ using transforms::RecoverReport;
 
 llvm::Expected<DotWidths> findDotWidths(mlir::ModuleOp program) {
   // Scales may come into a function of their own, as JAX's jit within jit makes it, or a composite.
-  mlir::PassManager inlining(program.getContext());
+  mlir::PassManager legalizing(program.getContext());
   transforms::LegalizeCompositesOptions composites;
   composites.keep = {"xla.scaled_dot"};
-  inlining.addPass(transforms::createLegalizeComposites(composites));
-  // Without simplifications between, of which MLIR has some that programs can crash.
-  inlining.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {}));
-  if (mlir::failed(inlining.run(program)))
-    return runtime::failure("its calls cannot be inlined");
+  legalizing.addPass(transforms::createLegalizeComposites(composites));
+  if (mlir::failed(legalizing.run(program)))
+    return runtime::failure("its composites cannot be made calls");
+  transforms::inlineCalls(program); // of a program that calls without end, those of narrow values
   DotWidths widths{.report = transforms::recoverScaled(program)};
   const mlir::OwningOpRef<mlir::ModuleOp> copy = program.clone();
   widths.droppedScales = transforms::dropScales(*copy).dropped();

@@ -10,17 +10,21 @@ static mlir::func::FuncOp calledBy(mlir::func::CallOp call) {
   return mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(call, call.getCalleeAttr());
 }
 
-mlir::func::CallOp wrappedCall(mlir::func::FuncOp function) {
+mlir::func::CallOp callAtEnd(mlir::func::FuncOp function) {
   if (!function.isPublic() || function.isExternal() ||
       !llvm::hasSingleElement(function.getBody()) || function.front().empty())
     return {};
   mlir::Operation& end = function.front().back();
   auto call = end.getNumOperands() == 0 ? mlir::func::CallOp()
                                         : end.getOperand(0).getDefiningOp<mlir::func::CallOp>();
-  if (!call || call->getBlock() != &function.front() ||
-      !llvm::equal(call.getResults(), end.getOperands()))
-    return {};
-  mlir::func::FuncOp callee = calledBy(call);
+  const bool isAtEnd = call && call->getBlock() == &function.front() &&
+                       llvm::equal(call.getResults(), end.getOperands());
+  return isAtEnd ? call : mlir::func::CallOp();
+}
+
+mlir::func::CallOp wrappedCall(mlir::func::FuncOp function) {
+  mlir::func::CallOp call = callAtEnd(function);
+  mlir::func::FuncOp callee = call ? calledBy(call) : mlir::func::FuncOp();
   if (!callee || !callee.isPrivate() || callee.isExternal())
     return {};
   const auto uses = mlir::SymbolTable::getSymbolUses(callee.getOperation(),

@@ -7,6 +7,9 @@
 
 namespace octavo {
 
+/// The call whose results a public function returns; null where there is none.
+mlir::func::CallOp callAtEnd(mlir::func::FuncOp function);
+
 /// The call whose results a public function returns, of a private function that nothing else names;
 /// null where there is none.
 mlir::func::CallOp wrappedCall(mlir::func::FuncOp function);

@@ -20,7 +20,8 @@ using mlir::func::FuncOp;
 constexpr llvm::StringLiteral kShardings = "sdy.sharding"; // of each result
 
 /// An operation without one of its results, and without what is said of it.
-mlir::Operation* withoutResult(mlir::Operation* op, mlir::ValueRange operands, unsigned place) {
+mlir::Operation* withoutResult(mlir::Operation* op, mlir::ValueRange operands, unsigned place,
+                               ProgramCalls& program) {
   if (auto all = op->getAttrOfType<sdy::TensorShardingPerValueAttr>(kShardings)) {
     llvm::SmallVector<sdy::TensorShardingAttr> kept(all.getShardings());
     kept.erase(kept.begin() + place);
@@ -37,15 +38,17 @@ mlir::Operation* withoutResult(mlir::Operation* op, mlir::ValueRange operands, u
   for (unsigned i = 0, j = 0; i < op->getNumResults(); ++i)
     if (i != place)
       op->getResult(i).replaceAllUsesWith(fewer->getResult(j++));
+  if (auto call = llvm::dyn_cast<CallOp>(op))
+    program.replace(call, llvm::cast<CallOp>(fewer));
   op->erase();
   return fewer;
 }
 
-void handOnNoMore(mlir::Operation* end, unsigned place);
+void handOnNoMore(mlir::Operation* end, unsigned place, ProgramCalls& program);
 
 /// Has the loop no longer carry what it does not change.
-void carryNoMore(stablehlo::WhileOp loop, unsigned place) {
-  handOnNoMore(loop.getBody().front().getTerminator(), place);
+void carryNoMore(stablehlo::WhileOp loop, unsigned place, ProgramCalls& program) {
+  handOnNoMore(loop.getBody().front().getTerminator(), place, program);
   const mlir::Value given = loop->getOperand(place);
   for (mlir::Region& region : loop->getRegions()) {
     region.getArgument(place).replaceAllUsesWith(given);
@@ -54,25 +57,25 @@ void carryNoMore(stablehlo::WhileOp loop, unsigned place) {
   loop->getResult(place).replaceAllUsesWith(given);
   llvm::SmallVector<mlir::Value> operands(loop->getOperands());
   operands.erase(operands.begin() + place);
-  withoutResult(loop, operands, place);
+  withoutResult(loop, operands, place, program);
 }
 
 /// Has a private function no longer return an argument that it hands on.
-void returnNoMore(FuncOp function, unsigned place) {
+void returnNoMore(FuncOp function, unsigned place, ProgramCalls& program) {
   mlir::Operation* end = function.getBody().front().getTerminator();
-  const auto given = llvm::cast<mlir::BlockArgument>(originOf(end->getOperand(place)));
-  handOnNoMore(end, place);
-  for (CallOp call : callsOf(function)) {
+  const auto given = llvm::cast<mlir::BlockArgument>(originOf(end->getOperand(place), &program));
+  handOnNoMore(end, place, program);
+  for (CallOp call : llvm::to_vector(program.callsOf(function))) {
     call.getResult(place).replaceAllUsesWith(call.getOperand(given.getArgNumber()));
-    withoutResult(call, call->getOperands(), place);
+    withoutResult(call, call->getOperands(), place, program);
   }
   static_cast<void>(function.eraseResult(place));
 }
 
 /// Takes an operand from the end of a region, and from what handed it to there.
-void handOnNoMore(mlir::Operation* end, unsigned place) {
+void handOnNoMore(mlir::Operation* end, unsigned place, ProgramCalls& program) {
   mlir::Value value = end->getOperand(place);
-  const mlir::Value origin = originOf(value);
+  const mlir::Value origin = originOf(value, &program);
   end->eraseOperand(place);
   if (origin == value)
     return;
@@ -80,16 +83,16 @@ void handOnNoMore(mlir::Operation* end, unsigned place) {
   const unsigned number = placeOfResult(value);
   value.replaceAllUsesWith(origin);
   if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op))
-    return carryNoMore(loop, number);
+    return carryNoMore(loop, number, program);
   if (auto call = llvm::dyn_cast<CallOp>(op)) {
-    FuncOp function = calledFunction(call);
-    if (!callsOf(function).empty())
-      returnNoMore(function, number);
+    FuncOp function = program.called(call);
+    if (!program.callsOf(function).empty())
+      returnNoMore(function, number, program);
     return;
   }
   for (mlir::Region& region : op->getRegions())
-    handOnNoMore(region.front().getTerminator(), number);
-  withoutResult(op, op->getOperands(), number);
+    handOnNoMore(region.front().getTerminator(), number, program);
+  withoutResult(op, op->getOperands(), number, program);
 }
 
 /// Moves what moves a value about before the loops that it need not be in.
@@ -105,6 +108,8 @@ void moveBeforeLoops(mlir::Operation* op) {
 
 class Taking {
 public:
+  explicit Taking(ProgramCalls& program) : program(program) {}
+
   void take(mlir::Value value) {
     llvm::SmallVector<mlir::Operation*> movement;
     for (mlir::Value from = movedFrom(value); from; from = movedFrom(value)) {
@@ -121,10 +126,10 @@ public:
 
 private:
   void takeFromLoop(stablehlo::WhileOp loop, unsigned place) {
-    if (!isUnchanged(loop, place))
+    if (!isUnchanged(loop, place, &program))
       return;
     const mlir::Value given = loop->getOperand(place);
-    carryNoMore(loop, place);
+    carryNoMore(loop, place, program);
     take(given);
   }
 
@@ -138,19 +143,22 @@ private:
     if (!function || !seen.insert(argument).second)
       return;
     // Calls may be others after each.
-    for (std::size_t i = 0; i < callsOf(function).size(); ++i)
-      take(callsOf(function)[i].getOperand(place));
+    for (std::size_t i = 0; i < program.callsOf(function).size(); ++i) {
+      CallOp call = program.callsOf(function)[i];
+      take(call.getOperand(place));
+    }
   }
 
+  ProgramCalls& program;
   llvm::DenseSet<mlir::Value> seen;
 };
 
 } // namespace
 
-bool isUnchanged(stablehlo::WhileOp loop, unsigned place) {
-  return originOf(handedAt(loop.getBody(), place)) == loop.getBody().getArgument(place);
+bool isUnchanged(stablehlo::WhileOp loop, unsigned place, const ProgramCalls* program) {
+  return originOf(handedAt(loop.getBody(), place), program) == loop.getBody().getArgument(place);
 }
 
-void takeFromBeforeLoops(mlir::Value value) { Taking().take(value); }
+void takeFromBeforeLoops(mlir::Value value, ProgramCalls& program) { Taking(program).take(value); }
 
 } // namespace octavo::transforms

@@ -17,11 +17,13 @@ namespace octavo::transforms {
 namespace {
 
 /// The tensors of 8-bit integers that a value follows from, none of them from another; nothing if
-/// it follows from anything else.
+/// it follows from anything else, or by too much.
 std::optional<llvm::SetVector<mlir::Value>> nearestCodes(mlir::Value floats) {
   llvm::SetVector<mlir::Value> above, codes;
   above.insert(floats);
   for (std::size_t i = 0; i < above.size(); ++i) {
+    if (i == kMostDecodingOperations)
+      return {};
     const mlir::Value value = above[i];
     mlir::Operation* op = value.getDefiningOp();
     if (splatNumber(value))

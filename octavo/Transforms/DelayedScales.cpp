@@ -6,9 +6,7 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Numerics/Conversion.h"
-#include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/LoopRounds.h"
-#include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/ProgramState.h"
 #include "octavo/Transforms/RandomState.h"
 #include "octavo/Transforms/TakenRegions.h"
@@ -36,19 +34,45 @@ namespace {
 
 using mlir::RankedTensorType;
 
-/// {0}: the type of the values, {1}: of the codes, {2}: all axes, {3}: one more argument, the
-/// random bits, and {4}: how the conversion takes them; both empty where there are none.
+/// The codes of values, the amax of the finite ones, and what is divided by the scale to give its
+/// inverse. NaN and infinities become codes of NaN and infinities: a loss scale that is too large
+/// shows in the gradients. {0}: the type of the values, {1}: of the codes, {2}: all axes, {3}: one
+/// more argument, the random bits, and {4}: how the conversion takes them; both empty where there
+/// are none. {5}: as {0}, of i1. {6}: the largest value of the format. {7}: the dividend.
 constexpr const char* kQuantize = R"(
-func.func private @octavo.quantize_delayed(%x: {0}, %scale: tensor<f32>{3}) -> ({1}, tensor<f32>) {{
+func.func private @octavo.quantize_delayed(%x: {0}, %scale: tensor<f32>{3})
+    -> ({1}, tensor<f32>, tensor<f32>) {{
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %inf = stablehlo.constant dense<0x7F800000> : tensor<f32>
   %magnitudes = stablehlo.abs %x : {0}
-  %amax = stablehlo.reduce(%magnitudes init: %zero) applies stablehlo.maximum across dimensions = [{2}]
+  %infinities = stablehlo.broadcast_in_dim %inf, dims = [] : (tensor<f32>) -> {0}
+  %isFinite = stablehlo.compare LT, %magnitudes, %infinities, FLOAT : ({0}, {0}) -> {5}
+  %zeros = stablehlo.broadcast_in_dim %zero, dims = [] : (tensor<f32>) -> {0}
+  %counted = stablehlo.select %isFinite, %magnitudes, %zeros : {5}, {0}
+  %amax = stablehlo.reduce(%counted init: %zero) applies stablehlo.maximum across dimensions = [{2}]
     : ({0}, tensor<f32>) -> tensor<f32>
   %everywhere = stablehlo.broadcast_in_dim %scale, dims = [] : (tensor<f32>) -> {0}
   %scaled = stablehlo.multiply %x, %everywhere : {0}
-  %codes = octavo.convert %scaled{4}, overflow = saturate : {0} -> {1}
-  return %codes, %amax : {1}, tensor<f32>
+  %most = stablehlo.constant dense<{6}> : tensor<f32>
+  %least = stablehlo.negate %most : tensor<f32>
+  %limited = stablehlo.clamp %least, %scaled, %most : (tensor<f32>, {0}, tensor<f32>) -> {0}
+  %kept = stablehlo.select %isFinite, %limited, %x : {5}, {0}
+  %codes = octavo.convert %kept{4} : {0} -> {1}
+{7}
+  return %codes, %amax, %dividend : {1}, tensor<f32>, tensor<f32>
 })";
+constexpr const char* kOne = R"(
+  %dividend = stablehlo.constant dense<1.0> : tensor<f32>)";
+
+/// The dividend in formats without NaN: NaN if any value is not finite. {0}: the type of the
+/// values, {1}: all axes.
+constexpr const char* kNanOrOne = R"(
+  %largest = stablehlo.reduce(%magnitudes init: %zero) applies stablehlo.maximum across dimensions = [{1}]
+    : ({0}, tensor<f32>) -> tensor<f32>
+  %areFinite = stablehlo.compare LT, %largest, %inf, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %nan = stablehlo.constant dense<0x7FC00000> : tensor<f32>
+  %dividend = stablehlo.select %areFinite, %one, %nan : tensor<i1>, tensor<f32>)";
 
 /// {0}: tensors, {1}: slots of a history, {2}: the largest value of each tensor's format, after its
 /// margin, {3}: how the history rolls, {4}: the largest f32.
@@ -95,21 +119,21 @@ std::string bitsText(float value) {
 }
 
 /// A function that is in no module yet, under a name that nothing there has.
-mlir::func::FuncOp insert(mlir::ModuleOp module, const std::string& text) {
+mlir::func::FuncOp insert(mlir::SymbolTable& symbols, const std::string& text) {
   mlir::OwningOpRef<mlir::ModuleOp> parsed =
-      mlir::parseSourceString<mlir::ModuleOp>(text, module.getContext());
+      mlir::parseSourceString<mlir::ModuleOp>(text, symbols.getOp()->getContext());
   auto function = *parsed->getOps<mlir::func::FuncOp>().begin();
   function->remove();
-  mlir::SymbolTable(module).insert(function);
+  symbols.insert(function);
   return function;
 }
 
-mlir::func::CallOp call(mlir::OpBuilder& builder, mlir::Location at, const std::string& text,
-                        mlir::ValueRange operands) {
-  mlir::Block* block = builder.getInsertionBlock();
-  mlir::func::FuncOp function =
-      insert(block->getParentOp()->getParentOfType<mlir::ModuleOp>(), text);
-  return mlir::func::CallOp::create(builder, at, function, operands);
+/// `symbols` of the module, which are found once.
+mlir::func::CallOp call(mlir::OpBuilder& builder, std::optional<mlir::SymbolTable>& symbols,
+                        mlir::Location at, const std::string& text, mlir::ValueRange operands) {
+  if (!symbols)
+    symbols.emplace(builder.getInsertionBlock()->getParentOp()->getParentOfType<mlir::ModuleOp>());
+  return mlir::func::CallOp::create(builder, at, insert(*symbols, text), operands);
 }
 
 using mlir::func::FuncOp;
@@ -145,7 +169,7 @@ mlir::Value joined(mlir::OpBuilder& builder, mlir::Location at, llvm::ArrayRef<m
 /// Brings scales to the tensors of a program, and their amaxes back.
 class Carrying {
 public:
-  explicit Carrying(llvm::ArrayRef<DelayedScales::Tensor> all) {
+  Carrying(mlir::ModuleOp module, llvm::ArrayRef<DelayedScales::Tensor> all) : program(module) {
     for (const auto& [number, tensor] : llvm::enumerate(all)) {
       tensors[tensor.scale] = &tensor;
       mark(tensor.scale, number);
@@ -194,7 +218,7 @@ private:
     if (function.isPublic())
       publicFunctions.insert(function);
     else
-      for (mlir::func::CallOp call : callsOf(function))
+      for (mlir::func::CallOp call : program.callsOf(function))
         mark(call, number);
   }
 
@@ -211,7 +235,7 @@ private:
     if (const DelayedScales::Tensor* tensor = tensors.lookup(&op))
       return {tensor->largest};
     if (auto call = llvm::dyn_cast<mlir::func::CallOp>(op))
-      return largestOf(calledFunction(call).getBody().front());
+      return largestOf(program.called(call).getBody().front());
     std::vector<float> result;
     if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op)) {
       for (std::int64_t round = 0; round < *roundsOf(loop); ++round)
@@ -240,7 +264,7 @@ private:
     if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op))
       return throughRounds(loop, scales);
     if (auto call = llvm::dyn_cast<mlir::func::CallOp>(op)) {
-      FuncOp function = calledFunction(call);
+      FuncOp function = program.called(call);
       if (done.insert(function).second)
         extend(function, type,
                [&](mlir::Block& block, mlir::Value own) { return through(block, own); });
@@ -299,6 +323,7 @@ private:
     return made->getResult(made->getNumResults() - 2);
   }
 
+  ProgramCalls program;
   llvm::DenseMap<mlir::Operation*, const DelayedScales::Tensor*> tensors; ///< by their places
   llvm::DenseMap<mlir::Operation*, std::size_t> numbers;
   llvm::SetVector<mlir::Operation*> publicFunctions;
@@ -309,32 +334,49 @@ private:
 /// Rounds are counted up to here: a program has scales for each.
 constexpr std::int64_t kMostRounds = 65536;
 
-std::string reasonOfRounds(mlir::Operation* op, std::int64_t rounds) {
-  for (mlir::Operation* around = op->getParentOp();; around = around->getParentOp()) {
-    if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(around)) {
-      const std::optional<std::int64_t> own = roundsOf(loop);
-      if (!own)
-        return "each round has a scale of its own, and it is within a loop of which the number of "
-               "rounds is not known; count up to a constant, as jax.lax.scan does";
-      if (*own > kMostRounds / rounds)
-        return "each round has a scale of its own, and it is within loops of more than " +
-               std::to_string(kMostRounds) + " rounds";
-      rounds *= std::max<std::int64_t>(*own, 1);
-    } else if (auto function = llvm::dyn_cast<FuncOp>(around)) {
-      if (function.isPrivate())
-        for (mlir::func::CallOp call : callsOf(function))
-          if (std::string reason = reasonOfRounds(call, rounds); !reason.empty())
-            return reason;
-      return {};
+} // namespace
+
+RoundsReach::RoundsReach(const ProgramCalls& program) {
+  for (FuncOp function : llvm::reverse(program.calleesFirst())) {
+    Rounds rounds;
+    for (mlir::func::CallOp call : program.callsOf(function)) {
+      const Rounds around = find(call);
+      rounds.count = std::max(rounds.count, around.count);
+      if (rounds.reason.empty())
+        rounds.reason = around.reason;
     }
+    functions[function] = std::move(rounds);
   }
 }
 
-} // namespace
-
-std::string reasonWithoutScales(mlir::Operation* op) {
-  std::string reason = reasonWithoutState(op);
-  return reason.empty() ? reasonOfRounds(op, 1) : reason;
+RoundsReach::Rounds RoundsReach::find(mlir::Operation* op) const {
+  Rounds rounds;
+  const auto multiply = [&](std::int64_t count) {
+    if (count > kMostRounds / rounds.count)
+      rounds.reason = "each round has a scale of its own, and it is within loops of more than " +
+                      std::to_string(kMostRounds) + " rounds";
+    else
+      rounds.count *= std::max<std::int64_t>(count, 1);
+    return rounds.reason.empty();
+  };
+  for (mlir::Operation* around = op->getParentOp(); around != nullptr;
+       around = around->getParentOp()) {
+    if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(around)) {
+      const std::optional<std::int64_t> own = roundsOf(loop);
+      if (!own)
+        rounds.reason =
+            "each round has a scale of its own, and it is within a loop of which the number of "
+            "rounds is not known; count up to a constant, as jax.lax.scan does";
+      if (!own || !multiply(*own))
+        return rounds;
+    } else if (const auto found = functions.find(around); found != functions.end()) {
+      rounds.reason = found->second.reason;
+      if (rounds.reason.empty())
+        multiply(found->second.count);
+      return rounds;
+    }
+  }
+  return rounds;
 }
 
 DelayedScales::Codes DelayedScales::quantize(mlir::Value value, const format::ElementFormat& format,
@@ -354,26 +396,36 @@ DelayedScales::Codes DelayedScales::quantize(mlir::Value value, const format::El
   const auto codes = type.clone(mlirType(builder.getContext(), format));
   const auto axes = llvm::map_range(llvm::seq<std::int64_t>(0, type.getRank()),
                                     [](std::int64_t axis) { return std::to_string(axis); });
+  const std::string axesText = llvm::join(axes, ", "), typeText = mlir::debugString(type);
   const std::string bits = random ? mlir::debugString(random.getType()) : "";
+  const auto largest = static_cast<float>(numerics::maxValue(format));
+  const std::string dividendText =
+      format.hasNan() ? std::string(kOne) : llvm::formatv(kNanOrOne, typeText, axesText).str();
   llvm::SmallVector<mlir::Value> operands = {value, scale};
   if (random)
     operands.push_back(random);
   auto quantized =
-      call(builder, at,
-           llvm::formatv(kQuantize, mlir::debugString(type), mlir::debugString(codes),
-                         llvm::join(axes, ", "), random ? ", %bits: " + bits : "",
-                         random ? " random(%bits : " + bits + "), rounding = stochastic" : "")
+      call(builder, symbols, at,
+           llvm::formatv(kQuantize, typeText, mlir::debugString(codes), axesText,
+                         random ? ", %bits: " + bits : "",
+                         random ? " random(%bits : " + bits + "), rounding = stochastic" : "",
+                         mlir::debugString(type.clone(builder.getI1Type())), bitsText(largest),
+                         dividendText)
                .str(),
            operands);
-  tensors.push_back({scale.getDefiningOp(), quantized.getResult(1),
-                     std::ldexp(static_cast<float>(numerics::maxValue(format)), -scaling.margin)});
-  const mlir::Value unit = stablehlo::ConstantOp::create(
-      builder, at, mlir::DenseElementsAttr::get(scalar, llvm::ArrayRef<float>{1.0f}));
-  return {quantized.getResult(0), stablehlo::DivOp::create(builder, at, scalar, unit, scale)};
+  tensors.push_back(
+      {scale.getDefiningOp(), quantized.getResult(1), std::ldexp(largest, -scaling.margin)});
+  mlir::Value dividend = quantized.getResult(2);
+  if (format.hasNan()) // then the inverse does not wait for the values
+    dividend = stablehlo::ConstantOp::create(
+        builder, at, mlir::DenseElementsAttr::get(scalar, llvm::ArrayRef<float>{1.0f}));
+  return {quantized.getResult(0), stablehlo::DivOp::create(builder, at, scalar, dividend, scale)};
 }
 
 llvm::SmallVector<DelayedScales::OfFunction> DelayedScales::finish() {
-  Carrying carrying(tensors);
+  if (tensors.empty())
+    return {};
+  Carrying carrying(tensors.front().scale->getParentOfType<mlir::ModuleOp>(), tensors);
   llvm::SmallVector<OfFunction> result;
   for (mlir::Operation* entry : carrying.entries()) {
     auto function = llvm::cast<FuncOp>(entry);
@@ -397,7 +449,7 @@ llvm::SmallVector<DelayedScales::OfFunction> DelayedScales::finish() {
     const auto most = llvm::map_range(largest, bitsText);
     const std::string roll = llvm::formatv(history > 1 ? kRoll : kRollOne, count, history,
                                            std::max<std::int64_t>(history - 2, 0));
-    auto updated = call(builder, at,
+    auto updated = call(builder, symbols, at,
                         llvm::formatv(kUpdate, count, history, llvm::join(most, ", "), roll,
                                       bitsText(std::numeric_limits<float>::max()), history - 1)
                             .str(),

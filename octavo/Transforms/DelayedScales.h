@@ -3,12 +3,16 @@
 #pragma once
 
 #include "octavo/Format/ElementFormat.h"
+#include "octavo/Transforms/FunctionCalls.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +24,24 @@ struct DelayedScaling {
   int margin = 0;            ///< scales are 2^-margin of what brings the amax to the largest value
 };
 
-/// Why an operation has no scales of its own in each round and call; empty if it can have them.
-std::string reasonWithoutScales(mlir::Operation* op);
+/// How many rounds of loops, and of those around the calls of its function, go through operations.
+class RoundsReach {
+public:
+  explicit RoundsReach(const ProgramCalls& program);
+
+  /// Why an operation has no scales of its own in each round; empty if it can have them.
+  std::string reasonWithout(mlir::Operation* op) const { return find(op).reason; }
+
+private:
+  struct Rounds {
+    std::string reason = {};
+    std::int64_t count = 1;
+  };
+
+  Rounds find(mlir::Operation* op) const;
+
+  llvm::DenseMap<mlir::Operation*, Rounds> functions;
+};
 
 /// The scales of a program: a tensor that is quantized in a loop has one for each round, in a
 /// function one for each call.
@@ -32,7 +52,8 @@ public:
     mlir::Value inverse; ///< the one scale of the tensor, f32, which elements are multiplied by
   };
   /// The codes of another tensor, of f32, bf16 or f16 and of known extents, which its amax joins.
-  /// Values beyond the format's become its largest. `random`, ui32 of its shape, rounds by N5;
+  /// Finite values beyond the format's become its largest. NaN and infinities stay, or become NaN,
+  /// and do not count for the amax; in a format without NaN the inverse is NaN. `random`, ui32 of its shape, rounds by N5;
   /// null: ties go to even. All tensors of a program have histories of one length.
   Codes quantize(mlir::Value value, const format::ElementFormat& format,
                  const DelayedScaling& scaling, mlir::Value random);
@@ -56,6 +77,7 @@ public:
 private:
   std::vector<Tensor> tensors;
   std::int64_t history = 0;
+  std::optional<mlir::SymbolTable> symbols;
 };
 
 } // namespace octavo::transforms

@@ -6,10 +6,11 @@
 #include "octavo/Transforms/SourceNames.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <optional>
+#include <vector>
 
 namespace octavo::transforms {
 
@@ -30,61 +31,127 @@ std::optional<Pass> namedPass(llvm::StringRef name) {
   return recomputed == llvm::StringRef::npos ? std::nullopt : std::optional(Pass::Recomputed);
 }
 
-class DerivativeSearch {
+/// Whether values are gradients, of what is asked about and what decides it, up to what is known.
+class Gradients {
 public:
-  bool isDerivative(mlir::Value value) {
-    value = unmoved(value);
-    if (const auto argument = llvm::dyn_cast<mlir::BlockArgument>(value))
-      return visited.insert(value).second && isGiven(argument);
-    if (mlir::Value operand = handedThrough(value, [](mlir::Operation*) { return true; }))
-      return isDerivative(operand);
-    return passOf(value.getDefiningOp()) == Pass::Backward;
-  }
+  Gradients(const Derivatives& derivatives, const ProgramCalls& program,
+            llvm::DenseMap<mlir::Value, bool>& known)
+      : derivatives(derivatives), program(program), known(known) {}
 
-  Pass passOf(mlir::Operation* op) {
-    if (const auto named = namedPass(sourceName(op->getLoc())))
-      return *named;
-    mlir::Operation* around = op->getParentOp();
-    auto function = llvm::dyn_cast<FuncOp>(around);
-    if (!function)
-      return llvm::isa<mlir::ModuleOp>(around) ? Pass::Forward : passOf(around);
-    if (!functions.insert(function).second)
-      return Pass::Forward;
-    std::optional<Pass> common;
-    for (mlir::func::CallOp call : callsOf(function)) {
-      const Pass pass = passOf(call);
-      if (common && pass != *common)
-        return Pass::Forward;
-      common = pass;
-    }
-    return common.value_or(Pass::Forward);
+  void answer(mlir::Value value) {
+    placeOf(value);
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      expand(i);
+    while (!gradients.empty())
+      for (const std::size_t user : nodes[gradients.pop_back_val()].users)
+        if (nodes[user].missing > 0 && --nodes[user].missing == 0)
+          mark(user);
+    for (const Node& node : nodes)
+      known[node.value] = node.isGradient;
   }
 
 private:
-  /// Whether a loop or a function is given a gradient.
-  bool isGiven(mlir::BlockArgument argument) {
+  struct Node {
+    mlir::Value value;
+    llvm::SmallVector<std::size_t, 2> users = {}; ///< with this one as many times as it counts
+    std::size_t missing = 0;                      ///< gradients among what decides it
+    bool isGradient = false;
+  };
+
+  std::size_t placeOf(mlir::Value value) {
+    const auto [found, isNew] = places.try_emplace(value, nodes.size());
+    if (isNew)
+      nodes.push_back({value});
+    return found->second;
+  }
+
+  void mark(std::size_t place) {
+    nodes[place].isGradient = true;
+    gradients.push_back(place);
+  }
+
+  void decide(std::size_t place, llvm::ArrayRef<mlir::Value> by, std::size_t missing) {
+    nodes[place].missing = missing;
+    for (mlir::Value value : by) {
+      const std::size_t at = placeOf(value);
+      nodes[at].users.push_back(place);
+    }
+  }
+
+  void expand(std::size_t place) {
+    if (const auto before = known.find(nodes[place].value); before != known.end()) {
+      if (before->second)
+        mark(place);
+      return;
+    }
+    const mlir::Value value = unmoved(nodes[place].value);
+    if (const auto argument = llvm::dyn_cast<mlir::BlockArgument>(value))
+      return expandArgument(place, argument);
+    if (mlir::Value operand = handedThrough(value, [](mlir::Operation*) { return true; }, &program))
+      return decide(place, operand, 1);
+    if (derivatives.passOf(value.getDefiningOp()) == Pass::Backward)
+      mark(place);
+  }
+
+  /// What a loop, or a function by each of its calls, is given.
+  void expandArgument(std::size_t place, mlir::BlockArgument argument) {
     const unsigned number = argument.getArgNumber();
     mlir::Operation* around = argument.getOwner()->getParentOp();
     if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(around))
-      return isDerivative(loop->getOperand(number)) ||
-             isDerivative(loop.getBody().front().getTerminator()->getOperand(number));
+      return decide(
+          place,
+          {loop->getOperand(number), loop.getBody().front().getTerminator()->getOperand(number)},
+          1);
     auto function = llvm::dyn_cast<FuncOp>(around);
     if (!function)
-      return false;
-    const auto calls = callsOf(function);
-    return !calls.empty() && llvm::all_of(calls, [&](mlir::func::CallOp call) {
-      return isDerivative(call.getOperand(number));
-    });
+      return;
+    llvm::SmallVector<mlir::Value> given;
+    for (mlir::func::CallOp call : program.callsOf(function))
+      given.push_back(call.getOperand(number));
+    decide(place, given, given.size());
   }
 
-  llvm::DenseSet<mlir::Value> visited;
-  llvm::DenseSet<mlir::Operation*> functions;
+  const Derivatives& derivatives;
+  const ProgramCalls& program;
+  llvm::DenseMap<mlir::Value, bool>& known;
+  llvm::DenseMap<mlir::Value, std::size_t> places;
+  std::vector<Node> nodes;
+  llvm::SmallVector<std::size_t> gradients; ///< whose users have not been told
 };
 
 } // namespace
 
-Pass passOf(mlir::Operation* op) { return DerivativeSearch().passOf(op); }
+Derivatives::Derivatives(const ProgramCalls& program) : program(program) {
+  for (FuncOp function : llvm::reverse(program.calleesFirst())) {
+    if (program.reachesItself(function))
+      continue;
+    std::optional<Pass> common;
+    for (mlir::func::CallOp call : program.callsOf(function)) {
+      const Pass pass = passOf(call);
+      common = !common || *common == pass ? pass : Pass::Forward;
+      if (common == Pass::Forward)
+        break;
+    }
+    if (common && common != Pass::Forward)
+      passes[function] = *common;
+  }
+}
 
-bool isDerivative(mlir::Value value) { return DerivativeSearch().isDerivative(value); }
+Pass Derivatives::passOf(mlir::Operation* op) const {
+  for (;; op = op->getParentOp()) {
+    if (llvm::isa<FuncOp>(op))
+      return passes.lookup(op);
+    if (llvm::isa<mlir::ModuleOp>(op))
+      return Pass::Forward;
+    if (const auto named = namedPass(sourceName(op->getLoc())))
+      return *named;
+  }
+}
+
+bool Derivatives::isDerivative(mlir::Value value) {
+  if (!known.contains(value))
+    Gradients(*this, program, known).answer(value);
+  return known.lookup(value);
+}
 
 } // namespace octavo::transforms

@@ -3,14 +3,10 @@
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/QuantizedInput.h"
 #include "octavo/Numerics/Preset.h"
+#include "octavo/Numerics/Scaled.h"
 #include "octavo/Text/NearNames.h"
 #include "octavo/Text/Shortened.h"
-#include "octavo/Transforms/DelayedScales.h"
-#include "octavo/Transforms/Derivatives.h"
-#include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/Movement.h"
-#include "octavo/Transforms/OpenedCalls.h"
-#include "octavo/Transforms/RandomState.h"
 #include "octavo/Transforms/Residuals.h"
 #include "octavo/Transforms/SourceNames.h"
 
@@ -19,6 +15,7 @@
 #include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <re2/re2.h>
 
@@ -134,8 +131,8 @@ llvm::Error checkDelayed(const DotFormats& formats) {
   if (formats.rule || formats.nonFinite || !formats.preset.empty() || formats.scales ||
       formats.moved)
     return llvm::createStringError(
-        "delayed scaling decides the scales, and values beyond the largest saturate; give no scale "
-        "rule, policy, preset or calibration beside it");
+        "delayed scaling decides the scales, values beyond the largest saturate, and NaN and "
+        "infinities stay; give no scale rule, policy, preset or calibration beside it");
   for (const ScaledFormat* format : {formats.weights, formats.activations, formats.ofGradients()})
     if (format && (format->scale->name != "f32" || format->hasOuterScale ||
                    format->across != format::kWholeAxis || format->along != format::kWholeAxis))
@@ -193,20 +190,6 @@ bool hasOpenExtents(const Dot& dot) {
   return llvm::any_of(dot.sides, [](const DotSide& side) { return !side.type().hasStaticShape(); });
 }
 
-/// Why a dot's scales cannot come from earlier steps; empty if they can.
-std::string reasonByDelay(const Dot& dot) {
-  if (std::string reason = reasonWithoutScales(dot.op()); !reason.empty())
-    return "delayed scales are state of the program, which does not reach the dot: " + reason;
-  return hasOpenExtents(dot) ? "delayed scales need tensors of known extents" : "";
-}
-
-/// Why no random numbers can be drawn for a dot; empty if they can.
-std::string reasonByRandomState(const Dot& dot) {
-  if (std::string reason = reasonWithoutState(dot.op()); !reason.empty())
-    return "random numbers are state of the program, which does not reach the dot: " + reason;
-  return hasOpenExtents(dot) ? "random numbers need tensors of known extents" : "";
-}
-
 /// Elements of its weight; of the larger side where it has none.
 std::int64_t sizeOf(const Dot& dot) {
   std::int64_t size = 0;
@@ -258,6 +241,10 @@ llvm::Expected<DotChoice> DotChoice::make(const DotOptions& options) {
     return llvm::createStringError(rule.where + ": " + llvm::toString(std::move(error)));
   };
   const DotRule* firstDelayed = nullptr;
+  for (DotRule& rule : choice.chosen.rules) // delayed scaling lets all through
+    if (!rule.keep && !rule.formats.delayed && rule.formats.preset.empty() &&
+        !rule.formats.nonFinite)
+      rule.formats.nonFinite = options.nonFinite;
   for (const DotRule& rule : options.rules) {
     if (!rule.keep)
       if (llvm::Error error = checkFormats(rule.formats))
@@ -281,32 +268,51 @@ llvm::Expected<DotChoice> DotChoice::make(const DotOptions& options) {
         return of(rule, made.takeError());
       expressions.back() = std::move(*made);
     }
+    choice.order(choice.patterns.size() - 1);
   }
   return choice;
 }
 
+/// Puts a rule where dots find it.
+void DotChoice::order(std::size_t index) {
+  const auto& names = chosen.rules[index].names;
+  bool hasOthers = names.empty();
+  for (const auto& [name, expression] : llvm::zip_equal(names, patterns[index])) {
+    hasOthers = hasOthers || expression != nullptr || name.empty();
+    if (!expression && !name.empty())
+      rulesByName[name].push_back(index);
+  }
+  if (hasOthers)
+    otherRules.push_back(index);
+}
+
 llvm::Error DotChoice::look(llvm::ArrayRef<Dot> dots) {
   std::vector<std::string> known;
+  llvm::StringSet<> names;
   for (const Dot& dot : dots) {
     known.push_back(dot.record.name);
     if (!dot.record.weight.empty())
       known.push_back(dot.record.weight);
+    names.insert(dot.record.name);
+    names.insert(dot.record.weight);
     if (!dot.weight())
       continue;
     for (const DotSide& side : dot.sides)
       if (!side.isWeight() && !side.isGradient)
-        besideWeights.insert_range(computedAs(side.value()));
+        besideWeights.insert_range(computedAs(side.value(), calls()));
   }
   std::set<DotPlace> places;
   for (const DotRule& rule : chosen.rules)
     if (rule.place != DotPlace::Any)
       places.insert(rule.place);
   if (!places.empty())
-    layers.emplace(dots, places,
-                   [&](mlir::Value value) { return trace(value).origin != Origin::Computed; });
+    layers.emplace(
+        dots, places, [&](mlir::Value value) { return trace(value).origin != Origin::Computed; },
+        calls(), facts->derivatives);
   for (const auto& [rule, expressions] : llvm::zip_equal(chosen.rules, patterns))
     for (const auto& [name, expression] : llvm::zip_equal(rule.names, expressions)) {
-      if (llvm::any_of(dots, [&](const Dot& dot) { return isNamed(name, expression.get(), dot); }))
+      if (expression ? llvm::any_of(dots, [&](const Dot& dot) { return findsIn(*expression, dot); })
+                     : names.contains(name))
         continue;
       std::string message = rule.where + ".dots: \"" + name + "\" is " +
                             (expression ? "found in the name" : "the name") +
@@ -325,10 +331,11 @@ bool DotChoice::isParameter(mlir::BlockArgument argument, llvm::StringRef name) 
          (parameters && finds(*parameters, name));
 }
 
-WeightTrace DotChoice::trace(mlir::Value value) const {
-  return traceWeight(value, [&](mlir::BlockArgument argument, llvm::StringRef name) {
-    return isParameter(argument, name);
-  });
+void DotChoice::take(mlir::ModuleOp program) {
+  facts =
+      std::make_unique<Facts>(program, [this](mlir::BlockArgument argument, llvm::StringRef name) {
+        return isParameter(argument, name);
+      });
 }
 
 /// Which contracted axis comes first is free. In the order of the weight's, or of the right side's,
@@ -348,7 +355,7 @@ static void orderContracted(Dot& dot) {
 Dot DotChoice::describe(stablehlo::DotGeneralOp op) const {
   const auto side = [&](unsigned index, llvm::ArrayRef<std::int64_t> batching,
                         llvm::ArrayRef<std::int64_t> contracting) {
-    const bool isGradient = isDerivative(op->getOperand(index));
+    const bool isGradient = facts->derivatives.isDerivative(op->getOperand(index));
     return DotSide{op,
                    index,
                    llvm::to_vector(batching),
@@ -404,60 +411,87 @@ bool DotChoice::takes(const DotRule& rule, std::size_t index, const Dot& dot) co
 /// The product of a gradient and what a weight was multiplied with.
 bool DotChoice::isWeightGradient(const Dot& dot) const {
   return dot.hasGradient() && llvm::any_of(dot.sides, [&](const DotSide& side) {
-           return !side.isGradient && llvm::any_of(computedAs(side.value()), [&](mlir::Value each) {
-             return besideWeights.contains(each);
-           });
+           return !side.isGradient &&
+                  llvm::any_of(computedAs(side.value(), calls()),
+                               [&](mlir::Value each) { return besideWeights.contains(each); });
          });
 }
 
-namespace {
-
-/// Looks for what is computed of weights and constants alone, or is a weight with other numbers in
-/// some places.
-class OfWeights {
-public:
-  explicit OfWeights(llvm::function_ref<WeightTrace(mlir::Value)> trace) : trace(trace) {}
-
-  bool isOfWeights(mlir::Value value) {
-    if (!seen.insert(value).second)
-      return true;
-    const WeightTrace found = trace(value);
-    if (found.origin == Origin::Parameter && weight.empty())
-      weight = found.name;
-    if (found.origin != Origin::Computed)
-      return true;
-    mlir::Operation* op = found.root.getDefiningOp();
-    if (op == nullptr)
-      return false;
-    if (mlir::func::FuncOp function = calledFunction(op))
-      return llvm::hasSingleElement(function.getBody()) &&
-             isOfWeights(handedAt(function.getBody(), placeOfResult(found.root)));
-    if (op->getNumRegions() != 0 || movedFrom(found.root))
-      return false;
-    if (obstacle == nullptr)
-      obstacle = op;
-    mlir::OperandRange operands = op->getOperands();
-    if (llvm::isa<stablehlo::SelectOp>(op))
-      operands = operands.drop_front();
-    return llvm::all_of(operands, [&](mlir::Value operand) { return isOfWeights(operand); });
+/// The values that decide whether one, which no weight is, is computed of weights.
+llvm::SmallVector<mlir::Value> DotChoice::madeOf(mlir::Value value) const {
+  const WeightTrace& found = trace(value);
+  mlir::Operation* op = found.root.getDefiningOp();
+  if (found.origin != Origin::Computed || op == nullptr)
+    return {};
+  if (mlir::func::FuncOp function = calls().called(op)) {
+    if (!llvm::hasSingleElement(function.getBody()))
+      return {};
+    return {handedAt(function.getBody(), placeOfResult(found.root))};
   }
+  if (op->getNumRegions() != 0 || movedFrom(found.root))
+    return {};
+  mlir::OperandRange operands = op->getOperands();
+  if (llvm::isa<stablehlo::SelectOp>(op)) // a weight with other numbers in some places
+    operands = operands.drop_front();
+  return llvm::SmallVector<mlir::Value>(operands);
+}
 
-  std::string weight;                  ///< the first
-  mlir::Operation* obstacle = nullptr; ///< what makes it something else, the nearest to the value
+/// From what is known of the values that a value is made of.
+void DotChoice::findDetour(mlir::Value value) const {
+  const WeightTrace& found = trace(value);
+  Detour detour;
+  mlir::Operation* op = found.root.getDefiningOp();
+  if (found.origin != Origin::Computed) {
+    detour.isOfWeights = true;
+    detour.weight = found.origin == Origin::Parameter ? found.name : "";
+  } else if (op != nullptr) {
+    const llvm::SmallVector<mlir::Value> operands = madeOf(value);
+    const bool isCall = static_cast<bool>(calls().called(op));
+    detour.isOfWeights =
+        (!operands.empty() || (!isCall && op->getNumRegions() == 0 && !movedFrom(found.root))) &&
+        llvm::all_of(operands, [&](mlir::Value each) {
+          return facts->detours.find(each)->second.isOfWeights;
+        });
+    detour.obstacle = isCall ? nullptr : op;
+    for (mlir::Value each : operands) {
+      const Detour& own = facts->detours.find(each)->second;
+      if (detour.weight.empty())
+        detour.weight = own.weight;
+      if (isCall)
+        detour.obstacle = own.obstacle;
+    }
+  }
+  facts->detours[value] = std::move(detour);
+}
 
-private:
-  llvm::function_ref<WeightTrace(mlir::Value)> trace;
-  llvm::DenseSet<mlir::Value> seen;
-};
-
-} // namespace
+/// Values wait in a list for those that they are made of. A function that calls itself comes to a
+/// value again, which decides nothing then.
+const DotChoice::Detour& DotChoice::detourTo(mlir::Value value) const {
+  llvm::SmallVector<mlir::Value> pending = {value};
+  llvm::DenseSet<mlir::Value> asked, open;
+  while (!pending.empty()) {
+    const mlir::Value next = pending.back();
+    if (asked.insert(next).second && !facts->detours.contains(next)) {
+      facts->detours[next] = {.isOfWeights = true};
+      const llvm::SmallVector<mlir::Value> operands = madeOf(next);
+      for (mlir::Value operand : llvm::reverse(operands))
+        if (!facts->detours.contains(operand))
+          pending.push_back(operand);
+      open.insert(next);
+      continue;
+    }
+    pending.pop_back();
+    if (open.erase(next))
+      findDetour(next);
+  }
+  return facts->detours.find(value)->second;
+}
 
 /// Which operation makes an operand no weight though it is computed of weights; empty if none does.
 std::string DotChoice::reasonByDetour(const Dot& dot) const {
-  const auto traceOf = [&](mlir::Value value) { return trace(value); };
   for (const DotSide& side : dot.sides) {
-    OfWeights found(traceOf);
-    if (found.isOfWeights(side.value()) && !found.weight.empty() && found.obstacle != nullptr)
+    const Detour& found = detourTo(side.value());
+    if (found.isOfWeights && !found.weight.empty() && found.obstacle != nullptr)
       return "its weight \"" + found.weight + "\" comes to it through " +
              found.obstacle->getName().getStringRef().str() +
              ", which computes an activation: do that before the weight is stored or bound, or "
@@ -466,30 +500,51 @@ std::string DotChoice::reasonByDetour(const Dot& dot) const {
   return {};
 }
 
-/// Which weight a call gives an operand that another gives an activation; empty if none does.
+/// Which weight a call gives an argument that another gives an activation; empty if none does.
+const std::string& DotChoice::reasonByCalls(mlir::BlockArgument argument) const {
+  const auto [found, isNew] = facts->reasonsByCalls.try_emplace(argument);
+  if (!isNew)
+    return found->second;
+  std::string reason;
+  auto function = llvm::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+  if (function && function.isPrivate())
+    for (mlir::func::CallOp call : calls().callsOf(function))
+      if (const WeightTrace& given = trace(call.getOperand(argument.getArgNumber()));
+          given.origin == Origin::Parameter) {
+        reason = "the function around it is called with the weight \"" + given.name +
+                 "\" and with activations: give the calls with weights a function of their own, "
+                 "or take dots of two activations, too";
+        break;
+      }
+  return found->second = std::move(reason);
+}
+
 std::string DotChoice::reasonByCalls(const Dot& dot) const {
-  for (const DotSide& side : dot.sides) {
-    const auto argument = llvm::dyn_cast<mlir::BlockArgument>(trace(side.value()).root);
-    auto function = argument
-                        ? llvm::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp())
-                        : mlir::func::FuncOp();
-    if (!function || !function.isPrivate())
-      continue;
-    for (mlir::func::CallOp call : callsOf(function))
-      if (const WeightTrace given = trace(call.getOperand(argument.getArgNumber()));
-          given.origin == Origin::Parameter)
-        return "the function around it is called with the weight \"" + given.name +
-               "\" and with activations: give the calls with weights a function of their own, or "
-               "take dots of two activations, too";
-  }
+  for (const DotSide& side : dot.sides)
+    if (const auto argument = llvm::dyn_cast<mlir::BlockArgument>(trace(side.value()).root))
+      if (const std::string& reason = reasonByCalls(argument); !reason.empty())
+        return reason;
   return {};
+}
+
+/// The rules that may take a dot, in order: those that have its name or its weight's, and those
+/// that are not of whole names.
+std::vector<std::size_t> DotChoice::rulesFor(const Dot& dot) const {
+  std::vector<std::size_t> rules = otherRules;
+  for (const std::string& name : {dot.record.name, dot.record.weight})
+    if (const auto found = rulesByName.find(name); found != rulesByName.end())
+      rules.insert(rules.end(), found->second.begin(), found->second.end());
+  llvm::sort(rules);
+  rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
+  return rules;
 }
 
 std::string DotChoice::chooseFormats(Dot& dot) const {
   const DotFormats* formats = &chosen;
   if (!chosen.rules.empty() || !chosen.caches.empty()) {
     formats = nullptr;
-    for (const auto& [index, rule] : llvm::enumerate(chosen.rules)) {
+    for (const std::size_t index : rulesFor(dot)) {
+      const DotRule& rule = chosen.rules[index];
       if (!takes(rule, index, dot))
         continue;
       if (rule.keep)
@@ -536,6 +591,23 @@ std::string DotChoice::chooseFormats(Dot& dot) const {
     return std::string(hasWeight ? "its weight has " : "its larger side has ") +
            std::to_string(size) + " elements, fewer than " + std::to_string(chosen.minSize);
   return {};
+}
+
+/// Why a dot's scales cannot come from earlier steps; empty if they can.
+std::string DotChoice::reasonByDelay(const Dot& dot) const {
+  std::string reason = facts->state.reasonWithout(dot.op());
+  if (reason.empty())
+    reason = facts->rounds.reasonWithout(dot.op());
+  if (!reason.empty())
+    return "delayed scales are state of the program, which does not reach the dot: " + reason;
+  return hasOpenExtents(dot) ? "delayed scales need tensors of known extents" : "";
+}
+
+/// Why no random numbers can be drawn for a dot; empty if they can.
+std::string DotChoice::reasonByRandomState(const Dot& dot) const {
+  if (std::string reason = facts->state.reasonWithout(dot.op()); !reason.empty())
+    return "random numbers are state of the program, which does not reach the dot: " + reason;
+  return hasOpenExtents(dot) ? "random numbers need tensors of known extents" : "";
 }
 
 std::string DotChoice::reasonToLeave(Dot& dot) const {
@@ -590,8 +662,17 @@ ir::QuantizationAttr DotChoice::quantization(const DotSide& side, ir::ScaledType
       settings.rule && transforms::takes(&format, *settings.rule) ? *settings.rule : format.rule;
   options.nonFinite = settings.nonFinite.value_or(numerics::NonFinite::Error);
   options.amax = side.amax;
-  if (side.isRoundedAtRandom())
+  if (side.isRoundedAtRandom()) {
     options.rounding = numerics::Rounding::Stochastic;
+    // The mean of an element that saturates is not its value: scales are rounded up, unless the
+    // recipe names a rule that the format has. Scales of f32 are as good as not rounded.
+    numerics::QuantizeOptions up = options;
+    up.rule = format::ScaleRule::RoundUp;
+    const bool roundsUp =
+        transforms::takes(&format, up.rule) || numerics::roundsScaleUp(*format.scale, up);
+    if (roundsUp && !(settings.rule && transforms::takes(&format, *settings.rule)))
+      options = up;
+  }
   return ir::QuantizationAttr::get(context, options);
 }
 

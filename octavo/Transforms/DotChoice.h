@@ -4,14 +4,20 @@
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Transforms/ColumnExponents.h"
+#include "octavo/Transforms/DelayedScales.h"
+#include "octavo/Transforms/Derivatives.h"
 #include "octavo/Transforms/DotLayers.h"
+#include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/MergedAxes.h"
 #include "octavo/Transforms/QuantizeDots.h"
+#include "octavo/Transforms/RandomState.h"
 #include "octavo/Transforms/WeightTrace.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <array>
 #include <memory>
@@ -51,8 +57,13 @@ struct DotSide {
   }
   /// Axes that are neither batching nor contracting, in order.
   llvm::SmallVector<std::int64_t> freeAxes() const;
+  /// Of a weight, too, that has become a scaled tensor meanwhile.
+  llvm::ArrayRef<std::int64_t> shape() const {
+    const auto scaled = llvm::dyn_cast<ir::ScaledType>(value().getType());
+    return scaled ? scaled.getShape() : type().getShape();
+  }
   /// The axes as it is quantized.
-  MergedAxes merged() const { return mergeContracted(type().getShape(), batching, contracting); }
+  MergedAxes merged() const { return mergeContracted(shape(), batching, contracting); }
   /// Elements of the contracted axes; nothing where an extent is unknown.
   std::optional<std::int64_t> columns() const;
 };
@@ -80,8 +91,15 @@ public:
   static llvm::Expected<DotChoice> make(const DotOptions& options);
   DotChoice(DotChoice&&) = default;
 
+  /// Takes a program as it stands: to be called before anything is asked about it, and again when
+  /// it has changed.
+  void take(mlir::ModuleOp program);
+
+  /// Who calls whom in the program.
+  ProgramCalls& calls() const { return facts->calls; }
+
   /// Where a value comes from.
-  WeightTrace trace(mlir::Value value) const;
+  const WeightTrace& trace(mlir::Value value) const { return facts->traces.of(value); }
 
   /// What there is to know of a dot before anything is decided.
   Dot describe(stablehlo::DotGeneralOp op) const;
@@ -100,21 +118,54 @@ public:
   const DotOptions& options() const { return chosen; }
 
 private:
+  /// How a value is computed of weights.
+  struct Detour {
+    bool isOfWeights = false;            ///< and constants alone
+    std::string weight = {};             ///< the first
+    mlir::Operation* obstacle = nullptr; ///< what makes it something else, the nearest to the value
+  };
+
   explicit DotChoice(const DotOptions& options) : chosen(options) {}
 
+  /// What is known of a program, each function and value of which is looked at once.
+  struct Facts {
+    Facts(mlir::ModuleOp program, WeightTraces::IsParameter isParameter)
+        : calls(program), derivatives(calls), traces(calls, std::move(isParameter)) {}
+
+    ProgramCalls calls;
+    Derivatives derivatives;
+    WeightTraces traces;
+    llvm::DenseMap<mlir::Value, Detour> detours;
+    llvm::DenseMap<mlir::Value, std::string> reasonsByCalls; ///< of arguments
+    StateReach state{calls};
+    RoundsReach rounds{calls};
+  };
+
   bool isParameter(mlir::BlockArgument argument, llvm::StringRef name) const;
+  const Detour& detourTo(mlir::Value value) const;
+  void findDetour(mlir::Value value) const;
+  llvm::SmallVector<mlir::Value> madeOf(mlir::Value value) const;
+  std::string reasonByDelay(const Dot& dot) const;
+  std::string reasonByRandomState(const Dot& dot) const;
   std::string reasonByName(const Dot& dot) const;
   bool takes(const DotRule& rule, std::size_t index, const Dot& dot) const;
   bool isWeightGradient(const Dot& dot) const;
   std::string chooseFormats(Dot& dot) const;
   std::string reasonByDetour(const Dot& dot) const;
   std::string reasonByCalls(const Dot& dot) const;
+  const std::string& reasonByCalls(mlir::BlockArgument argument) const;
+  std::vector<std::size_t> rulesFor(const Dot& dot) const;
+  void order(std::size_t index);
   static std::string reasonByEdges(const Dot& dot);
 
   DotOptions chosen;
   std::shared_ptr<const re2::RE2> match, exclude, parameters;
   /// Of each rule, of each name: the regular expression; null where it is a whole name.
   std::vector<std::vector<std::shared_ptr<const re2::RE2>>> patterns;
+  /// Rules by a whole name that they have, and those that have other names or none, in order.
+  llvm::StringMap<std::vector<std::size_t>> rulesByName;
+  std::vector<std::size_t> otherRules;
+  std::unique_ptr<Facts> facts;
   std::optional<DotLayers> layers; ///< of the places that rules name; none: they name none
   llvm::DenseSet<mlir::Value> besideWeights; ///< activations, where they are computed
 };

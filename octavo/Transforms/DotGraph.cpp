@@ -73,7 +73,7 @@ void leaveOutDetours(DotGraph& graph, const std::vector<std::size_t>& place) {
       direct[number].push_back(source);
       llvm::SmallVector<std::size_t> pending = {source};
       while (!pending.empty())
-        for (const std::size_t before : graph.sources[pending.pop_back_val()])
+        for (const std::size_t before : direct[pending.pop_back_val()])
           if (reached.insert(before).second)
             pending.push_back(before);
     }

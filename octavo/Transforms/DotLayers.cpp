@@ -3,7 +3,6 @@
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Transforms/Derivatives.h"
 #include "octavo/Transforms/DotChoice.h"
-#include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/Residuals.h"
 #include "octavo/Transforms/Routers.h"
 
@@ -39,12 +38,13 @@ bool areOneWeight(const WeightTrace& a, const WeightTrace& b) {
 
 /// The dots with a weight of the forward pass, by their operations. Of a layer whose dot only the
 /// backward pass needs, that is what it computes.
-llvm::MapVector<mlir::Operation*, const Dot*> forwardDots(llvm::ArrayRef<Dot> dots) {
+llvm::MapVector<mlir::Operation*, const Dot*> forwardDots(llvm::ArrayRef<Dot> dots,
+                                                          const Derivatives& derivatives) {
   llvm::MapVector<mlir::Operation*, const Dot*> forward, recomputed;
   for (const Dot& dot : dots) {
     if (!dot.weight() || llvm::any_of(dot.sides, std::mem_fn(&DotSide::isGradient)))
       continue;
-    const Pass pass = passOf(dot.op());
+    const Pass pass = derivatives.passOf(dot.op());
     if (pass != Pass::Backward)
       (pass == Pass::Forward ? forward : recomputed)[dot.op()] = &dot;
   }
@@ -61,8 +61,9 @@ llvm::MapVector<mlir::Operation*, const Dot*> forwardDots(llvm::ArrayRef<Dot> do
 /// order, the last.
 class InOrder {
 public:
-  InOrder(bool isReverse, llvm::function_ref<bool(mlir::Operation*)> isSought)
-      : isReverse(isReverse), isSought(isSought) {}
+  InOrder(bool isReverse, llvm::function_ref<bool(mlir::Operation*)> isSought,
+          const ProgramCalls& program)
+      : isReverse(isReverse), isSought(isSought), program(program) {}
 
   mlir::Operation* in(mlir::Region& region) {
     for (mlir::Block& block : region)
@@ -90,7 +91,7 @@ private:
       return op;
     if (auto function = llvm::dyn_cast<mlir::func::FuncOp>(op); function && !function.isPublic())
       return nullptr; // where it is called
-    if (mlir::func::FuncOp function = calledFunction(op))
+    if (mlir::func::FuncOp function = program.called(op))
       return seen.insert(function).second ? in(function.getBody()) : nullptr;
     for (mlir::Region& region : op->getRegions())
       if (mlir::Operation* found = in(region))
@@ -100,15 +101,16 @@ private:
 
   bool isReverse;
   llvm::function_ref<bool(mlir::Operation*)> isSought;
+  const ProgramCalls& program;
   llvm::DenseSet<mlir::Operation*> seen; ///< functions
 };
 
 class Layers {
 public:
-  explicit Layers(llvm::ArrayRef<Dot> dots) : dots(dots) {
+  Layers(llvm::ArrayRef<Dot> dots, const ProgramCalls& program) : dots(dots) {
     for (const Dot& dot : dots)
       for (const DotSide& side : dot.sides)
-        computed[{dot.op(), side.index}] = computedAs(side.value());
+        computed[{dot.op(), side.index}] = computedAs(side.value(), program);
   }
 
   /// The layer of a dot of the forward pass.
@@ -167,20 +169,21 @@ private:
 } // namespace
 
 DotLayers::DotLayers(llvm::ArrayRef<Dot> dots, const std::set<DotPlace>& places,
-                     llvm::function_ref<bool(mlir::Value)> isWeight) {
-  const llvm::MapVector<mlir::Operation*, const Dot*> forward = forwardDots(dots);
+                     llvm::function_ref<bool(mlir::Value)> isWeight, const ProgramCalls& program,
+                     const Derivatives& derivatives) {
+  const llvm::MapVector<mlir::Operation*, const Dot*> forward = forwardDots(dots, derivatives);
   if (forward.empty())
     return;
-  const Layers layers(dots);
+  const Layers layers(dots, program);
   auto module = forward.begin()->first->getParentOfType<mlir::ModuleOp>();
   const auto isSought = [&](mlir::Operation* op) { return forward.contains(op); };
   for (const DotPlace place : places) {
     if (place == DotPlace::Router) {
       for (const auto& [op, dot] : forward)
-        if (isRouter(dot->op(), dot->weight()->index, isWeight))
+        if (isRouter(dot->op(), dot->weight()->index, isWeight, program))
           members[place].insert_range(layers.of(*dot));
     } else if (mlir::Operation* found =
-                   InOrder(place == DotPlace::Last, isSought).in(module.getBodyRegion())) {
+                   InOrder(place == DotPlace::Last, isSought, program).in(module.getBodyRegion())) {
       members[place] = layers.of(*forward.lookup(found));
     }
   }

@@ -1,6 +1,8 @@
 // Which dots are one layer, and which layers are first, last and routers.
 #pragma once
 
+#include "octavo/Transforms/Derivatives.h"
+#include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/QuantizeDots.h"
 
 #include "mlir/IR/Operation.h"
@@ -21,7 +23,8 @@ class DotLayers {
 public:
   /// Finds those of the places. `isWeight` says of any value whether it is one, moved about.
   DotLayers(llvm::ArrayRef<Dot> dots, const std::set<DotPlace>& places,
-            llvm::function_ref<bool(mlir::Value)> isWeight);
+            llvm::function_ref<bool(mlir::Value)> isWeight, const ProgramCalls& program,
+            const Derivatives& derivatives);
 
   bool has(DotPlace place, mlir::Operation* dot) const;
 

@@ -8,6 +8,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace octavo::transforms {
@@ -37,6 +39,8 @@ mlir::Operation* withUsedResults(stablehlo::OptimizationBarrierOp barrier) {
 } // namespace
 
 void DotRewriting::quantizeRoots() {
+  // The types and attributes of a function's arguments are changed together.
+  llvm::MapVector<mlir::Operation*, llvm::SmallVector<mlir::DictionaryAttr>> functions;
   for (const auto& [root, ahead] : plan.roots()) {
     if (ahead.constant) {
       mlir::OpBuilder builder(root.getContext());
@@ -48,18 +52,27 @@ void DotRewriting::quantizeRoots() {
     auto argument = llvm::cast<mlir::BlockArgument>(root);
     auto function = llvm::cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
     const unsigned index = argument.getArgNumber();
-    llvm::SmallVector<mlir::Type> inputs = llvm::to_vector(function.getArgumentTypes());
-    inputs[index] = ahead.type;
     argument.setType(ahead.type);
-    function.setType(mlir::FunctionType::get(root.getContext(), inputs, function.getResultTypes()));
     roots[root] = argument;
+    llvm::SmallVector<mlir::DictionaryAttr>& attributes = functions[function];
+    if (attributes.empty())
+      function.getAllArgAttrs(attributes);
     if (function.isPrivate())
       continue;
-    function.setArgAttr(index, ir::OctavoDialect::kQuantize, ahead.quantization);
+    mlir::NamedAttrList own(attributes[index]);
+    own.set(ir::OctavoDialect::kQuantize, ahead.quantization);
     if (ahead.exponents)
-      function.setArgAttr(
-          index, ir::kExponents,
-          ir::exponentsAttribute(root.getContext(), {ahead.axis, *ahead.exponents}));
+      own.set(ir::kExponents,
+              ir::exponentsAttribute(root.getContext(), {ahead.axis, *ahead.exponents}));
+    attributes[index] = own.getDictionary(root.getContext());
+  }
+  for (const auto& [op, attributes] : functions) {
+    auto function = llvm::cast<mlir::func::FuncOp>(op);
+    function.setType(mlir::FunctionType::get(function.getContext(),
+                                             function.getBody().front().getArgumentTypes(),
+                                             function.getResultTypes()));
+    if (function.isPublic())
+      function.setAllArgAttrs(attributes);
   }
   for (const auto& [root, ahead] : plan.roots())
     if (privateFunctionOf(root))
@@ -69,7 +82,7 @@ void DotRewriting::quantizeRoots() {
 /// Has the calls of a private function give its argument as it is taken.
 void DotRewriting::giveScaled(mlir::BlockArgument argument, const AheadRoot& ahead) {
   const unsigned place = argument.getArgNumber();
-  for (mlir::func::CallOp call : callsOf(privateFunctionOf(argument))) {
+  for (mlir::func::CallOp call : program.callsOf(privateFunctionOf(argument))) {
     const mlir::Value given = call.getOperand(place);
     const AheadSide* own = plan.find(call, place);
     call.setOperand(place, own ? taken(*own, call, nullptr)
@@ -294,19 +307,24 @@ void DotRewriting::replace(const Dot& dot) {
 
 void DotRewriting::eraseUnused() {
   weights.finish();
-  for (bool hasErased = true; hasErased;) {
-    hasErased = false;
-    for (mlir::Operation* op : llvm::to_vector(maybeUnused)) {
-      auto barrier = llvm::dyn_cast<stablehlo::OptimizationBarrierOp>(op);
-      const bool isUnused = op->use_empty();
-      if (!isUnused && !(barrier && hasUnusedResult(barrier)))
-        continue;
-      maybeUnused.remove(op);
-      if (!isUnused)
-        maybeUnused.insert(withUsedResults(barrier));
-      op->erase();
-      hasErased = true;
-    }
+  llvm::DenseSet<mlir::Operation*> left(maybeUnused.begin(), maybeUnused.end());
+  llvm::SmallVector<mlir::Operation*> pending(maybeUnused.begin(), maybeUnused.end());
+  while (!pending.empty()) {
+    mlir::Operation* op = pending.pop_back_val();
+    if (!left.contains(op)) // erased
+      continue;
+    auto barrier = llvm::dyn_cast<stablehlo::OptimizationBarrierOp>(op);
+    const bool isUnused = op->use_empty();
+    if (!isUnused && !(barrier && hasUnusedResult(barrier)))
+      continue;
+    left.erase(op);
+    // What only this has used.
+    for (mlir::Value operand : op->getOperands())
+      if (mlir::Operation* maker = operand.getDefiningOp(); maker && left.contains(maker))
+        pending.push_back(maker);
+    if (!isUnused)
+      left.insert(withUsedResults(barrier));
+    op->erase();
   }
 }
 

@@ -27,7 +27,8 @@ namespace octavo::transforms {
 /// Changes the module as decided: first the weights that are quantized ahead, then each dot.
 class DotRewriting {
 public:
-  explicit DotRewriting(const WeightPlan& plan) : plan(plan) {}
+  DotRewriting(const WeightPlan& plan, const ProgramCalls& program)
+      : plan(plan), program(program) {}
 
   void quantizeRoots();
   /// A dot that is one of patches, written beside a convolution that is no more.
@@ -59,6 +60,7 @@ private:
   mlir::Value quantizeDelayed(const DotSide& side, mlir::Value value, const MergedAxes& merged);
 
   const WeightPlan& plan;
+  const ProgramCalls& program;
   llvm::DenseMap<mlir::Operation*, const ConvolutionDot*> convolutions; ///< by their dots
   llvm::DenseMap<mlir::Value, mlir::Value> roots;
   MovedWeights weights;

@@ -3,6 +3,7 @@
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Transforms/InlineFusedDots.h"
 #include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/Passes.h"
 #include "octavo/Transforms/ScaledOrigin.h"
@@ -10,9 +11,8 @@
 #include "octavo/Transforms/UnusedOperations.h"
 
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace octavo::transforms {
 
@@ -24,24 +24,25 @@ namespace {
 /// Collects the dequantizations of a scaled tensor. Gives the operation that takes its codes or
 /// scales otherwise; null where none does.
 mlir::Operation* otherUser(mlir::Value scaled, llvm::SmallVector<mlir::Value>& found) {
-  for (mlir::Operation* user : scaled.getUsers()) {
-    if (auto dequantize = llvm::dyn_cast<ir::DequantizeOp>(user)) {
-      found.push_back(dequantize.getResult());
-      continue;
+  llvm::SetVector<mlir::Value> same; // packed again: all parts as they are
+  same.insert(scaled);
+  for (std::size_t i = 0; i < same.size(); ++i)
+    for (mlir::Operation* user : same[i].getUsers()) {
+      if (auto dequantize = llvm::dyn_cast<ir::DequantizeOp>(user)) {
+        found.push_back(dequantize.getResult());
+        continue;
+      }
+      auto unpack = llvm::dyn_cast<ir::UnpackOp>(user);
+      if (!unpack)
+        return user;
+      for (mlir::Operation* part : unpack->getUsers()) {
+        auto pack = llvm::dyn_cast<ir::PackOp>(part);
+        if (!pack || !llvm::equal(pack->getOperands(), unpack->getResults()) ||
+            pack.getType() != scaled.getType())
+          return part;
+        same.insert(pack.getResult());
+      }
     }
-    auto unpack = llvm::dyn_cast<ir::UnpackOp>(user);
-    if (!unpack)
-      return user;
-    for (mlir::Operation* part : unpack->getUsers()) {
-      // The same tensor again: all parts as they are.
-      auto pack = llvm::dyn_cast<ir::PackOp>(part);
-      if (!pack || !llvm::equal(pack->getOperands(), unpack->getResults()) ||
-          pack.getType() != scaled.getType())
-        return part;
-      if (mlir::Operation* other = otherUser(pack.getResult(), found))
-        return other;
-    }
-  }
   return nullptr;
 }
 
@@ -133,16 +134,24 @@ mlir::Value unclamped(mlir::Value value) {
 mlir::Operation* otherUser(mlir::Value codes, llvm::SmallVector<Scaling, 2>& scalings,
                            llvm::SmallVector<mlir::Value>& found) {
   mlir::Operation* other = nullptr;
-  for (mlir::Operation* user : codes.getUsers()) {
+  // With the value that each takes; the next one last.
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Operation*>> pending;
+  const auto addUsersOf = [&](mlir::Value value) {
+    const llvm::SmallVector<mlir::Operation*> users(value.getUsers());
+    for (mlir::Operation* user : llvm::reverse(users))
+      pending.emplace_back(value, user);
+  };
+  addUsersOf(codes);
+  while (!pending.empty()) {
+    const auto [value, user] = pending.pop_back_val();
     if (llvm::isa<stablehlo::ConvertOp>(user) && isWide(user->getResult(0))) {
-      if (mlir::Operation* beyond = otherUser(user->getResult(0), scalings, found))
-        other = beyond;
+      addUsersOf(user->getResult(0));
       continue;
     }
     const Scaling* undone = nullptr;
     for (const Scaling& back : scalingsOf(user))
       for (const Scaling& each : scalings)
-        if (isWide(codes) && back.of == codes && isUndone(each, back))
+        if (isWide(value) && back.of == value && isUndone(each, back))
           undone = &each;
     if (undone == nullptr) {
       other = user;
@@ -259,10 +268,8 @@ DropReport dropScales(mlir::ModuleOp module) { return Drops().run(module); }
 
 DropReport dropScalesOfProgram(mlir::ModuleOp program) {
   openWrappers(program); // with the names of arguments, which the inliner does not know
-  mlir::PassManager opening(program.getContext());
-  opening.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {}));
-  opening.addPass(createInlineFusedDots());
-  (void)opening.run(program);
+  inlineCalls(program);
+  inlineFusedDots(program);
   return dropScales(program);
 }
 

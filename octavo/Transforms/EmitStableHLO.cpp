@@ -297,9 +297,9 @@ private:
 
 /// Fails where a call gives a scaled tensor to an argument that becomes a wide one.
 mlir::LogicalResult checkCalls(mlir::ModuleOp module) {
-  const mlir::WalkResult result = module.walk([](func::CallOp call) {
-    auto callee =
-        mlir::SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+  mlir::SymbolTableCollection symbols;
+  const mlir::WalkResult result = module.walk([&](func::CallOp call) {
+    auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
     for (unsigned i = 0; callee && i < callee.getNumArguments(); ++i)
       if (callee.getArgAttr(i, ir::OctavoDialect::kQuantize)) {
         call.emitError()

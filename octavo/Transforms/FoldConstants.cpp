@@ -1,6 +1,8 @@
 #include "octavo/Transforms/ConstantEvaluation.h"
 #include "octavo/Transforms/Passes.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace octavo::transforms {
 
 #define GEN_PASS_DEF_FOLDCONSTANTS
@@ -11,13 +13,21 @@ namespace {
 struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
   using FoldConstantsBase::FoldConstantsBase;
 
-  void runOnOperation() override {
-    // In program order, so that what is folded is an operand of what follows. One that is folded is
-    // erased, with what is in its regions.
-    getOperation().walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
-      return isFoldable(op, maxElements) && foldConstants(op) ? mlir::WalkResult::skip()
-                                                              : mlir::WalkResult::advance();
-    });
+  void runOnOperation() override { foldWithin(getOperation()); }
+
+private:
+  bool fold(mlir::Operation* op) const { return isFoldable(op, maxElements) && foldConstants(op); }
+
+  /// Folds in program order, so that what is folded is an operand of what follows. An operation
+  /// that cannot be evaluated, because its regions take constants from around it, is tried again
+  /// when something in them is folded. Gives whether anything is.
+  bool foldWithin(mlir::Operation* op) const {
+    bool hasFolded = false;
+    for (mlir::Region& region : op->getRegions())
+      for (mlir::Block& block : region)
+        for (mlir::Operation& inner : llvm::make_early_inc_range(block))
+          hasFolded |= fold(&inner) || (foldWithin(&inner) && (fold(&inner), true));
+    return hasFolded;
   }
 };
 

@@ -13,9 +13,14 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
+
+#include <algorithm>
+#include <vector>
 
 namespace octavo::transforms {
 
@@ -42,31 +47,41 @@ bool isBroadcast(mlir::Value value) {
                  {"stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim"});
 }
 
-/// The one value of all elements of a constant, which may be converted to a wide float or
-/// broadcast.
+/// The one value of all elements of a constant, which may be converted to wide floats and
+/// broadcast, a few times.
 std::optional<double> constantOf(mlir::Value value) {
-  if (isBroadcast(value))
-    value = value.getDefiningOp()->getOperand(0);
-  if (auto convert = value.getDefiningOp<stablehlo::ConvertOp>()) {
+  constexpr std::size_t kMostConversions = 16;
+  llvm::SmallVector<mlir::FloatType> conversions; // the last one first
+  for (;;) {
+    if (isBroadcast(value))
+      value = value.getDefiningOp()->getOperand(0);
+    auto convert = value.getDefiningOp<stablehlo::ConvertOp>();
+    if (!convert)
+      break;
     const auto element =
         llvm::dyn_cast<mlir::FloatType>(mlir::getElementTypeOrSelf(convert.getType()));
-    const std::optional<double> number = constantOf(convert.getOperand());
-    if (!number || !element || isNarrow(convert.getResult()))
+    if (!element || isNarrow(convert.getResult()) || conversions.size() == kMostConversions)
       return std::nullopt;
-    llvm::APFloat rounded(*number);
-    bool losesInfo = false;
-    rounded.convert(element.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-    return rounded.convertToDouble();
+    conversions.push_back(element);
+    value = convert.getOperand();
   }
   mlir::DenseElementsAttr elements;
   if (!mlir::matchPattern(value, mlir::m_Constant(&elements)) || !elements.isSplat())
     return std::nullopt;
-  if (llvm::isa<mlir::FloatType>(elements.getElementType()))
-    return elements.getSplatValue<llvm::APFloat>().convertToDouble();
   const auto integer = llvm::dyn_cast<mlir::IntegerType>(elements.getElementType());
-  if (!integer || integer.isUnsigned() || integer.getWidth() == 1)
+  const bool isFloat = llvm::isa<mlir::FloatType>(elements.getElementType());
+  if (!isFloat && (!integer || integer.isUnsigned() || integer.getWidth() == 1))
     return std::nullopt;
-  return static_cast<double>(elements.getSplatValue<llvm::APInt>().getSExtValue());
+  double number = isFloat
+                      ? elements.getSplatValue<llvm::APFloat>().convertToDouble()
+                      : static_cast<double>(elements.getSplatValue<llvm::APInt>().getSExtValue());
+  for (mlir::FloatType element : llvm::reverse(conversions)) {
+    llvm::APFloat rounded(number);
+    bool losesInfo = false;
+    rounded.convert(element.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    number = rounded.convertToDouble();
+  }
+  return number;
 }
 
 mlir::Value otherSide(mlir::Operation* op, mlir::Value side) {
@@ -166,6 +181,9 @@ public:
   std::string describe() const;
 
 private:
+  /// Operations that take what is computed from the product.
+  static constexpr std::size_t kMostFollowers = 1000;
+
   void grow();
   bool dropLeaf();
   std::string whyLeft(mlir::Operation* op) const;
@@ -178,7 +196,8 @@ private:
   }
   std::string part(mlir::Operation* op) const;
   mlir::Value inside(mlir::Value value, mlir::OpBuilder& builder, mlir::IRMapping& copies,
-                     llvm::SmallVector<mlir::Value>& inputs, mlir::Block& body) const;
+                     llvm::SmallVector<mlir::Value>& inputs, mlir::Block& body,
+                     int broadcasts = 8) const;
 
   mlir::Operation* product;
   bool allowsOverflow;
@@ -209,22 +228,48 @@ std::string Epilogue::whyLeft(mlir::Operation* op) const {
   return allowsOverflow ? "" : clampMissing(op);
 }
 
+/// What takes values of the epilogue, or of what is left of what follows it, in the order of the
+/// block, for as long as something takes the epilogue's: at most kMostFollowers, so that the time
+/// for a product does not grow with the length of the program.
 void Epilogue::grow() {
-  for (mlir::Operation* op = product->getNextNode();
-       op && !op->hasTrait<mlir::OpTrait::IsTerminator>(); op = op->getNextNode()) {
-    bool takesMember = false, takesLeft = false, takesWide = false;
-    op->walk([&](mlir::Operation* inner) {
-      for (mlir::Value operand : inner->getOperands()) {
-        takesMember |= isMember(operand);
-        takesWide |= isMember(operand) && !isNarrow(operand) && !isMaximum(operand.getDefiningOp());
-        takesLeft |= operand.getDefiningOp() && left.contains(operand.getDefiningOp());
-      }
-    });
-    if (!takesMember && !takesLeft)
-      continue;
+  mlir::Block& block = *product->getBlock();
+  const auto isLater = [](mlir::Operation* a, mlir::Operation* b) { return b->isBeforeInBlock(a); };
+  std::vector<mlir::Operation*> followers;      // a heap
+  llvm::DenseMap<mlir::Operation*, bool> known; // whether they take members' values
+  std::size_t waiting = 0;                      // those that do
+  const auto addUsersOf = [&](mlir::Operation* op, bool areOfMember) {
+    for (mlir::Operation* user : op->getUsers()) {
+      mlir::Operation* follower = block.findAncestorOpInBlock(*user);
+      if (follower == nullptr || follower->hasTrait<mlir::OpTrait::IsTerminator>())
+        continue;
+      const auto [found, isNew] = known.try_emplace(follower, areOfMember);
+      if (areOfMember && (isNew || !found->second))
+        ++waiting;
+      found->second |= areOfMember;
+      if (!isNew)
+        continue;
+      followers.push_back(follower);
+      std::push_heap(followers.begin(), followers.end(), isLater);
+    }
+  };
+  addUsersOf(product, true);
+  for (std::size_t count = 0; waiting > 0 && count < kMostFollowers; ++count) {
+    std::pop_heap(followers.begin(), followers.end(), isLater);
+    mlir::Operation* op = followers.back();
+    followers.pop_back();
+    const bool takesMember = known.lookup(op);
+    waiting -= takesMember ? 1 : 0;
+    bool takesWide = false;
+    if (takesMember)
+      op->walk([&](mlir::Operation* inner) {
+        for (mlir::Value operand : inner->getOperands())
+          takesWide |=
+              isMember(operand) && !isNarrow(operand) && !isMaximum(operand.getDefiningOp());
+      });
     const std::string why = takesMember ? whyLeft(op) : "it follows what is left";
     if (why.empty()) {
       members.insert(op);
+      addUsersOf(op, true);
       continue;
     }
     if (takesWide && obstacle.empty())
@@ -233,6 +278,7 @@ void Epilogue::grow() {
     left.insert(op);
     if (!mlir::isMemoryEffectFree(op))
       return; // it may not be moved
+    addUsersOf(op, false);
   }
 }
 
@@ -256,16 +302,19 @@ bool Epilogue::dropLeaf() {
   return false;
 }
 
-/// A value as the body has it: a member's copy, a constant or a broadcast of its own, or an input.
+/// A value as the body has it: a member's copy, a constant or a few broadcasts of its own, or an
+/// input.
 mlir::Value Epilogue::inside(mlir::Value value, mlir::OpBuilder& builder, mlir::IRMapping& copies,
-                             llvm::SmallVector<mlir::Value>& inputs, mlir::Block& body) const {
+                             llvm::SmallVector<mlir::Value>& inputs, mlir::Block& body,
+                             int broadcasts) const {
   if (mlir::Value copy = copies.lookupOrNull(value))
     return copy;
   mlir::Operation* maker = value.getDefiningOp();
-  if (isBroadcast(value))
+  const bool isCopied = isBroadcast(value) && broadcasts > 0;
+  if (isCopied)
     for (mlir::Value operand : maker->getOperands())
-      inside(operand, builder, copies, inputs, body);
-  if (isBroadcast(value) || isNamed(maker, {"stablehlo.constant"})) {
+      inside(operand, builder, copies, inputs, body, broadcasts - 1);
+  if (isCopied || isNamed(maker, {"stablehlo.constant"})) {
     builder.clone(*maker, copies);
     return copies.lookup(value);
   }

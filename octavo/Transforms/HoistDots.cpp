@@ -193,34 +193,71 @@ private:
            bytes <= kMostBytes / rounds;
   }
 
-  /// Whether a value is the same in all rounds, and can be had before the loop.
+  /// Whether a value is the same in all rounds, and can be had before the loop. Each value is
+  /// looked at once, after its operands, which wait in a list.
   bool isSame(mlir::Value value) {
-    value = originOf(value);
-    if (standsBefore(value, loop))
-      return true;
-    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value))
-      return argument.getOwner() == &body && isUnchanged(loop, argument.getArgNumber());
-    mlir::Operation* op = value.getDefiningOp();
-    return op->getBlock() == &body && isCloned(op) &&
-           llvm::all_of(op->getOperands(), [&](mlir::Value operand) { return isSame(operand); });
+    llvm::SmallVector<mlir::Value> pending = {value};
+    while (!pending.empty()) {
+      const mlir::Value next = pending.back();
+      if (same.contains(next)) {
+        pending.pop_back();
+        continue;
+      }
+      const mlir::Value origin = originOf(next);
+      mlir::Operation* op = origin.getDefiningOp();
+      bool isKnown = true;
+      if (!standsBefore(origin, loop)) {
+        if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(origin))
+          isKnown = argument.getOwner() == &body && isUnchanged(loop, argument.getArgNumber());
+        else if (op->getBlock() != &body || !isCloned(op))
+          isKnown = false;
+        else if (const auto unknown =
+                     llvm::find_if(op->getOperands(),
+                                   [&](mlir::Value operand) { return !same.contains(operand); });
+                 unknown != op->operand_end()) {
+          pending.push_back(*unknown);
+          continue;
+        } else {
+          isKnown = llvm::all_of(op->getOperands(),
+                                 [&](mlir::Value operand) { return same.lookup(operand); });
+        }
+      }
+      same[next] = isKnown;
+      pending.pop_back();
+    }
+    return same.lookup(value);
+  }
+
+  /// The value before the loop of one that isSame, which has no origin; null where it must be made.
+  mlir::Value madeBefore(mlir::Value origin) {
+    if (standsBefore(origin, loop))
+      return origin;
+    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(origin))
+      return loop->getOperand(argument.getArgNumber());
+    return hoisted.lookup(origin);
   }
 
   /// A value that isSame, before the loop.
   mlir::Value before(mlir::Value value) {
-    value = originOf(value);
-    if (standsBefore(value, loop))
-      return value;
-    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value))
-      return loop->getOperand(argument.getArgNumber());
-    if (const mlir::Value known = hoisted.lookup(value))
-      return known;
-    mlir::Operation* op = mlir::OpBuilder(loop).clone(*value.getDefiningOp());
-    for (mlir::OpOperand& operand : op->getOpOperands()) {
-      operand.set(before(operand.get()));
-      // What it needs has been made after it.
-      op->moveBefore(loop);
+    llvm::SmallVector<mlir::Value> pending = {value};
+    while (!pending.empty()) {
+      const mlir::Value origin = originOf(pending.back());
+      if (madeBefore(origin)) {
+        pending.pop_back();
+        continue;
+      }
+      mlir::Operation* op = origin.getDefiningOp();
+      const std::size_t count = pending.size();
+      llvm::copy_if(op->getOperands(), std::back_inserter(pending),
+                    [&](mlir::Value operand) { return !madeBefore(originOf(operand)); });
+      if (pending.size() != count)
+        continue;
+      mlir::Operation* made = mlir::OpBuilder(loop).clone(*op);
+      for (mlir::OpOperand& operand : made->getOpOperands())
+        operand.set(madeBefore(originOf(operand.get())));
+      hoisted[origin] = made->getResult(0);
     }
-    return hoisted[value] = op->getResult(0);
+    return madeBefore(originOf(value));
   }
 
   std::optional<SlicedSide> slicedSide(const Dot& dot, unsigned number) {
@@ -369,6 +406,7 @@ private:
   stablehlo::WhileOp loop;
   mlir::Block& body;
   std::int64_t rounds;
+  llvm::DenseMap<mlir::Value, bool> same;
   llvm::DenseMap<mlir::Value, mlir::Value> hoisted; ///< by what it is in a round
   llvm::SetVector<mlir::Operation*> replaced;
 };

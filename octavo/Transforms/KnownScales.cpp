@@ -31,52 +31,67 @@ static std::vector<double> scalesOfConstant(mlir::DenseElementsAttr constant) {
   return numbers;
 }
 
-namespace {
+/// The values that the numbers of one are computed from.
+static mlir::ValueRange sourcesOf(mlir::Value value) {
+  mlir::Operation* op = value.getDefiningOp();
+  if (llvm::isa_and_nonnull<stablehlo::ConvertOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
+                            stablehlo::MulOp, stablehlo::DivOp>(op))
+    return op->getOperands();
+  return {};
+}
 
-/// Looks at each value once: a factor may be both sides of a product.
-class KnownScales {
-public:
-  std::vector<double> of(mlir::Value value) {
-    if (const auto found = known.find(value); found != known.end())
-      return found->second;
-    std::vector<double> numbers = computed(value);
-    return known.try_emplace(value, std::move(numbers)).first->second;
-  }
-
-private:
-  std::vector<double> computed(mlir::Value value) {
-    mlir::DenseElementsAttr constant;
-    if (mlir::matchPattern(value, mlir::m_Constant(&constant)))
-      return scalesOfConstant(constant);
-    mlir::Operation* op = value.getDefiningOp();
-    if (llvm::isa_and_nonnull<stablehlo::ConvertOp, stablehlo::ReshapeOp>(op))
-      return of(op->getOperand(0));
-    if (auto broadcast = llvm::dyn_cast_or_null<stablehlo::BroadcastInDimOp>(op)) {
-      std::vector<double> numbers = of(broadcast.getOperand());
-      const bool repeatsNothing =
-          llvm::is_sorted(broadcast.getBroadcastDimensions()) &&
-          elementCount(openShapeOf(value)) == elementCount(openShapeOf(broadcast.getOperand()));
-      return numbers.size() == 1 || repeatsNothing ? numbers : std::vector<double>();
+/// What a value is computed from is looked at before it, and waits in a list.
+llvm::ArrayRef<double> KnownScales::of(mlir::Value value) {
+  llvm::SmallVector<mlir::Value> pending = {value};
+  while (!pending.empty()) {
+    const mlir::Value next = pending.back();
+    if (known.contains(next)) {
+      pending.pop_back();
+      continue;
     }
-    if (!llvm::isa_and_nonnull<stablehlo::MulOp, stablehlo::DivOp>(op))
-      return {};
-    const std::vector<double> lhs = of(op->getOperand(0)), rhs = of(op->getOperand(1));
-    if (lhs.empty() || rhs.empty())
-      return {};
-    std::vector<double> results;
-    for (std::size_t i = 0; i < std::max(lhs.size(), rhs.size()); ++i) {
-      const double left = lhs[lhs.size() == 1 ? 0 : i], right = rhs[rhs.size() == 1 ? 0 : i];
-      results.push_back(llvm::isa<stablehlo::MulOp>(op) ? left * right : left / right);
-    }
-    return results;
+    const std::size_t before = pending.size();
+    for (mlir::Value source : sourcesOf(next))
+      if (!known.contains(source))
+        pending.push_back(source);
+    if (pending.size() != before)
+      continue;
+    pending.pop_back();
+    std::vector<double> numbers = computed(next);
+    known.try_emplace(next, std::move(numbers));
   }
+  return known.find(value)->second;
+}
 
-  llvm::DenseMap<mlir::Value, std::vector<double>> known;
-};
+llvm::ArrayRef<double> KnownScales::operand(mlir::Operation* op, unsigned index) const {
+  return known.find(op->getOperand(index))->second;
+}
 
-} // namespace
-
-std::vector<double> knownScales(mlir::Value value) { return KnownScales().of(value); }
+std::vector<double> KnownScales::computed(mlir::Value value) const {
+  mlir::DenseElementsAttr constant;
+  if (mlir::matchPattern(value, mlir::m_Constant(&constant)))
+    return scalesOfConstant(constant);
+  mlir::Operation* op = value.getDefiningOp();
+  if (llvm::isa_and_nonnull<stablehlo::ConvertOp, stablehlo::ReshapeOp>(op))
+    return operand(op, 0).vec();
+  if (auto broadcast = llvm::dyn_cast_or_null<stablehlo::BroadcastInDimOp>(op)) {
+    const llvm::ArrayRef<double> numbers = operand(op, 0);
+    const bool repeatsNothing =
+        llvm::is_sorted(broadcast.getBroadcastDimensions()) &&
+        elementCount(openShapeOf(value)) == elementCount(openShapeOf(broadcast.getOperand()));
+    return numbers.size() == 1 || repeatsNothing ? numbers.vec() : std::vector<double>();
+  }
+  if (!llvm::isa_and_nonnull<stablehlo::MulOp, stablehlo::DivOp>(op))
+    return {};
+  const llvm::ArrayRef<double> lhs = operand(op, 0), rhs = operand(op, 1);
+  if (lhs.empty() || rhs.empty())
+    return {};
+  std::vector<double> results;
+  for (std::size_t i = 0; i < std::max(lhs.size(), rhs.size()); ++i) {
+    const double left = lhs[lhs.size() == 1 ? 0 : i], right = rhs[rhs.size() == 1 ? 0 : i];
+    results.push_back(llvm::isa<stablehlo::MulOp>(op) ? left * right : left / right);
+  }
+  return results;
+}
 
 std::string beyondF32(llvm::ArrayRef<double> scales) {
   const auto isBeyond = [](double scale) {

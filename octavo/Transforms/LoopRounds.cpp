@@ -7,6 +7,8 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -50,7 +52,47 @@ class RoundNumbers {
 public:
   RoundNumbers(stablehlo::WhileOp loop, std::int64_t rounds) : loop(loop), rounds(rounds) {}
 
+  /// Each value is looked at once, after its operands, which wait in a list.
   Number of(mlir::Value value) {
+    llvm::SmallVector<mlir::Value> pending = {value};
+    while (!pending.empty()) {
+      const mlir::Value next = pending.back();
+      if (known.contains(next)) {
+        pending.pop_back();
+        continue;
+      }
+      const std::size_t before = pending.size();
+      for (mlir::Value operand : operandsOf(next))
+        if (!known.contains(operand))
+          pending.push_back(operand);
+      if (pending.size() != before)
+        continue;
+      pending.pop_back();
+      const Number number = find(next);
+      known.try_emplace(next, number);
+    }
+    return known.lookup(value);
+  }
+
+private:
+  /// The values whose numbers decide what the number of one is.
+  llvm::SmallVector<mlir::Value> operandsOf(mlir::Value value) {
+    mlir::Operation* op = value.getDefiningOp();
+    if (op == nullptr || op->getBlock() != &loop.getBody().front())
+      return {};
+    if (auto select = llvm::dyn_cast<stablehlo::SelectOp>(op)) {
+      llvm::SmallVector<mlir::Value> operands = {select.getOnTrue(), select.getOnFalse()};
+      if (auto compare = select.getPred().getDefiningOp<stablehlo::CompareOp>())
+        llvm::append_range(operands, compare->getOperands());
+      return operands;
+    }
+    if (llvm::isa<stablehlo::ConvertOp, stablehlo::NegOp, stablehlo::AddOp, stablehlo::SubtractOp,
+                  stablehlo::MulOp>(op))
+      return llvm::SmallVector<mlir::Value>(op->getOperands());
+    return {};
+  }
+
+  Number find(mlir::Value value) {
     if (const auto constant = integerOf(value))
       return within(value, RoundNumber{*constant, 0});
     if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value))
@@ -60,7 +102,6 @@ public:
     return op->getBlock() == &loop.getBody().front() ? within(value, ofResult(op)) : std::nullopt;
   }
 
-private:
   /// A number that its type holds in all rounds, so that nothing wraps around; of 31 bits, so that
   /// a product of two and a sum with another are exact here, too.
   Number within(mlir::Value value, Number number) {
@@ -156,6 +197,7 @@ private:
 
   stablehlo::WhileOp loop;
   std::int64_t rounds;
+  llvm::DenseMap<mlir::Value, Number> known;
 };
 
 } // namespace

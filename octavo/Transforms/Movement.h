@@ -7,6 +7,8 @@
 
 namespace octavo::transforms {
 
+class ProgramCalls;
+
 /// Whether an operation only says how its operand lies on a mesh.
 bool laysOut(mlir::Operation* op);
 
@@ -34,11 +36,12 @@ mlir::Value handedAt(mlir::Region& region, unsigned place);
 bool standsBefore(mlir::Value value, mlir::Operation* op);
 
 /// The value that another is, the same at every place through which calls, branches and loops hand
-/// it on as it is.
-mlir::Value originOf(mlir::Value value);
+/// it on as it is. `program` finds called functions without a search.
+mlir::Value originOf(mlir::Value value, const ProgramCalls* program = nullptr);
 
 /// The operand of a call that a result is, moved about in the function by operations that are let
 /// through; null where the function computes it or `value` is no result of a call.
-mlir::Value handedThrough(mlir::Value value, llvm::function_ref<bool(mlir::Operation*)> letThrough);
+mlir::Value handedThrough(mlir::Value value, llvm::function_ref<bool(mlir::Operation*)> letThrough,
+                          const ProgramCalls* program = nullptr);
 
 } // namespace octavo::transforms

@@ -119,6 +119,8 @@ mlir::Value OnAllCodes::everyCode(mlir::Type element,
 mlir::Value OnAllCodes::copy(mlir::Value value) {
   if (mlir::Value known = copies.lookupOrNull(value))
     return known;
+  if (++looked > kMostDecodingOperations)
+    return {};
   mlir::Value made = make(value);
   if (made)
     copies.map(value, made);

@@ -18,6 +18,10 @@
 
 namespace octavo::transforms {
 
+/// The most operations that decode codes or compute scales of them. What is further away is not
+/// looked at, so that the time for a value does not grow with the length of the program.
+constexpr std::size_t kMostDecodingOperations = 256;
+
 /// Whether a value is a tensor of such codes: i8, ui8 or f8E8M0FNU.
 bool isCodeTensor(mlir::Value value);
 
@@ -39,7 +43,8 @@ public:
   /// Values that are the elements of a format, in the format or converted.
   void takeElements(const format::ElementFormat& format, llvm::ArrayRef<mlir::Value> leaves);
 
-  /// The values at [element, code], or by code; nothing where they follow from more.
+  /// The values at [element, code], or by code; nothing where they follow from more, or from what
+  /// is further away than kMostDecodingOperations.
   std::optional<std::vector<double>> values(mlir::Value value);
 
   /// The tensor that the codes are.
@@ -64,6 +69,7 @@ private:
   llvm::DenseMap<mlir::Value, Moves> moves; ///< of values that follow from codes
   mlir::Value tensorOfCodes;
   std::int64_t elementCodes = 1;
+  std::size_t looked = 0; ///< at so many values
 };
 
 } // namespace octavo::transforms

@@ -19,7 +19,8 @@ void openWrappers(mlir::ModuleOp module);
 /// compute, in the place of their calls.
 void openMovement(mlir::ModuleOp module);
 
-/// Puts the bodies of functions in the place of all calls, in silence. What cannot be stays a call.
+/// Puts the bodies of functions in the place of all calls, in silence. What cannot be stays a call,
+/// and so do all if the program were hundreds of thousands of operations without them.
 void inlineCalls(mlir::ModuleOp module);
 
 /// The function that a call, or a composite but xla.scaled_dot, means; null where it has no body,

@@ -2,10 +2,12 @@
 
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/Octavo/QuantizedInput.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Text/NearNames.h"
 #include "octavo/Transforms/CarriedUnchanged.h"
 #include "octavo/Transforms/ConvolutionDots.h"
 #include "octavo/Transforms/DotChoice.h"
@@ -23,9 +25,13 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include <re2/re2.h>
+
+#include <algorithm>
 #include <functional>
 #include <limits>
 
@@ -199,11 +205,17 @@ static void readCodes(llvm::ArrayRef<Dot> dots,
 
 /// Has what is quantized, and no round of a loop changes, come from before the loop, where it is
 /// quantized once.
-static void takeFromBeforeLoops(const DotChoice& choice, std::vector<Dot>& dots) {
-  for (Dot& dot : dots)
-    for (DotSide& side : dot.sides)
-      if (side.format && !side.isRoundedAtRandom()) // each round draws numbers of its own
-        takeFromBeforeLoops(side.value());
+static void takeFromBeforeLoops(mlir::ModuleOp module, DotChoice& choice, std::vector<Dot>& dots) {
+  const auto isLoop = [](mlir::Operation* op) {
+    return llvm::isa<stablehlo::WhileOp>(op) ? mlir::WalkResult::interrupt()
+                                             : mlir::WalkResult::advance();
+  };
+  if (module.walk(isLoop).wasInterrupted())
+    for (Dot& dot : dots)
+      for (DotSide& side : dot.sides)
+        if (side.format && !side.isRoundedAtRandom()) // each round draws numbers of its own
+          takeFromBeforeLoops(side.value(), choice.calls());
+  choice.take(module);
   for (Dot& dot : dots)
     for (DotSide& side : dot.sides)
       side.trace = choice.trace(side.value());
@@ -225,13 +237,15 @@ static std::vector<OtherProduct>
 otherProducts(mlir::ModuleOp module, const llvm::DenseMap<mlir::Operation*, std::string>& left,
               llvm::ArrayRef<DotOfGroups> ragged) {
   std::vector<OtherProduct> others;
+  const auto operations = llvm::map_range(ragged, std::mem_fn(&DotOfGroups::operation));
+  const llvm::DenseSet<mlir::Operation*> ofGroups(operations.begin(), operations.end());
   module.walk([&](mlir::Operation* op) {
     const auto convolution = left.find(op);
     if (convolution == left.end() &&
         !llvm::isa<ir::DotGeneralOp, ir::FusedDotOp, stablehlo::DynamicConvOp, stablehlo::DotOp,
                    stablehlo::EinsumOp, chlo::RaggedDotOp>(op))
       return;
-    if (llvm::is_contained(llvm::map_range(ragged, std::mem_fn(&DotOfGroups::operation)), op))
+    if (ofGroups.contains(op))
       return;
     auto function = op->getParentOfType<mlir::func::FuncOp>();
     others.push_back(
@@ -240,6 +254,56 @@ otherProducts(mlir::ModuleOp module, const llvm::DenseMap<mlir::Operation*, std:
                                    : "it is a convolution, and " + convolution->second});
   });
   return others;
+}
+
+/// Names near a pattern that finds none: whole ones, and what stands between their separators.
+static std::string nearText(const std::string& pattern, const std::vector<std::string>& names) {
+  std::vector<std::string> known = names;
+  for (llvm::StringRef name : names)
+    for (llvm::StringRef rest = name; !rest.empty();) {
+      const llvm::StringRef part =
+          rest.take_until([](char c) { return llvm::StringRef("/.[]'\"").contains(c); });
+      if (!part.empty() && part != name && !llvm::is_contained(known, part))
+        known.push_back(part.str());
+      rest = rest.drop_front(std::min(part.size() + 1, rest.size()));
+    }
+  const std::vector<std::string> near = text::nearNames(pattern, known);
+  return near.empty() ? "" : "; near it: " + llvm::join(near, ", ");
+}
+
+/// A pattern that finds nothing is one that is misspelt: the error says so. A module without
+/// products has nothing that a pattern could find.
+static llvm::Error checkPatterns(mlir::ModuleOp module, const DotOptions& options,
+                                 const std::vector<Dot>& dots,
+                                 const std::vector<OtherProduct>& others) {
+  const auto findsNone = [](const std::string& pattern, const std::vector<std::string>& names) {
+    return !pattern.empty() && llvm::none_of(names, [&](const std::string& name) {
+      return RE2::PartialMatch(name, pattern);
+    });
+  };
+  std::vector<std::string> products, arguments;
+  for (const Dot& dot : dots)
+    for (const std::string& name : {dot.record.name, dot.record.weight})
+      if (!name.empty())
+        products.push_back(name);
+  for (const OtherProduct& other : others)
+    products.push_back(other.name);
+  if (dots.empty() && others.empty())
+    return llvm::Error::success();
+  for (const auto& [option, pattern] :
+       {std::pair("match", &options.match), std::pair("exclude", &options.exclude)})
+    if (findsNone(*pattern, products))
+      return llvm::createStringError(std::string(option) + ": \"" + *pattern +
+                                     "\" is found in the name of no dot and of no dot's weight" +
+                                     nearText(*pattern, products));
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      arguments.push_back(ir::argumentName(function, i));
+  if (findsNone(options.parameters, arguments))
+    return llvm::createStringError("parameters: \"" + options.parameters +
+                                   "\" is found in the name of no argument" +
+                                   nearText(options.parameters, arguments));
+  return llvm::Error::success();
 }
 
 static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const DotOptions& options) {
@@ -258,6 +322,7 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
   llvm::DenseMap<mlir::Operation*, std::int64_t> features;
   for (const ConvolutionDot& each : convolutions.written)
     features[each.dot()] = each.features();
+  choice->take(module);
   std::vector<Dot> dots;
   module.walk([&](stablehlo::DotGeneralOp op) {
     dots.push_back(choice->describe(op));
@@ -281,6 +346,8 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
     return std::move(error);
 
   report.others = otherProducts(module, convolutions.left, ragged);
+  if (llvm::Error error = checkPatterns(module, options, dots, report.others))
+    return std::move(error);
   llvm::DenseSet<mlir::Operation*> quantized;
   for (const Dot& dot : dots)
     if (dot.record.isQuantized)
@@ -305,7 +372,7 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
     each.finish();
   }
   llvm::erase_if(ragged, [&](const DotOfGroups& each) { return quantized.contains(each.dot()); });
-  takeFromBeforeLoops(*choice, dots);
+  takeFromBeforeLoops(module, *choice, dots);
   llvm::Expected<WeightPlan> plan = WeightPlan::make(*choice, dots);
   if (!plan)
     return plan.takeError();
@@ -319,7 +386,7 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
   }
   addWeights(report, dots, *plan);
 
-  DotRewriting rewriting(*plan);
+  DotRewriting rewriting(*plan, choice->calls());
   for (const ConvolutionDot& each : taken)
     rewriting.take(each);
   rewriting.quantizeRoots();

@@ -5,7 +5,6 @@
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Transforms/FunctionCalls.h"
-#include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/ProgramState.h"
 #include "octavo/Transforms/TakenRegions.h"
 
@@ -76,7 +75,8 @@ std::uint64_t countersOf(RngBitGeneratorOp draw) {
 /// Gives each draw the state that the one before has left.
 class Carrying {
 public:
-  explicit Carrying(llvm::ArrayRef<RngBitGeneratorOp> all) : draws(all.begin(), all.end()) {
+  Carrying(mlir::ModuleOp module, llvm::ArrayRef<RngBitGeneratorOp> all)
+      : program(module), draws(all.begin(), all.end()) {
     for (RngBitGeneratorOp draw : all)
       markAround(draw);
   }
@@ -101,7 +101,7 @@ private:
       return markAround(around);
     if (function.isPublic())
       entries.insert(function);
-    for (mlir::func::CallOp call : callsOf(function)) {
+    for (mlir::func::CallOp call : program.callsOf(function)) {
       carriers.insert(call);
       markAround(call);
     }
@@ -134,7 +134,7 @@ private:
       const mlir::Value round = loop.getBody().addArgument(type, op.getLoc());
       handOn(loop.getBody().front(), through(loop.getBody().front(), round));
     } else if (auto call = llvm::dyn_cast<mlir::func::CallOp>(op)) {
-      FuncOp function = calledFunction(call);
+      FuncOp function = program.called(call);
       if (done.insert(function).second)
         extend(function, type,
                [&](mlir::Block& block, mlir::Value own) { return through(block, own); });
@@ -148,43 +148,49 @@ private:
         .back();
   }
 
+  ProgramCalls program;
   llvm::DenseSet<mlir::Operation*> draws, carriers, done;
   llvm::SetVector<mlir::Operation*> entries;
 };
 
-std::string reasonWithoutState(mlir::Operation* op, llvm::SetVector<mlir::Operation*>& inside) {
-  mlir::Operation* around = op->getParentOp();
-  auto function = llvm::dyn_cast<FuncOp>(around);
-  if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(around);
-      loop && op->getParentRegion() == &loop.getCond())
-    return "it is within the condition of stablehlo.while";
-  if (llvm::isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(around))
-    return reasonWithoutState(around, inside);
-  if (!function)
-    return "it is within " + around->getName().getStringRef().str();
+/// Why state does not come to the body of a function, from what is known of its calls.
+std::string reasonOfFunction(FuncOp function, const ProgramCalls& program,
+                             const StateReach& known) {
   const std::string name = "@" + function.getName().str();
   if (function.isPublic())
-    return mlir::SymbolTable::symbolKnownUseEmpty(function.getOperation(),
-                                                  function->getParentOfType<mlir::ModuleOp>())
-               ? ""
-               : name + ", which is public, is called by the program itself";
-  if (!inside.insert(function))
+    return program.isNamed(function) ? name + ", which is public, is called by the program itself"
+                                     : "";
+  if (program.reachesItself(function))
     return name + " calls itself";
-  const auto calls = callsOf(function);
+  const llvm::ArrayRef<mlir::func::CallOp> calls = program.callsOf(function);
   if (calls.empty())
     return name + " is private and is not, or not only, called";
   for (mlir::func::CallOp call : calls)
-    if (std::string reason = reasonWithoutState(call, inside); !reason.empty())
+    if (std::string reason = known.reasonWithout(call); !reason.empty())
       return reason;
-  inside.pop_back();
   return {};
 }
 
 } // namespace
 
-std::string reasonWithoutState(mlir::Operation* op) {
-  llvm::SetVector<mlir::Operation*> inside;
-  return reasonWithoutState(op, inside);
+StateReach::StateReach(const ProgramCalls& program) {
+  for (FuncOp function : llvm::reverse(program.calleesFirst()))
+    if (std::string reason = reasonOfFunction(function, program, *this); !reason.empty())
+      reasons[function] = std::move(reason);
+}
+
+std::string StateReach::reasonWithout(mlir::Operation* op) const {
+  for (;;) {
+    mlir::Operation* around = op->getParentOp();
+    if (llvm::isa<FuncOp>(around))
+      return reasons.lookup(around);
+    if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(around);
+        loop && op->getParentRegion() == &loop.getCond())
+      return "it is within the condition of stablehlo.while";
+    if (!llvm::isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(around))
+      return "it is within " + around->getName().getStringRef().str();
+    op = around;
+  }
 }
 
 mlir::Value RandomState::bits(mlir::OpBuilder& builder, mlir::Location location,
@@ -199,7 +205,11 @@ mlir::Value RandomState::bits(mlir::OpBuilder& builder, mlir::Location location,
   return draw.getOutput();
 }
 
-llvm::SetVector<mlir::Operation*> RandomState::finish() { return Carrying(draws).run(); }
+llvm::SetVector<mlir::Operation*> RandomState::finish() {
+  if (draws.empty())
+    return {};
+  return Carrying(draws.front()->getParentOfType<mlir::ModuleOp>(), draws).run();
+}
 
 mlir::Value rotated(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
                     std::int64_t axis, mlir::Value bits) {

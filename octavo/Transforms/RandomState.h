@@ -2,9 +2,11 @@
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Random.h"
+#include "octavo/Transforms/FunctionCalls.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -13,9 +15,18 @@
 
 namespace octavo::transforms {
 
-/// Why no state of the program comes to an operation: "it is within stablehlo.reduce"; empty where
-/// one does, through bodies of loops, branches and private functions that are only called.
-std::string reasonWithoutState(mlir::Operation* op);
+/// Where state of a program comes to: through bodies of loops, branches and private functions that
+/// are only called.
+class StateReach {
+public:
+  explicit StateReach(const ProgramCalls& program);
+
+  /// Why none comes to an operation: "it is within stablehlo.reduce"; empty where it does.
+  std::string reasonWithout(mlir::Operation* op) const;
+
+private:
+  llvm::DenseMap<mlir::Operation*, std::string> reasons; ///< of functions
+};
 
 /// The random numbers of a program. Each draw takes others, also in each round of a loop and in
 /// each call of a function, and each run of the program goes on where the one before ended: they

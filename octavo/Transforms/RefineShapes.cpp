@@ -6,6 +6,7 @@
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Transforms/ConstantEvaluation.h"
+#include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/InferredTypes.h"
 #include "octavo/Transforms/StaticCounterparts.h"
 
@@ -13,6 +14,9 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <map>
@@ -65,20 +69,43 @@ public:
     return mlir::success();
   }
 
-  /// Drops the functions that were called and are no more.
+  /// Drops the functions that were called and are no more. Where one of them is gone, the first of
+  /// its copies has its name, so that a second run makes the same functions.
   void eraseUnused() {
-    mlir::Operation* program = symbols.getOp();
-    bool changed = true;
-    while (changed) {
-      changed = false;
-      for (auto function : llvm::make_early_inc_range(program->getRegion(0).getOps<FuncOp>()))
-        if (replaced.contains(function) && function.isPrivate() &&
-            mlir::SymbolTable::symbolKnownUseEmpty(function, program)) {
-          replaced.erase(function);
-          symbols.erase(function);
-          changed = true;
-        }
+    auto program = llvm::cast<mlir::ModuleOp>(symbols.getOp());
+    llvm::DenseMap<mlir::Attribute, mlir::StringAttr> renamed;
+    llvm::SmallVector<std::pair<mlir::Operation*, mlir::StringAttr>> names;
+    llvm::SmallVector<FuncOp> unused;
+    for (const auto& [function, made] : copies) {
+      names.emplace_back(function, llvm::cast<FuncOp>(function).getSymNameAttr());
+      unused.push_back(llvm::cast<FuncOp>(function));
+      llvm::append_range(unused, made);
     }
+    eraseUnnamed(program, unused);
+    llvm::DenseSet<mlir::Operation*> left;
+    for (auto function : program.getOps<FuncOp>())
+      left.insert(function);
+    for (const auto& [function, name] : names) {
+      const auto& made = copies.find(function)->second;
+      const auto* const first =
+          llvm::find_if(made, [&](FuncOp copy) { return left.contains(copy); });
+      if (left.contains(function) || first == made.end())
+        continue;
+      FuncOp copy = *first;
+      renamed[copy.getSymNameAttr()] = name;
+      copy.setSymNameAttr(name);
+    }
+    const auto newName = [&](mlir::FlatSymbolRefAttr name) {
+      const mlir::StringAttr given = renamed.lookup(name.getAttr());
+      return given ? mlir::FlatSymbolRefAttr::get(given) : name;
+    };
+    if (!renamed.empty())
+      program.walk([&](mlir::Operation* op) {
+        if (auto call = llvm::dyn_cast<mlir::func::CallOp>(op))
+          call.setCalleeAttr(newName(call.getCalleeAttr()));
+        else if (auto composite = llvm::dyn_cast<stablehlo::CompositeOp>(op))
+          composite.setDecompositionAttr(newName(composite.getDecompositionAttr()));
+      });
   }
 
 private:
@@ -300,7 +327,7 @@ private:
     FuncOp copy = callee.clone();
     copy.setPrivate();
     symbols.insert(copy, mlir::Block::iterator(callee));
-    replaced.insert(callee);
+    copies[callee].push_back(copy);
     mlir::OpBuilder builder(&copy.front(), copy.front().begin());
     for (auto [argument, constant] : llvm::zip_equal(copy.getArguments(), constants))
       if (constant)
@@ -317,13 +344,13 @@ private:
     made.hasEffects = llvm::any_of(copy.front().without_terminator(), [](mlir::Operation& inner) {
       return !mlir::isMemoryEffectFree(&inner);
     });
-    replaced.insert(copy);
     return &specializations.emplace(std::move(key), std::move(made)).first->second;
   }
 
   mlir::SymbolTable symbols;
   std::map<Key, Specialization> specializations;
-  llvm::DenseSet<mlir::Operation*> replaced; ///< functions that go when nobody calls them
+  /// Of functions that are called: they, too, go when nobody calls them.
+  llvm::MapVector<mlir::Operation*, llvm::SmallVector<FuncOp>> copies;
   int depth = 0;
 };
 

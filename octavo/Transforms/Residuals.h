@@ -1,6 +1,8 @@
 // Where activations come from that a backward pass reads again.
 #pragma once
 
+#include "octavo/Transforms/FunctionCalls.h"
+
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -10,6 +12,6 @@ namespace octavo::transforms {
 /// are calls, loops that carry a value unchanged, and the stacks in which rounds of a loop store
 /// what those of a later one read (as differentiating jax.lax.scan does). Several where a function
 /// is called several times.
-llvm::SmallVector<mlir::Value> computedAs(mlir::Value value);
+llvm::SmallVector<mlir::Value> computedAs(mlir::Value value, const ProgramCalls& program);
 
 } // namespace octavo::transforms

@@ -10,7 +10,6 @@
 #include "octavo/Dialect/StableHLO/Windows.h"
 #include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/Movement.h"
-#include "octavo/Transforms/OpenedCalls.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -42,10 +41,15 @@ bool isMatrix(llvm::ArrayRef<std::int64_t> extents) {
 
 bool isConstant(Value value) { return unmoved(value).getDefiningOp<stablehlo::ConstantOp>(); }
 
+/// A choice is near the scores: as far as this, values that have their axis are looked at. A
+/// program whose other tensors have an axis like it is not gone through for each of its dots.
+constexpr std::size_t kMostValues = 2000;
+
 class Scores {
 public:
-  Scores(std::int64_t experts, llvm::function_ref<bool(Value)> isWeight)
-      : experts(experts), isWeight(isWeight) {}
+  Scores(std::int64_t experts, llvm::function_ref<bool(Value)> isWeight,
+         const ProgramCalls& program)
+      : experts(experts), isWeight(isWeight), program(program) {}
 
   bool chooseExperts(Value scores) {
     add(scores, Kind::Score);
@@ -64,7 +68,7 @@ private:
     const auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
     if (!type || (kind == Kind::Score && !llvm::is_contained(type.getShape(), experts)))
       return;
-    if (kinds.insert({value, kind}).second)
+    if (kinds.size() < kMostValues && kinds.insert({value, kind}).second)
       pending.push_back(value);
   }
   void addAll(mlir::ValueRange values, Kind kind) {
@@ -82,7 +86,7 @@ private:
   void look(mlir::OpOperand& use, Kind kind) {
     mlir::Operation* op = use.getOwner();
     const unsigned number = use.getOperandNumber();
-    if (mlir::func::FuncOp function = calledFunction(op)) {
+    if (mlir::func::FuncOp function = program.called(op)) {
       if (number < function.getNumArguments())
         add(function.getArgument(number), kind);
       return;
@@ -111,7 +115,7 @@ private:
   void leave(mlir::Operation* end, unsigned number, Kind kind) {
     mlir::Operation* around = end->getParentOp();
     if (auto function = llvm::dyn_cast<mlir::func::FuncOp>(around)) {
-      for (mlir::func::CallOp call : callsOf(function))
+      for (mlir::func::CallOp call : program.callsOf(function))
         add(call.getResult(number), kind);
       return;
     }
@@ -211,6 +215,7 @@ private:
 
   std::int64_t experts;
   llvm::function_ref<bool(Value)> isWeight;
+  const ProgramCalls& program;
   llvm::DenseMap<Value, Kind> kinds;
   llvm::SmallVector<Value> pending;
   llvm::SmallVector<Value> selected; ///< from what, or what is multiplied
@@ -219,7 +224,7 @@ private:
 } // namespace
 
 bool isRouter(stablehlo::DotGeneralOp dot, unsigned weight,
-              llvm::function_ref<bool(Value)> isWeight) {
+              llvm::function_ref<bool(Value)> isWeight, const ProgramCalls& program) {
   const auto numbers = dot.getDotDimensionNumbers();
   const llvm::ArrayRef<std::int64_t> batching = weight == 0 ? numbers.getLhsBatchingDimensions()
                                                             : numbers.getRhsBatchingDimensions(),
@@ -234,7 +239,7 @@ bool isRouter(stablehlo::DotGeneralOp dot, unsigned weight,
         return false;
       experts *= extent;
     }
-  return experts > 1 && Scores(experts, isWeight).chooseExperts(dot.getResult());
+  return experts > 1 && Scores(experts, isWeight, program).chooseExperts(dot.getResult());
 }
 
 } // namespace octavo::transforms

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Transforms/FunctionCalls.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -14,6 +15,6 @@ namespace octavo::transforms {
 /// and multiplies activations or matrices of a weight. What looks up rows of a weight, as of a
 /// table of embeddings, or the scores themselves, chooses tokens.
 bool isRouter(stablehlo::DotGeneralOp dot, unsigned weight,
-              llvm::function_ref<bool(mlir::Value)> isWeight);
+              llvm::function_ref<bool(mlir::Value)> isWeight, const ProgramCalls& program);
 
 } // namespace octavo::transforms

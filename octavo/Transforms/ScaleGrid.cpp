@@ -5,6 +5,7 @@
 #include "octavo/Numerics/ConversionChain.h"
 #include "octavo/Transforms/DecodedCodes.h"
 #include "octavo/Transforms/Movement.h"
+#include "octavo/Transforms/OnAllCodes.h"
 #include "octavo/Transforms/OpenShapes.h"
 #include "octavo/Transforms/ScaleExponents.h"
 #include "octavo/Transforms/ScaledIntegers.h"
@@ -321,14 +322,14 @@ std::optional<ScaledOrigins::Grid> ScaledOrigins::computed(mlir::Operation* op) 
 
 /// A number before conversions that kept what it is.
 static mlir::Value numberBeforeWidening(mlir::Value number) {
-  auto convert = number.getDefiningOp<stablehlo::ConvertOp>();
-  if (!convert)
-    return number;
-  const format::ElementFormat *from = elementFormatOf(convert.getOperand()),
-                              *to = elementFormatOf(number);
-  return from != nullptr && to != nullptr && numerics::holdsFiniteValues(*to, *from)
-             ? numberBeforeWidening(convert.getOperand())
-             : number;
+  while (auto convert = number.getDefiningOp<stablehlo::ConvertOp>()) {
+    const format::ElementFormat *from = elementFormatOf(convert.getOperand()),
+                                *to = elementFormatOf(number);
+    if (from == nullptr || to == nullptr || !numerics::holdsFiniteValues(*to, *from))
+      break;
+    number = convert.getOperand();
+  }
+  return number;
 }
 
 /// What a loop was given, of a value that it carries and never changes; else null.
@@ -347,7 +348,53 @@ static mlir::Value carriedUnchanged(mlir::Value value) {
              : mlir::Value();
 }
 
+/// The values whose grids decide what the grid of one is.
+static llvm::SmallVector<mlir::Value> sourcesOfGrid(mlir::Value value) {
+  const mlir::RankedTensorType type = openTypeOf(value);
+  if (!type)
+    return {};
+  if (mlir::Value before = carriedUnchanged(value))
+    return {before};
+  mlir::Operation* op = value.getDefiningOp();
+  if (type.getRank() == 0 || op == nullptr)
+    return {};
+  if (llvm::isa<stablehlo::OptimizationBarrierOp>(op))
+    return {op->getOperand(llvm::cast<mlir::OpResult>(value).getResultNumber())};
+  if (isMove(op) || llvm::isa<stablehlo::SliceOp>(op) || laysOut(op))
+    return {op->getOperand(0)};
+  if (!isComputedPerElement(op))
+    return {};
+  llvm::SmallVector<mlir::Value> sources;
+  for (mlir::Value operand : op->getOperands())
+    if (openTypeOf(operand) && openTypeOf(operand).getRank() == type.getRank())
+      sources.push_back(operand);
+  return sources;
+}
+
+/// Each value has its grid found once, after those of what it is made of, which wait in a list:
+/// programs are longer than a stack is deep.
 std::optional<ScaledOrigins::Grid> ScaledOrigins::gridOf(mlir::Value value) {
+  llvm::SmallVector<mlir::Value> pending = {value};
+  while (!pending.empty()) {
+    const mlir::Value next = pending.back();
+    if (grids.contains(next)) {
+      pending.pop_back();
+      continue;
+    }
+    const std::size_t before = pending.size();
+    for (mlir::Value each : sourcesOfGrid(next))
+      if (!grids.contains(each))
+        pending.push_back(each);
+    if (pending.size() != before)
+      continue;
+    pending.pop_back();
+    std::optional<Grid> grid = findGrid(next);
+    grids[next] = std::move(grid);
+  }
+  return grids.find(value)->second;
+}
+
+std::optional<ScaledOrigins::Grid> ScaledOrigins::findGrid(mlir::Value value) {
   const mlir::RankedTensorType type = openTypeOf(value);
   mlir::Operation* op = value.getDefiningOp();
   if (!type)
@@ -492,6 +539,8 @@ std::optional<Dequantized> ScaledOrigins::scaledByExponents(mlir::Operation* op)
   mlir::Value elements;
   below.insert(op->operand_begin(), op->operand_end());
   for (std::size_t i = 0; i < below.size(); ++i) {
+    if (i == kMostDecodingOperations)
+      return {};
     const mlir::Value value = below[i];
     mlir::Operation* maker = value.getDefiningOp();
     if (!comesFromNarrow(value))

@@ -61,7 +61,7 @@ bool keepsE8m0(stablehlo::ConvertOp convert) {
 /// of two.
 bool comesFrom(mlir::Value value, llvm::function_ref<bool(mlir::Value)> isFound,
                llvm::function_ref<bool(stablehlo::ConvertOp)> isKept) {
-  for (;;) {
+  for (std::size_t steps = 0; steps < kMostDecodingOperations; ++steps) {
     if (isFound(value))
       return true;
     mlir::Operation* op = value.getDefiningOp();
@@ -79,6 +79,7 @@ bool comesFrom(mlir::Value value, llvm::function_ref<bool(mlir::Value)> isFound,
       return false;
     value = op->getOperand(0);
   }
+  return false;
 }
 
 /// The E8M0 scales that a grid holds, converted, times powers of two, and moved: the last move
@@ -86,9 +87,9 @@ bool comesFrom(mlir::Value value, llvm::function_ref<bool(mlir::Value)> isFound,
 std::optional<Multiple> multipleOfE8m0(mlir::Value scales,
                                        llvm::SmallVectorImpl<mlir::Operation*>& moves) {
   double factor = 1;
-  while (!isE8m0(scales)) {
+  for (std::size_t steps = 0; !isE8m0(scales); ++steps) {
     mlir::Operation* op = scales.getDefiningOp();
-    if (op == nullptr)
+    if (op == nullptr || steps == kMostDecodingOperations)
       return {};
     if (const std::optional<Multiple> multiple = multipleOf(op)) {
       factor *= multiple->factor;

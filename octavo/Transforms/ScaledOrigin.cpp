@@ -8,7 +8,6 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
-#include "octavo/Transforms/KnownScales.h"
 #include "octavo/Transforms/Movement.h"
 #include "octavo/Transforms/ScaledIntegers.h"
 #include "octavo/Transforms/TensorFacts.h"
@@ -18,24 +17,40 @@
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <cmath>
 #include <numeric>
 
 namespace octavo::transforms {
 
-bool areSame(mlir::Value a, mlir::Value b) {
-  if (a == b || !a || !b)
-    return a == b;
-  mlir::Operation *one = a.getDefiningOp(), *other = b.getDefiningOp();
-  return one != nullptr && other != nullptr && one->getName() == other->getName() &&
-         mlir::isMemoryEffectFree(one) && one->getNumRegions() == 0 &&
+/// Whether two operations compute the same of the same operands.
+static bool areAlike(mlir::Operation* one, mlir::Operation* other) {
+  return one->getName() == other->getName() && mlir::isMemoryEffectFree(one) &&
+         one->getNumRegions() == 0 && one->getNumOperands() == other->getNumOperands() &&
          one->getAttrDictionary() == other->getAttrDictionary() &&
-         one->getPropertiesAsAttribute() == other->getPropertiesAsAttribute() &&
-         a.getType() == b.getType() &&
-         llvm::cast<mlir::OpResult>(a).getResultNumber() ==
-             llvm::cast<mlir::OpResult>(b).getResultNumber() &&
-         llvm::equal(one->getOperands(), other->getOperands(), areSame);
+         one->getPropertiesAsAttribute() == other->getPropertiesAsAttribute();
+}
+
+bool areSame(mlir::Value a, mlir::Value b) {
+  constexpr std::size_t kMostPairs = 1000;
+  llvm::SetVector<std::pair<mlir::Value, mlir::Value>> pairs;
+  pairs.insert({a, b});
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const auto [left, right] = pairs[i];
+    if (left == right)
+      continue;
+    if (!left || !right || i == kMostPairs || left.getType() != right.getType())
+      return false;
+    mlir::Operation *one = left.getDefiningOp(), *other = right.getDefiningOp();
+    if (one == nullptr || other == nullptr || !areAlike(one, other) ||
+        llvm::cast<mlir::OpResult>(left).getResultNumber() !=
+            llvm::cast<mlir::OpResult>(right).getResultNumber())
+      return false;
+    for (auto [operand, same] : llvm::zip_equal(one->getOperands(), other->getOperands()))
+      pairs.insert({operand, same});
+  }
+  return true;
 }
 
 /// The one number of a constant.
@@ -80,17 +95,19 @@ static std::optional<double> convertedNumber(double number, mlir::Type element) 
 }
 
 std::optional<double> splatNumber(mlir::Value value) {
-  if (auto* op = value.getDefiningOp()) {
-    if (llvm::isa<stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp,
-                  stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp>(op))
-      return splatNumber(op->getOperand(0));
-    if (llvm::isa<stablehlo::ConvertOp>(op)) {
-      const std::optional<double> number = splatNumber(op->getOperand(0));
-      return number ? convertedNumber(*number, mlir::getElementTypeOrSelf(value.getType()))
-                    : std::nullopt;
-    }
+  llvm::SmallVector<mlir::Type> conversions; // the last one first
+  for (mlir::Operation* op = value.getDefiningOp(); op != nullptr; op = value.getDefiningOp()) {
+    if (llvm::isa<stablehlo::ConvertOp>(op))
+      conversions.push_back(mlir::getElementTypeOrSelf(value.getType()));
+    else if (!llvm::isa<stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp,
+                        stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp>(op))
+      break;
+    value = op->getOperand(0);
   }
-  return splatOfConstant(value);
+  std::optional<double> number = splatOfConstant(value);
+  for (mlir::Type element : llvm::reverse(conversions))
+    number = number ? convertedNumber(*number, element) : std::nullopt;
+  return number;
 }
 
 ScaledOrigins::~ScaledOrigins() {
@@ -127,12 +144,55 @@ mlir::Value ScaledOrigins::filled(mlir::OpBuilder& builder, mlir::Location locat
                        [&](std::size_t axis) { return shapes.sizeOf(like, axis); });
 }
 
+/// Whether an operation moves its operand about, or one of the arms that it selects from.
+static bool isMovedByParts(mlir::Operation* op) {
+  return llvm::isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp,
+                   stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp,
+                   stablehlo::SliceOp, stablehlo::RealDynamicSliceOp, stablehlo::DynamicGatherOp,
+                   stablehlo::DynamicSliceOp, stablehlo::PadOp, stablehlo::SelectOp,
+                   stablehlo::GatherOp, stablehlo::ReverseOp>(op);
+}
+
+/// The values whose origins decide what the origin of one is.
+llvm::SmallVector<mlir::Value> ScaledOrigins::madeOf(mlir::Value value) {
+  mlir::Operation* op = value.getDefiningOp();
+  if (op == nullptr || !openTypeOf(value) || isCodes(value) || !comesFromNarrow(value))
+    return {};
+  const bool isFollowed =
+      laysOut(op) || llvm::isa<stablehlo::ConvertOp, stablehlo::MulOp, stablehlo::DivOp>(op) ||
+      llvm::isa<stablehlo::AllGatherOp, stablehlo::AllToAllOp, stablehlo::CollectivePermuteOp,
+                stablehlo::CollectiveBroadcastOp>(op) ||
+      llvm::isa<stablehlo::DynamicUpdateSliceOp, stablehlo::OptimizationBarrierOp,
+                stablehlo::ConcatenateOp, stablehlo::NegOp>(op) ||
+      isMovedByParts(op);
+  llvm::SmallVector<mlir::Value> values;
+  if (isFollowed)
+    llvm::copy_if(op->getOperands(), std::back_inserter(values),
+                  [&](mlir::Value operand) { return comesFromNarrow(operand); });
+  return values;
+}
+
+/// What a value is made of is looked at before it, and waits in a list: programs are longer than a
+/// stack is deep.
 ScaledOrigin ScaledOrigins::of(mlir::Value value) {
-  if (const auto found = known.find(value); found != known.end())
-    return found->second;
-  ScaledOrigin origin = find(value);
-  known[value] = origin;
-  return origin;
+  llvm::SmallVector<mlir::Value> pending = {value};
+  while (!pending.empty()) {
+    const mlir::Value next = pending.back();
+    if (known.contains(next)) {
+      pending.pop_back();
+      continue;
+    }
+    const std::size_t before = pending.size();
+    for (mlir::Value each : madeOf(next))
+      if (!known.contains(each))
+        pending.push_back(each);
+    if (pending.size() != before)
+      continue;
+    pending.pop_back();
+    ScaledOrigin origin = find(next);
+    known[next] = std::move(origin);
+  }
+  return known.find(value)->second;
 }
 
 bool isForEach(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> block) {
@@ -275,11 +335,7 @@ ScaledOrigin ScaledOrigins::traced(mlir::Value value) {
     const auto* parts = std::get_if<Dequantized>(&inner);
     return parts == nullptr ? inner : laysOut(op) ? laidOut(op, *parts) : negated(op, *parts);
   }
-  if (llvm::isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp,
-                stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp, stablehlo::SliceOp,
-                stablehlo::RealDynamicSliceOp, stablehlo::DynamicGatherOp,
-                stablehlo::DynamicSliceOp, stablehlo::PadOp, stablehlo::SelectOp,
-                stablehlo::GatherOp, stablehlo::ReverseOp>(op)) {
+  if (isMovedByParts(op)) {
     auto select = llvm::dyn_cast<stablehlo::SelectOp>(op);
     ScaledOrigin inner = of(op->getOperand(!select ? 0 : movesFirstArm(select) ? 1 : 2));
     if (const auto* parts = std::get_if<Dequantized>(&inner))
@@ -328,7 +384,7 @@ ScaledOrigin ScaledOrigins::scaled(mlir::Operation* op, mlir::Value codes, mlir:
   grid->value = asE8m0(builder, op->getLoc(), grid->value, changed);
   if (isDivided) {
     grid->value = inverse(builder, op->getLoc(), grid->value);
-    addNote(changed.note, beyondF32(knownScales(grid->value)));
+    addNote(changed.note, beyondF32(numbers.of(grid->value)));
   }
   if (!canBeScale(grid->value))
     return Obstacle{op, "has scales of a type that no scaled tensor has", "convert them to f32"};
@@ -384,7 +440,7 @@ ScaledOrigin ScaledOrigins::combined(mlir::Operation* op, Dequantized parts, Gri
                            [&](std::size_t axis) { return shapes.sizeOf(lhs, axis); });
   }
   parts.scales = make<stablehlo::MulOp>(builder, op->getLoc(), lhs, rhs);
-  addNote(parts.note, beyondF32(knownScales(parts.scales)));
+  addNote(parts.note, beyondF32(numbers.of(parts.scales)));
   return parts;
 }
 

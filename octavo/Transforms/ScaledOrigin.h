@@ -8,6 +8,7 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Transforms/KnownScales.h"
 #include "octavo/Transforms/NarrowReach.h"
 #include "octavo/Transforms/OpenShapes.h"
 #include "octavo/Transforms/TensorFacts.h"
@@ -27,9 +28,11 @@ namespace octavo::transforms {
 
 using Extents = llvm::SmallVector<std::int64_t>;
 
-/// Has a note say more, unless it does.
+/// Appends `more` to a note unless it is already there, or the note is long: a product of many
+/// scales has one of each.
 inline void addNote(std::string& note, const std::string& more) {
-  if (note.find(more) == std::string::npos)
+  constexpr std::size_t kLongestNote = 1000;
+  if (note.size() < kLongestNote && note.find(more) == std::string::npos)
     note += (note.empty() ? "" : ", and ") + more;
 }
 
@@ -62,7 +65,7 @@ using ScaledOrigin = std::variant<std::monostate, Dequantized, Obstacle>;
 /// The one number that all elements are, where constants, broadcasts and conversions show it.
 std::optional<double> splatNumber(mlir::Value value);
 
-/// Whether two values are computed alike from the same ones.
+/// Whether two values are computed alike from the same ones, by at most a thousand operations.
 bool areSame(mlir::Value a, mlir::Value b);
 
 /// Whether every element of a tensor in such blocks has a scale of its own.
@@ -109,6 +112,7 @@ private:
     Extents block;
   };
 
+  llvm::SmallVector<mlir::Value> madeOf(mlir::Value value);
   ScaledOrigin find(mlir::Value value);
   ScaledOrigin traced(mlir::Value value);
   ScaledOrigin scaled(mlir::Operation* op, mlir::Value codes, mlir::Value factor, bool isDivided);
@@ -146,6 +150,7 @@ private:
   static bool movesFirstArm(stablehlo::SelectOp select);
 
   std::optional<Grid> gridOf(mlir::Value value);
+  std::optional<Grid> findGrid(mlir::Value value);
   std::optional<Grid> computed(mlir::Operation* op);
   mlir::Value asE8m0(mlir::OpBuilder& builder, mlir::Location location, mlir::Value scales,
                      Dequantized& noted);
@@ -178,6 +183,8 @@ private:
                      mlir::Type element, mlir::Value like);
 
   llvm::DenseMap<mlir::Value, ScaledOrigin> known;
+  llvm::DenseMap<mlir::Value, std::optional<Grid>> grids;
+  KnownScales numbers;
   NarrowReach reach, reachOfScales{Narrow::CodesAndScales};
   std::vector<mlir::Operation*> made;
 };

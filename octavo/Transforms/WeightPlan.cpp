@@ -10,13 +10,13 @@
 #include "octavo/Reference/Elements.h"
 #include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/MovedWeights.h"
-#include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/SourceNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
-#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 #include <algorithm>
@@ -42,6 +42,7 @@ struct Taker {
 struct Takers {
   std::vector<Taker> all;
   llvm::SmallPtrSet<mlir::Operation*, 8> movement;
+  llvm::DenseSet<std::pair<mlir::Operation*, unsigned>> operands; ///< of users
 
   const DotSide& first() const { return *all.front().side; }
 };
@@ -124,57 +125,59 @@ tl::expected<Mapped, std::string> mapToRoot(mlir::Value root, const Taker& taker
 
 /// Why a value that would become scaled must stay as it is; empty if it need not.
 std::string reasonOfUse(mlir::Value value, const Takers& takers) {
-  for (mlir::OpOperand& use : value.getUses()) {
-    mlir::Operation* user = use.getOwner();
-    if (takers.movement.contains(user)) {
-      const unsigned result = user->getNumResults() > 1 ? use.getOperandNumber() : 0;
-      if (std::string reason = reasonOfUse(user->getResult(result), takers); !reason.empty())
-        return reason;
-      continue;
+  llvm::SetVector<mlir::Value> moved;
+  moved.insert(value);
+  for (std::size_t i = 0; i < moved.size(); ++i)
+    for (mlir::OpOperand& use : moved[i].getUses()) {
+      mlir::Operation* user = use.getOwner();
+      if (takers.movement.contains(user))
+        moved.insert(user->getResult(user->getNumResults() > 1 ? use.getOperandNumber() : 0));
+      else if (!takers.operands.contains({user, use.getOperandNumber()}))
+        return "it is used by " + user->getName().getStringRef().str() + " as well" +
+               (llvm::isa<stablehlo::DotGeneralOp>(user) ? ", in a dot that is left" : "");
     }
-    const bool isTaker = llvm::any_of(takers.all, [&](const Taker& taker) {
-      return taker.user == user && taker.index == use.getOperandNumber();
-    });
-    if (!isTaker)
-      return "it is used by " + user->getName().getStringRef().str() + " as well" +
-             (llvm::isa<stablehlo::DotGeneralOp>(user) ? ", in a dot that is left" : "");
-  }
   return {};
 }
 
-/// How deep calls go from a function; nothing where they come to it again.
-std::optional<unsigned> depthOf(mlir::func::FuncOp function,
-                                llvm::SmallPtrSetImpl<mlir::Operation*>& inside) {
-  if (!inside.insert(function).second)
-    return std::nullopt;
-  std::optional<unsigned> depth = 0;
-  function.walk([&](mlir::func::CallOp call) {
-    mlir::func::FuncOp called = calledFunction(call);
-    const std::optional<unsigned> below = called ? depthOf(called, inside) : 0;
-    depth = depth && below ? std::optional(std::max(*depth, *below + 1)) : std::nullopt;
-  });
-  inside.erase(function);
-  return depth;
-}
+/// How deep calls go from functions; nothing for those that come to themselves or to one that does.
+class CallDepths {
+public:
+  explicit CallDepths(const ProgramCalls& program) {
+    for (mlir::func::FuncOp function : program.calleesFirst()) {
+      if (program.reachesItself(function))
+        continue;
+      std::optional<unsigned> depth = 0;
+      function.walk([&](mlir::func::CallOp call) {
+        mlir::func::FuncOp called = program.called(call);
+        const std::optional<unsigned> below = called ? of(called) : 0;
+        depth = depth && below ? std::optional(std::max(*depth, *below + 1)) : std::nullopt;
+      });
+      if (depth)
+        depths[function] = *depth;
+    }
+  }
 
-std::optional<unsigned> depthOf(mlir::func::FuncOp function) {
-  llvm::SmallPtrSet<mlir::Operation*, 8> inside;
-  return depthOf(function, inside);
-}
+  std::optional<unsigned> of(mlir::func::FuncOp function) const {
+    const auto found = depths.find(function);
+    return found == depths.end() ? std::nullopt : std::optional(found->second);
+  }
+
+private:
+  llvm::DenseMap<mlir::Operation*, unsigned> depths;
+};
 
 /// Why an argument cannot become one of scaled type; empty if it can.
-std::string reasonOfArgument(mlir::BlockArgument argument, const Takers& takers) {
+std::string reasonOfArgument(mlir::BlockArgument argument, const Takers& takers,
+                             const ProgramCalls& program, const CallDepths& depths) {
   mlir::Operation* owner = argument.getOwner()->getParentOp();
   auto function = llvm::dyn_cast<mlir::func::FuncOp>(owner);
   if (!function)
     return "it is an argument of " + owner->getName().getStringRef().str();
   const std::string name = "@" + function.getName().str();
-  if (function.isPrivate() && (callsOf(function).empty() || !depthOf(function)))
+  if (function.isPrivate() && (program.callsOf(function).empty() || !depths.of(function)))
     return "it is an argument of " + name +
            ", which is private and not only called, or calls itself";
-  if (function.isPublic() &&
-      !mlir::SymbolTable::symbolKnownUseEmpty(function.getOperation(),
-                                              function->getParentOfType<mlir::ModuleOp>()))
+  if (function.isPublic() && program.isNamed(function))
     return "it is an argument of " + name + ", which the program itself calls";
   return reasonOfUse(argument, takers);
 }
@@ -223,8 +226,8 @@ numerics::Tensor withColumnsMultiplied(const numerics::Tensor& values, std::int6
 }
 
 /// Why a root is not quantized ahead, and in `sides` and `type` what it needs if it is.
-std::string decide(mlir::Value root, const Takers& takers, std::vector<AheadSide>& sides,
-                   ir::ScaledType& type) {
+std::string decide(mlir::Value root, const Takers& takers, const ProgramCalls& program,
+                   const CallDepths& depths, std::vector<AheadSide>& sides, ir::ScaledType& type) {
   if (!isWide(root))
     return "it is not stored as f32, bf16 or f16";
   if (!llvm::cast<mlir::RankedTensorType>(root.getType()).hasStaticShape())
@@ -250,7 +253,7 @@ std::string decide(mlir::Value root, const Takers& takers, std::vector<AheadSide
   if (haveSeveralExponents(takers, sides))
     return "its dots move other powers of two to its columns";
   if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(root))
-    return reasonOfArgument(argument, takers);
+    return reasonOfArgument(argument, takers, program, depths);
   auto constant = root.getDefiningOp<stablehlo::ConstantOp>();
   if (!constant)
     return "it is a result of " + root.getDefiningOp()->getName().getStringRef().str();
@@ -277,7 +280,8 @@ mlir::func::FuncOp privateFunctionOf(mlir::Value root) {
 
 class Planner {
 public:
-  Planner(const DotChoice& choice, llvm::ArrayRef<Dot> dots) : choice(choice) {
+  Planner(const DotChoice& choice, llvm::ArrayRef<Dot> dots)
+      : choice(choice), depths(choice.calls()) {
     for (const Dot& dot : dots)
       for (const DotSide& side : dot.sides)
         if (side.format && side.isWeight()) {
@@ -290,11 +294,9 @@ public:
     // What a function takes decides what its calls give.
     std::map<unsigned, llvm::SmallVector<mlir::func::FuncOp>> byDepth;
     if (!roots.empty())
-      roots.front().second.all.front().user->getParentOfType<mlir::ModuleOp>().walk(
-          [&](mlir::func::FuncOp function) {
-            if (const auto depth = depthOf(function); depth && function.isPrivate())
-              byDepth[*depth].push_back(function);
-          });
+      for (mlir::func::FuncOp function : choice.calls().calleesFirst())
+        if (const auto depth = depths.of(function); depth && function.isPrivate())
+          byDepth[*depth].push_back(function);
     for (const auto& [depth, functions] : byDepth)
       for (mlir::func::FuncOp function : functions)
         if (!function.isExternal())
@@ -314,6 +316,7 @@ private:
   void take(mlir::Value root, Taker taker) {
     Takers& takers = roots[root];
     takers.movement.insert(taker.movement.begin(), taker.movement.end());
+    takers.operands.insert({taker.user, taker.index});
     takers.all.push_back(std::move(taker));
   }
 
@@ -321,7 +324,8 @@ private:
     const Takers takers = roots.find(root)->second;
     std::vector<AheadSide> sides;
     ir::ScaledType type;
-    if (std::string reason = decide(root, takers, sides, type); !reason.empty()) {
+    if (std::string reason = decide(root, takers, choice.calls(), depths, sides, type);
+        !reason.empty()) {
       made.reasons[root] = reason;
       return llvm::Error::success();
     }
@@ -350,10 +354,9 @@ private:
       made.sides.insert({WeightPlan::SideKey{taker.user, taker.index}, side});
     if (mlir::func::FuncOp function = privateFunctionOf(root)) {
       const unsigned place = llvm::cast<mlir::BlockArgument>(root).getArgNumber();
-      for (mlir::func::CallOp call : callsOf(function)) {
-        const mlir::Value given = call.getOperand(place);
-        const WeightTrace trace = choice.trace(given);
-        made.rootsOfGiven[given] = trace.root;
+      for (mlir::func::CallOp call : choice.calls().callsOf(function)) {
+        const WeightTrace& trace = choice.trace(call.getOperand(place));
+        made.given[root].push_back(trace.root);
         take(trace.root, {&first, call, place, trace.movement, type, axis});
       }
     }
@@ -361,6 +364,7 @@ private:
   }
 
   const DotChoice& choice;
+  CallDepths depths;
   llvm::MapVector<mlir::Value, Takers> roots;
   WeightPlan made;
 };
@@ -379,16 +383,34 @@ std::string WeightPlan::reasonInProgram(const DotSide& side) const {
   return reasonOf(side.trace.root);
 }
 
+/// Of a root, from those of what the calls of its function give.
+void WeightPlan::findReason(mlir::Value root) const {
+  std::string reason = ahead.contains(root) ? "" : reasons.lookup(root);
+  if (const auto roots = given.find(root); ahead.contains(root) && roots != given.end())
+    for (mlir::Value each : roots->second)
+      if (const std::string& own = found.find(each)->second; reason.empty())
+        reason = own;
+  found[root] = std::move(reason);
+}
+
+/// Roots wait in a list for those that calls give: these nest as deep as a program is long.
 std::string WeightPlan::reasonOf(mlir::Value root) const {
-  if (!ahead.contains(root))
-    return reasons.lookup(root);
-  if (mlir::func::FuncOp function = privateFunctionOf(root))
-    for (mlir::func::CallOp call : callsOf(function))
-      if (std::string reason = reasonOf(rootsOfGiven.lookup(
-              call.getOperand(llvm::cast<mlir::BlockArgument>(root).getArgNumber())));
-          !reason.empty())
-        return reason;
-  return {};
+  llvm::SmallVector<mlir::Value> pending = {root};
+  while (!pending.empty()) {
+    const mlir::Value next = pending.back();
+    const std::size_t before = pending.size();
+    const auto roots = given.find(next);
+    if (!found.contains(next) && ahead.contains(next) && roots != given.end())
+      for (mlir::Value each : roots->second)
+        if (!found.contains(each))
+          pending.push_back(each);
+    if (pending.size() != before)
+      continue;
+    pending.pop_back();
+    if (!found.contains(next))
+      findReason(next);
+  }
+  return found.find(root)->second;
 }
 
 } // namespace octavo::transforms

@@ -57,10 +57,13 @@ private:
   friend class Planner;
 
   std::string reasonOf(mlir::Value root) const;
+  void findReason(mlir::Value root) const;
 
   llvm::MapVector<mlir::Value, AheadRoot> ahead;
   llvm::DenseMap<mlir::Value, std::string> reasons;
-  llvm::DenseMap<mlir::Value, mlir::Value> rootsOfGiven; ///< of what calls give
+  /// Of an argument of a private function: the roots of what its calls give.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> given;
+  mutable llvm::DenseMap<mlir::Value, std::string> found; ///< of reasonOf
   std::map<SideKey, AheadSide> sides;
 };
 

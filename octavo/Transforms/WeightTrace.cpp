@@ -9,7 +9,6 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Transforms/CarriedUnchanged.h"
-#include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/Movement.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,13 +17,12 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace octavo::transforms {
 
 namespace {
-
-using IsParameter = std::function<bool(mlir::BlockArgument, llvm::StringRef)>;
 
 /// Whether an operation that moves values gives a part of a weight that is still one: what indices
 /// choose is a matrix, one of a stack of layers or experts or a range of its columns, and no row,
@@ -52,122 +50,6 @@ std::string nameOf(stablehlo::ConstantOp constant) {
   return resource ? resource.getRawHandle().getKey().str() : "constant";
 }
 
-class Tracer {
-public:
-  explicit Tracer(const IsParameter& isParameter) : isParameter(isParameter) {}
-
-  WeightTrace trace(mlir::Value value) {
-    if (const auto found = known.find(value); found != known.end())
-      return found->second;
-    WeightTrace result = traced(value);
-    known.insert({value, result});
-    return result;
-  }
-
-private:
-  WeightTrace traced(mlir::Value value) {
-    WeightTrace result;
-    while (mlir::Operation* op = value.getDefiningOp()) {
-      if (auto constant = llvm::dyn_cast<stablehlo::ConstantOp>(op)) {
-        result.origin = Origin::Constant;
-        result.name = nameOf(constant);
-        break;
-      }
-      const mlir::Value from = keepsWeight(op) ? movedFrom(value) : mlir::Value();
-      if (!from)
-        break;
-      result.movement.push_back(op);
-      value = from;
-    }
-    result.root = value;
-    result.sources = {value};
-    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value))
-      traceArgument(argument, result);
-    else if (auto loop = value.getDefiningOp<stablehlo::WhileOp>())
-      traceLoop(loop, llvm::cast<mlir::OpResult>(value).getResultNumber(), result);
-    else if (auto joined = value.getDefiningOp<stablehlo::ConcatenateOp>())
-      traceJoined(joined, result);
-    else if (mlir::Value operand = handedThrough(value, keepsWeight))
-      take(result, trace(operand));
-    return result;
-  }
-
-  void traceArgument(mlir::BlockArgument argument, WeightTrace& result) {
-    mlir::Operation* owner = argument.getOwner()->getParentOp();
-    if (llvm::isa<sdy::ManualComputationOp, sdy::NamedComputationOp>(owner))
-      return take(result, trace(owner->getOperand(argument.getArgNumber())));
-    if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(owner))
-      return traceLoop(loop, argument.getArgNumber(), result);
-    auto function = llvm::dyn_cast<mlir::func::FuncOp>(owner);
-    if (!function || !argument.getOwner()->isEntryBlock())
-      return;
-    const std::string name = ir::argumentName(function, argument.getArgNumber());
-    if (isParameter(argument, name)) {
-      result.origin = Origin::Parameter;
-      result.name = name;
-      return;
-    }
-    // A program that calls itself around in a circle gives no weight.
-    if (!visited.insert(argument).second)
-      return;
-    traceCalls(function, argument.getArgNumber(), result);
-    visited.erase(argument);
-  }
-
-  /// A parameter that a loop is given stays one, though a training step changes it; zeros do not.
-  void traceLoop(stablehlo::WhileOp loop, unsigned index, WeightTrace& result) {
-    const WeightTrace given = trace(loop->getOperand(index));
-    if (given.origin != Origin::Constant || isUnchanged(loop, index))
-      take(result, given);
-  }
-
-  /// Weights side by side are one, of all their names.
-  void traceJoined(stablehlo::ConcatenateOp joined, WeightTrace& result) {
-    Origin origin = Origin::Constant;
-    llvm::SmallVector<std::string> names;
-    for (mlir::Value part : joined.getInputs()) {
-      const WeightTrace given = trace(part);
-      if (given.origin == Origin::Computed)
-        return;
-      if (given.origin == Origin::Parameter)
-        origin = Origin::Parameter;
-      if (!llvm::is_contained(names, given.name))
-        names.push_back(given.name);
-    }
-    result.origin = origin;
-    result.name = llvm::join(names, ", ");
-  }
-
-  void traceCalls(mlir::func::FuncOp function, unsigned index, WeightTrace& result) {
-    std::optional<WeightTrace> common;
-    for (mlir::func::CallOp call : callsOf(function)) {
-      const WeightTrace given = trace(call.getOperand(index));
-      if (!common) {
-        common = given;
-        continue;
-      }
-      if (given.origin == Origin::Computed)
-        common->origin = Origin::Computed;
-      for (mlir::Value source : given.sources)
-        if (!llvm::is_contained(common->sources, source))
-          common->sources.push_back(source);
-    }
-    if (common)
-      take(result, *common);
-  }
-
-  /// The root of `result` is what `given` describes outside.
-  static void take(WeightTrace& result, const WeightTrace& given) {
-    result.origin = given.origin;
-    result.name = given.origin == Origin::Computed ? "" : given.name;
-    result.sources = given.sources;
-  }
-
-  const IsParameter& isParameter;
-  llvm::DenseSet<mlir::Value> visited;
-  llvm::DenseMap<mlir::Value, WeightTrace> known; ///< a value joined with itself is traced once
-};
-
 /// Whether every value of one float type is one of another.
 bool holdsAll(mlir::Type wide, mlir::Type narrow) {
   const auto* to = elementFormat(wide);
@@ -184,10 +66,135 @@ bool losesNothing(stablehlo::ConvertOp convert) {
                   mlir::getElementTypeOrSelf(convert.getOperand().getType()));
 }
 
-WeightTrace
-traceWeight(mlir::Value operand,
-            const std::function<bool(mlir::BlockArgument, llvm::StringRef)>& isParameter) {
-  return Tracer(isParameter).trace(operand);
+/// Finds the root of a value, and the values that decide what the root is.
+void WeightTraces::expand(mlir::Value value) {
+  auto visit = std::make_unique<Visit>();
+  WeightTrace& trace = visit->trace;
+  mlir::Value root = value;
+  while (mlir::Operation* op = root.getDefiningOp()) {
+    if (auto constant = llvm::dyn_cast<stablehlo::ConstantOp>(op)) {
+      trace.origin = Origin::Constant;
+      trace.name = nameOf(constant);
+      break;
+    }
+    const mlir::Value from = keepsWeight(op) ? movedFrom(root) : mlir::Value();
+    if (!from)
+      break;
+    trace.movement.push_back(op);
+    root = from;
+  }
+  trace.root = root;
+  trace.sources = {root};
+  if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(root)) {
+    mlir::Operation* owner = argument.getOwner()->getParentOp();
+    const unsigned number = argument.getArgNumber();
+    auto function = llvm::dyn_cast<mlir::func::FuncOp>(owner);
+    if (llvm::isa<sdy::ManualComputationOp, sdy::NamedComputationOp, stablehlo::WhileOp>(owner)) {
+      visit->by.push_back(owner->getOperand(number));
+    } else if (function && argument.getOwner()->isEntryBlock()) {
+      const std::string name = ir::argumentName(function, number);
+      if (isParameter(argument, name)) {
+        trace.origin = Origin::Parameter;
+        trace.name = name;
+      } else {
+        for (mlir::func::CallOp call : program.callsOf(function))
+          visit->by.push_back(call.getOperand(number));
+      }
+    }
+  } else if (auto loop = root.getDefiningOp<stablehlo::WhileOp>()) {
+    visit->by.push_back(loop->getOperand(placeOfResult(root)));
+  } else if (auto joined = root.getDefiningOp<stablehlo::ConcatenateOp>()) {
+    visit->by.append(joined.getInputs().begin(), joined.getInputs().end());
+  } else if (mlir::Value operand = handedThrough(root, keepsWeight, &program)) {
+    visit->by.push_back(operand);
+  }
+  visits[value] = std::move(visit);
+}
+
+/// Says what a value is when it is known what decides that. A program that calls itself around in a
+/// circle gives no weight: what it comes from is not known then.
+void WeightTraces::finish(mlir::Value value) {
+  Visit& visit = *visits.find(value)->second;
+  visit.isKnown = true;
+  if (visit.by.empty())
+    return;
+  WeightTrace& result = visit.trace;
+  const mlir::Value root = result.root;
+  auto argument = llvm::dyn_cast<mlir::BlockArgument>(root);
+  mlir::Operation* around = argument ? argument.getOwner()->getParentOp() : root.getDefiningOp();
+  if (llvm::isa<mlir::func::FuncOp>(around))
+    return finishCalls(result, visit.by);
+  if (llvm::isa<stablehlo::ConcatenateOp>(around))
+    return finishJoined(result, visit.by);
+  // A parameter that a loop is given stays one, though a training step changes it; zeros do not.
+  if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(around)) {
+    const auto given = visits.find(visit.by.front());
+    const unsigned place = argument ? argument.getArgNumber() : placeOfResult(root);
+    if (given->second->trace.origin == Origin::Constant && !isUnchanged(loop, place, &program))
+      return;
+  }
+  take(result, visit.by.front());
+}
+
+/// The root of `result` is what another value is outside.
+void WeightTraces::take(WeightTrace& result, mlir::Value from) {
+  const Visit& given = *visits.find(from)->second;
+  if (!given.isKnown)
+    return;
+  result.origin = given.trace.origin;
+  result.name = given.trace.origin == Origin::Computed ? "" : given.trace.name;
+  result.sources = given.trace.sources;
+}
+
+/// Weights side by side are one, of all their names.
+void WeightTraces::finishJoined(WeightTrace& result, llvm::ArrayRef<mlir::Value> parts) {
+  Origin origin = Origin::Constant;
+  llvm::SetVector<llvm::StringRef> names;
+  for (mlir::Value part : parts) {
+    const Visit& given = *visits.find(part)->second;
+    if (!given.isKnown || given.trace.origin == Origin::Computed)
+      return;
+    if (given.trace.origin == Origin::Parameter)
+      origin = Origin::Parameter;
+    names.insert(given.trace.name);
+  }
+  result.origin = origin;
+  result.name = llvm::join(names, ", ");
+}
+
+void WeightTraces::finishCalls(WeightTrace& result, llvm::ArrayRef<mlir::Value> given) {
+  take(result, given.front());
+  llvm::DenseSet<mlir::Value> known(result.sources.begin(), result.sources.end());
+  for (mlir::Value operand : given.drop_front()) {
+    const Visit& other = *visits.find(operand)->second;
+    if (!other.isKnown || other.trace.origin == Origin::Computed) {
+      result.origin = Origin::Computed;
+      result.name = "";
+    }
+    if (other.isKnown)
+      for (mlir::Value source : other.trace.sources)
+        if (known.insert(source).second)
+          result.sources.push_back(source);
+  }
+}
+
+const WeightTrace& WeightTraces::of(mlir::Value operand) {
+  llvm::SmallVector<mlir::Value> pending = {operand};
+  while (!pending.empty()) {
+    const mlir::Value next = pending.back();
+    const auto found = visits.find(next);
+    if (found == visits.end()) {
+      expand(next);
+      for (mlir::Value each : visits.find(next)->second->by)
+        if (!visits.contains(each))
+          pending.push_back(each);
+      continue;
+    }
+    pending.pop_back();
+    if (!found->second->isKnown)
+      finish(next);
+  }
+  return visits.find(operand)->second->trace;
 }
 
 std::optional<PermutedRoot> permutedRoot(const WeightTrace& trace, std::int64_t rank) {

@@ -2,12 +2,15 @@
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Transforms/FunctionCalls.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -29,14 +32,39 @@ struct WeightTrace {
   llvm::SmallVector<mlir::Operation*> movement; ///< from the operand back to the root
 };
 
-/// Follows an operand back through what moves values (Movement.h), where a part that indices choose
+/// Follows operands back through what moves values (Movement.h), where a part that indices choose
 /// is still a matrix. Weights side by side are one. An argument of a private function that is only
 /// called is a weight if all calls give it one; so is, in a computation of Shardy, a part of one,
 /// and what a loop carries where it is given a parameter, or a constant that it does not change.
-/// `isParameter` says of a function's argument whether the caller calls it a weight.
-WeightTrace
-traceWeight(mlir::Value operand,
-            const std::function<bool(mlir::BlockArgument, llvm::StringRef name)>& isParameter);
+/// Each value is looked at once, of a program as it stands.
+class WeightTraces {
+public:
+  /// Says of a function's argument whether the caller calls it a weight.
+  using IsParameter = std::function<bool(mlir::BlockArgument, llvm::StringRef name)>;
+
+  WeightTraces(const ProgramCalls& program, IsParameter isParameter)
+      : program(program), isParameter(std::move(isParameter)) {}
+
+  const WeightTrace& of(mlir::Value operand);
+
+private:
+  void expand(mlir::Value value);
+  void finish(mlir::Value value);
+  void finishCalls(WeightTrace& result, llvm::ArrayRef<mlir::Value> given);
+  void finishJoined(WeightTrace& result, llvm::ArrayRef<mlir::Value> parts);
+  void take(WeightTrace& result, mlir::Value from);
+
+  /// A value that is looked at, and what decides what it is, beside the root.
+  struct Visit {
+    WeightTrace trace;
+    llvm::SmallVector<mlir::Value> by = {};
+    bool isKnown = false;
+  };
+
+  const ProgramCalls& program;
+  IsParameter isParameter;
+  llvm::DenseMap<mlir::Value, std::unique_ptr<Visit>> visits;
+};
 
 /// Whether it gives the values as they are.
 bool losesNothing(stablehlo::ConvertOp convert);
