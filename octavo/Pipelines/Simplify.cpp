@@ -1,6 +1,7 @@
 #include "octavo/Pipelines/Simplify.h"
 
 #include "octavo/Conversion/Steps/ChoiceBatches.h"
+#include "octavo/Conversion/Steps/CutViews.h"
 #include "octavo/Conversion/Steps/Nodes.h"
 #include "octavo/Conversion/Steps/ScaledProducts.h"
 #include "octavo/Conversion/Steps/ScaledSides.h"
@@ -13,6 +14,7 @@
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Pipelines/InlineCalls.h"
 #include "octavo/Transforms/Legalizations/LegalizeBatchNorm.h"
 #include "octavo/Transforms/LegalizeCHLO/LegalizeCHLO.h"
 #include "octavo/Transforms/Passes.h"
@@ -213,7 +215,6 @@ llvm::Error simplify(mlir::ModuleOp module) {
   legalize.addPass(transforms::createLegalizeComposites());
   legalize.addPass(transforms::createLegalizeArith());
   legalize.addPass(transforms::createInlineFusedDots());
-  simplify.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {}));
   // Numbers that exporters convert and broadcast would be kernels of their own.
   simplify.addPass(transforms::createFoldConstants({.maxElements = 1}));
   simplify.addPass(mlir::createCanonicalizerPass());
@@ -225,9 +226,11 @@ llvm::Error simplify(mlir::ModuleOp module) {
     return llvm::createStringError(diagnostics.found());
   legalizeExactly(module);
   transforms::legalizeBatchNorm(module);
+  inlineCalls(module);
   if (mlir::failed(simplify.run(module)))
     return llvm::createStringError(diagnostics.found());
   handOn(module);
+  conversion::cutViews(module);
   if (mlir::failed(hoist.run(module)))
     return llvm::createStringError(diagnostics.found());
   widenScaled(module);

@@ -6,8 +6,8 @@
 
 namespace octavo::pipelines {
 
-/// Makes a program one function, its calls inlined, what is constant folded, of operations that
-/// there is code for where these keep its bits.
+/// Inlines the calls of a program (InlineCalls.h), folds what is constant, and makes its operations
+/// those that there is code for where these keep its bits.
 llvm::Error simplify(mlir::ModuleOp module);
 
 } // namespace octavo::pipelines

@@ -1,6 +1,7 @@
 #include "octavo/Steps/ProgramFields.h"
 
 #include "octavo/Kernels/Product/PackedSizes.h"
+#include "octavo/Steps/Call.h"
 #include "octavo/Steps/Chain.h"
 #include "octavo/Steps/ComplexProduct.h"
 #include "octavo/Steps/Control.h"
@@ -18,12 +19,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace octavo::steps {
 
 namespace {
 
 constexpr std::int64_t kMostRank = 64, kMostDepth = 64;
+constexpr int kMostCallDepth = 4096; // each level is one of the stack
 
 /// A step without fields.
 std::unique_ptr<Step> emptyStep(StepType type, OperationTextPtr op) {
@@ -76,6 +79,10 @@ std::unique_ptr<Step> emptyStep(StepType type, OperationTextPtr op) {
     return std::make_unique<FourierStep>(std::move(op));
   case StepType::Running:
     return std::make_unique<RunningStep>(std::move(op));
+  case StepType::Function:
+    return std::make_unique<FunctionStep>(std::move(op));
+  case StepType::Call:
+    return std::make_unique<CallStep>(std::move(op));
   }
   return nullptr;
 }
@@ -193,9 +200,10 @@ void ProgramFields::batch(MatrixBatch& batch) {
 
 void ProgramFields::shape(std::vector<std::int64_t>& extents) {
   list(extents, kMostRank, [&](std::int64_t& extent) { number(extent); });
-  std::uint64_t all = 1;
+  std::uint64_t all = 1; // of those that are not empty: steps count with them
   for (const std::int64_t extent : extents)
-    all = bytes({static_cast<std::int64_t>(all), extent});
+    if (extent != 0)
+      all = bytes({static_cast<std::int64_t>(all), extent});
   if (problem)
     extents.clear(); // its elements are not to be counted
 }
@@ -204,7 +212,8 @@ void ProgramFields::shape(std::vector<ItemNumber>& extents) {
   list(extents, kMostRank, [&](ItemNumber& extent) { number(extent); });
   ItemNumber all = 1;
   for (const ItemNumber& extent : extents)
-    all = times(all, extent);
+    if (extent != 0)
+      all = times(all, extent);
   if (problem)
     extents.clear();
 }
@@ -288,8 +297,13 @@ void ProgramFields::options(numerics::QuantizeOptions& options) {
     number(wide, 0, 22);
     bits = static_cast<std::uint8_t>(wide);
   });
-  real(options.leastAmax);
-  maybe(options.amax, [&](float& amax) { real(amax); });
+  const auto magnitude = [&](float& value) {
+    real(value);
+    if (!(value >= 0) || std::isinf(value))
+      fail("a magnitude that is negative or no number");
+  };
+  magnitude(options.leastAmax);
+  maybe(options.amax, magnitude);
   choice(options.scaleValues, ScaleValues::PowersOfTwo);
   choice(options.ratio, BlockRatio::Inverted);
   choice(options.exponent, ExponentForm::Log2);
@@ -322,13 +336,13 @@ void ProgramFields::plan(OpenPlan& plan) {
   for (const ItemNumber& along : {plan.leftAlong, plan.rightAlong})
     if (along.isOpen() && along != plan.depth)
       return fail("blocks of items that are less than an axis");
+  if (plan.one.left.element == nullptr || plan.one.right.element == nullptr ||
+      plan.one.right.scale == nullptr)
+    return fail("a product of formats that are none");
   if (plan.isOpen() && !problem)
     ofPlans = mostOf(plan, mostItemsOfRun());
   if (!isReading())
     return;
-  if (plan.one.left.element == nullptr || plan.one.right.element == nullptr ||
-      plan.one.right.scale == nullptr)
-    return fail("a product of formats that are none");
   const std::int64_t items = std::max<std::int64_t>(1, of.items.least);
   auto made = kernels::productPlan(plan.left(items), plan.right(items), plan.depth.of(items));
   if (!made)
@@ -563,6 +577,30 @@ void ProgramFields::kernel(const KernelFunction*& function, std::int64_t* number
     function = &of.functions[static_cast<std::size_t>(index)];
 }
 
+void ProgramFields::function(const FunctionStep& step) {
+  if (depth != 1)
+    fail("a function within another sequence than the program's");
+  if (depthOfCalls == kMostCallDepth)
+    fail("functions that call functions, too deep");
+  callable.try_emplace(&step, static_cast<std::int64_t>(functions.size()));
+  functions.push_back({&step, std::exchange(depthOfCalls, 0) + 1});
+}
+
+void ProgramFields::callee(const FunctionStep*& step) {
+  std::int64_t index = 0;
+  if (const auto found = callable.find(step); found != callable.end())
+    index = found->second;
+  const auto count = static_cast<std::int64_t>(functions.size());
+  if (count == 0)
+    fail("a call before any function");
+  number(index, 0, std::max<std::int64_t>(0, count - 1));
+  if (problem)
+    return;
+  const Callable& called = functions[static_cast<std::size_t>(index)];
+  depthOfCalls = std::max(depthOfCalls, called.depth);
+  step = called.step;
+}
+
 void ProgramFields::steps(Sequence& sequence) {
   if (depth == kMostDepth)
     return fail("loops within loops, too deep");
@@ -579,7 +617,7 @@ void ProgramFields::steps(Sequence& sequence) {
       op = *step->operation();
       type = step->type();
     }
-    choice(type, StepType::Running);
+    choice(type, StepType::Call);
     for (std::string* part : {&op.name, &op.location, &op.source, &op.function, &op.input})
       text(*part);
     if (isReading()) {

@@ -28,6 +28,8 @@
 
 namespace octavo::steps {
 
+class FunctionStep;
+
 /// Part of an array: `count` places that lie `stride` apart, in elements.
 struct Extent {
   ItemNumber count, stride;
@@ -159,6 +161,10 @@ public:
   /// What lies at `from` among the values takes the place of another.
   void becomes(int value, int from);
   void kernel(const KernelFunction*& function, std::int64_t* number = nullptr);
+  /// Notes a function that the steps after it may call.
+  void function(const FunctionStep& step);
+  /// One that was noted.
+  void callee(const FunctionStep*& step);
   void steps(Sequence& sequence);
 
   /// The chain whose links come next; then none. Its slots have memory for one range each.
@@ -252,6 +258,13 @@ private:
   /// What the sequences that are read have packed, and the chain in which it was before.
   std::vector<std::pair<Packed*, int>> packedNow;
   std::set<int> rights;
+  struct Callable {
+    const FunctionStep* step;
+    int depth; ///< of it and of what it calls
+  };
+  std::vector<Callable> functions;
+  std::map<const FunctionStep*, std::int64_t> callable; ///< their numbers
+  int depthOfCalls = 0;                                 ///< that were read since the last function
   std::map<int, ScaledShape> scaledValues;
   std::set<int> unscaled; ///< values that are no scaled tensors
 };

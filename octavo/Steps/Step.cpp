@@ -36,6 +36,10 @@ std::string_view name(StepFacts::Kind kind) {
     return "loop";
   case StepFacts::Kind::Branch:
     return "branch";
+  case StepFacts::Kind::Function:
+    return "function";
+  case StepFacts::Kind::Call:
+    return "call";
   case StepFacts::Kind::Interpreted:
     return "interpreted";
   }

@@ -176,7 +176,9 @@ struct StepFacts {
     Copy,
     Loop,
     Branch,
-    Interpreted
+    Interpreted,
+    Function,
+    Call
   };
   Kind kind;
   /// The operations of a kernel; of a product or packing, what is multiplied; of what the
@@ -227,6 +229,8 @@ enum class StepType : std::uint8_t {
   TriangularSolve,
   Fourier,
   Running,
+  Function,
+  Call,
 };
 
 class Step {

@@ -1,6 +1,7 @@
 // What each step consists of in a file (ProgramFields.h); those of products: ProductFields.cpp
 // and ScaledFields.cpp.
 #include "octavo/Steps/StepFields.h"
+#include "octavo/Steps/Call.h"
 #include "octavo/Steps/Control.h"
 #include "octavo/Steps/Fourier.h"
 #include "octavo/Steps/Guards.h"
@@ -115,6 +116,7 @@ void SortStep::fields(ProgramFields& fields) {
     fields.fail("lines that are too long to be sorted");
   else
     fields.ofItem(2 * lines.length.factor * (ProgramFields::kMost / most));
+  fields.bytes({lines.outer, lines.length, lines.inner}); // of no tensor, too
   fields.list(tensors, kMost, [&](Tensor& tensor) {
     fields.number(tensor.bytes, 1, 16);
     if (!std::has_single_bit(static_cast<unsigned>(tensor.bytes)))
@@ -259,6 +261,31 @@ void BranchStep::fields(ProgramFields& fields) {
   });
   if (branches.empty())
     fields.fail("an operation without branches");
+}
+
+void FunctionStep::fields(ProgramFields& fields) {
+  fields.list(arguments, kMost, [&](Place& place) { fields.place(place, Access::Write); });
+  fields.steps(body);
+  fields.list(results, kMost, [&](Place& place) { fields.place(place, Access::Read); });
+  for (const std::vector<Place>* places : {&arguments, &results})
+    for (const Place& place : *places)
+      if (!place.memory)
+        fields.fail("an argument or a result of a function that is called is no tensor");
+  fields.function(*this); // it does not call itself
+}
+
+void CallStep::fields(ProgramFields& fields) {
+  fields.callee(callee);
+  fields.list(operands, kMost, [&](Place& place) { fields.place(place, Access::Read); });
+  fields.list(results, kMost, [&](Place& place) { fields.place(place, Access::Write); });
+  if (fields.failed())
+    return;
+  if (operands.size() != callee->arguments.size() || results.size() != callee->results.size())
+    return fields.fail("a call of a function of other arguments or results");
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    sameType(fields, operands[i], callee->arguments[i]);
+  for (std::size_t i = 0; i < results.size(); ++i)
+    sameType(fields, callee->results[i], results[i]);
 }
 
 } // namespace octavo::steps

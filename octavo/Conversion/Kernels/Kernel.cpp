@@ -19,6 +19,8 @@ constexpr std::int64_t kRowsOfLine = 16, kRowsOfSum = 64;
 /// Loops that the columns of a row are cut into, each of which is code.
 constexpr std::size_t kMostParts = 128;
 constexpr std::int64_t kFewTurns = 8;
+/// Instructions of a loop from which on there are enough to do at once without a second vector.
+constexpr std::size_t kManyInstructions = 1024;
 
 bool isFusedMultiplyAdd(const llvm::Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
@@ -54,15 +56,17 @@ llvm::MDNode* ofFewTurns(llvm::LLVMContext& context) {
 
 /// Memory that the code reads, found before there is code, so that the function has its arguments.
 void KernelEmitter::collectArguments(mlir::Value value, llvm::DenseSet<mlir::Value>& seen) {
-  if (!seen.insert(value).second)
-    return;
-  mlir::Operation* op = value.getDefiningOp();
-  if (op == nullptr || (!kernel.members.contains(op) && !isInlined(op))) {
-    addArgument(value);
-    return;
+  llvm::SmallVector<mlir::Value> open{value};
+  while (!open.empty()) {
+    const mlir::Value next = open.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    mlir::Operation* op = next.getDefiningOp();
+    if (op == nullptr || (!kernel.members.contains(op) && !isInlined(op)))
+      addArgument(next);
+    else
+      llvm::append_range(open, llvm::reverse(op->getOperands()));
   }
-  for (mlir::Value operand : op->getOperands())
-    collectArguments(operand, seen);
 }
 
 /// Calls f for the results of members that an operation's operands are, or are views of.
@@ -94,21 +98,32 @@ void KernelEmitter::planPhases() {
   }
 }
 
-int KernelEmitter::costOfRepeating(mlir::Value value) {
-  while (isView(value.getDefiningOp()) && !kernel.members.contains(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  mlir::Operation* op = value.getDefiningOp();
-  if (op == nullptr || !kernel.members.contains(op) || isReduction(op) || ofRows.contains(op) ||
-      kernel.stored.contains(value) || kept.contains(value))
-    return 1;
-  int cost = costOf(op);
-  for (mlir::Value operand : op->getOperands())
-    cost += costOfRepeating(operand);
-  return cost;
+/// Whether a value costs kDearToRepeat to compute again, each use of what it is made of counted:
+/// what looks at values ends there, however often they use one another.
+bool KernelEmitter::isDearToRepeat(mlir::Value value) const {
+  int cost = 0;
+  llvm::SmallVector<mlir::Value> open{value};
+  while (!open.empty() && cost < kDearToRepeat) {
+    mlir::Value next = open.pop_back_val();
+    while (isView(next.getDefiningOp()) && !kernel.members.contains(next.getDefiningOp()))
+      next = next.getDefiningOp()->getOperand(0);
+    mlir::Operation* op = next.getDefiningOp();
+    if (op == nullptr || !kernel.members.contains(op) || isReduction(op) || ofRows.contains(op) ||
+        kernel.stored.contains(next) || kept.contains(next)) {
+      ++cost;
+      continue;
+    }
+    cost += costOf(op);
+    llvm::append_range(open, op->getOperands());
+  }
+  return cost >= kDearToRepeat;
 }
 
-/// Finds what a phase needs of earlier ones.
+/// Finds what a phase needs of earlier ones. What was looked at for a phase is not again: more is
+/// kept since, which makes nothing dearer.
 void KernelEmitter::planKept(mlir::Operation* user, int atPhase) {
+  if (!planned.insert({user, atPhase}).second)
+    return;
   forMembersRead(kernel.members, user, [&](mlir::Value result) {
     mlir::Operation* source = result.getDefiningOp();
     if (isReduction(source) || ofRows.contains(source))
@@ -116,7 +131,7 @@ void KernelEmitter::planKept(mlir::Operation* user, int atPhase) {
     if (phases.lookup(source) < atPhase) {
       if (kernel.stored.contains(result) || kept.contains(result))
         return;
-      if (costOfRepeating(result) >= kDearToRepeat) {
+      if (isDearToRepeat(result)) {
         kept[result] = nullptr;
         return;
       }
@@ -150,7 +165,7 @@ template <typename Body> void KernelEmitter::loop(llvm::Value* begin, llvm::Valu
   llvm::BasicBlock* last = b.GetInsertBlock();
   i->addIncoming(next, last);
   llvm::Instruction* again = b.CreateCondBr(b.CreateICmpSLT(next, end), head, after);
-  if (last == head && llvm::any_of(*head, isFusedMultiplyAdd))
+  if (last == head && head->size() < kManyInstructions && llvm::any_of(*head, isFusedMultiplyAdd))
     again->setMetadata(llvm::LLVMContext::MD_loop, ofTwoVectors(b.getContext()));
   else if (!partRead.empty() && turns && *turns < kFewTurns)
     again->setMetadata(llvm::LLVMContext::MD_loop, ofFewTurns(b.getContext()));

@@ -10,8 +10,16 @@
 
 namespace octavo::conversion {
 
-llvm::Value* KernelEmitter::element(mlir::Value value, const Index& linear) {
-  if (isArgument(value) && !kernel.stored.contains(value)) {
+llvm::Value* KernelEmitter::element(mlir::Value value, const Index& index) {
+  const auto isRead = [&](mlir::Value each) {
+    return isArgument(each) && !kernel.stored.contains(each);
+  };
+  Element source{value, index};
+  while (!isRead(source.tensor) && isView(source.tensor.getDefiningOp()))
+    source = sourceOf(source.tensor.getDefiningOp(), source.linear, *this);
+  value = source.tensor;
+  const Index& linear = source.linear;
+  if (isRead(value)) {
     // Code is made in the order in which it runs, and each place is one row's and column's.
     if (const auto argument = overwritten.find(value); argument != overwritten.end()) {
       argument->second.reads.push_back(linear);
@@ -23,10 +31,6 @@ llvm::Value* KernelEmitter::element(mlir::Value value, const Index& linear) {
   mlir::Operation* op = value.getDefiningOp();
   if (kernel.members.contains(op))
     return member(op, value, linear);
-  if (isView(op)) {
-    const Element source = sourceOf(op, linear, *this);
-    return element(source.tensor, source.linear);
-  }
   if (const auto bits = splatBits(value))
     return scalars.constant(elementOf(value), *bits);
   const mlir::Type word = mlir::IntegerType::get(value.getContext(), 64);

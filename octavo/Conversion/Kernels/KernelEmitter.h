@@ -58,6 +58,7 @@ private:
   std::int64_t rowsOfBlock = 0;
   llvm::DenseMap<mlir::Value, llvm::Value*> rowValues, columnValues;
   llvm::DenseMap<mlir::Value, llvm::AllocaInst*> kept;
+  llvm::DenseSet<std::pair<mlir::Operation*, int>> planned; ///< looked at for a phase
   /// A place of the one input that a loop reads of those that a member joins.
   llvm::DenseMap<mlir::Operation*, std::int64_t> partRead;
 
@@ -75,7 +76,7 @@ private:
   void collectArguments(mlir::Value value, llvm::DenseSet<mlir::Value>& seen);
   void planPhases();
   void planKept(mlir::Operation* member, int atPhase);
-  int costOfRepeating(mlir::Value value);
+  bool isDearToRepeat(mlir::Value value) const;
 
   llvm::Value* element(mlir::Value value, const Index& linear) override;
   llvm::Value* member(mlir::Operation* op, mlir::Value result, const Index& linear);

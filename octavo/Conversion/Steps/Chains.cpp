@@ -378,18 +378,21 @@ void ChainBuilder::findEpilogues() {
           rows != 0 && isProduct(product) && !product.epilogue && finishes(node, product, rows);
       return fits ? &product : nullptr;
     };
-    for (std::size_t i = 0; i < links.size();) {
-      if (Node* product = productOf(links[i])) {
-        product->epilogue = std::make_shared<const Node>(std::move(links[i]));
-        links.erase(links.begin() + static_cast<std::ptrdiff_t>(i));
+    std::size_t left = 0;
+    for (Node& link : links) {
+      if (Node* product = productOf(link)) {
+        product->epilogue = std::make_shared<const Node>(std::move(link));
         for (mlir::Value value : madeBy(*product->epilogue))
           makers[value] = makers.lookup(product->op->getResult(0));
         continue;
       }
-      for (mlir::Value value : madeBy(links[i]))
-        makers[value] = {c, i};
-      ++i;
+      for (mlir::Value value : madeBy(link))
+        makers[value] = {c, left};
+      if (&links[left] != &link)
+        links[left] = std::move(link);
+      ++left;
     }
+    links.erase(links.begin() + static_cast<std::ptrdiff_t>(left), links.end());
   }
   std::erase_if(chains, [](const Chain& chain) { return chain.links.empty(); });
 }

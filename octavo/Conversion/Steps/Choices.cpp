@@ -3,6 +3,7 @@
 #include "octavo/Conversion/Kernels/Kernel.h"
 #include "octavo/Conversion/Kernels/Scalars.h"
 #include "octavo/Conversion/Steps/Nodes.h"
+#include "octavo/Dialect/CalledFunction.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
@@ -191,7 +192,7 @@ bool comesAgain(mlir::Value memory) {
   const auto argument = mlir::cast<mlir::BlockArgument>(memory);
   mlir::Operation* const parent = argument.getOwner()->getParentOp();
   if (!llvm::isa<stablehlo::WhileOp>(parent))
-    return llvm::isa<mlir::func::FuncOp>(parent);
+    return llvm::isa<mlir::func::FuncOp>(parent) && !isCalled(parent);
   const unsigned number = argument.getArgNumber();
   mlir::Block& body = parent->getRegion(1).front();
   return argument == body.getArgument(number) &&

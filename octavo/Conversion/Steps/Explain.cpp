@@ -108,6 +108,8 @@ void Count::add(const steps::Sequence& sequence, int depth) {
     case StepFacts::Kind::Copy:
     case StepFacts::Kind::Loop:
     case StepFacts::Kind::Branch:
+    case StepFacts::Kind::Function:
+    case StepFacts::Kind::Call:
       addTo(found.others, std::string(name(facts.kind)));
       break;
     }

@@ -12,6 +12,7 @@
 #include "octavo/Dialect/StableHLO/LinearAlgebra.h"
 #include "octavo/Dialect/StableHLO/Random.h"
 #include "octavo/Dialect/StableHLO/Sort.h"
+#include "octavo/Steps/Call.h"
 #include "octavo/Steps/Kernel.h"
 #include "octavo/Steps/Product.h"
 #include "octavo/Steps/ScaledParts.h"
@@ -20,6 +21,7 @@
 #include "llvm/ADT/StringMap.h"
 
 #include <limits>
+#include <map>
 
 namespace octavo::conversion {
 
@@ -72,9 +74,16 @@ private:
     int position;
   };
   std::vector<Overwriter> overwriters;
-  int position = 0;         ///< of the next step
-  int link = 0;             ///< of the next link of a chain
-  std::optional<int> token; ///< the place of all tokens
+  std::vector<int> usedSlotNumbers; ///< of each use of a slot
+  int position = 0;                 ///< of the next step
+  int link = 0;                     ///< of the next link of a chain
+  std::optional<int> token;         ///< the place of all tokens
+  struct CalledFunction {
+    const steps::FunctionStep* step = nullptr;
+    std::size_t firstSlot = 0, endSlot = 0; ///< its own
+  };
+  std::map<llvm::StringRef, CalledFunction> calledFunctionsByName;
+  std::size_t calledSlots = 0; ///< of all of them, before those of the function itself
   static constexpr int kAlways = std::numeric_limits<int>::max();
 
   Place newPlace(mlir::Type type);
@@ -123,6 +132,11 @@ private:
   llvm::Error operation(mlir::Operation* op, Sequence& sequence);
   llvm::Error loop(stablehlo::WhileOp op, Sequence& sequence);
   llvm::Error branch(mlir::Operation* op, Sequence& sequence);
+  llvm::Error calledFunctions();
+  llvm::Error calledFunction(mlir::func::FuncOp callee);
+  llvm::Error call(mlir::func::CallOp op, Sequence& sequence);
+  std::vector<SlotUse> layOutCalled();
+  void placeCalled(llvm::ArrayRef<SlotUse> frames);
   llvm::Expected<steps::UpdateStep::Box> boxOf(stablehlo::DynamicUpdateSliceOp op);
   llvm::Error update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence);
   llvm::Error scatter(stablehlo::ScatterOp op, Sequence& sequence);

@@ -240,6 +240,8 @@ private:
       const Step& step = *one.steps.all()[i];
       if (step.type() == steps::StepType::Interpreted)
         return placeOf(step) + " is evaluated by the interpreter";
+      if (step.type() == steps::StepType::Function)
+        return placeOf(step) + " is called, not inlined";
       if (!llvm::all_equal(ofAll([&](const Program& each) { return each.steps.all()[i]->type(); })))
         return placeOf(step) + " becomes another step for another number of items";
       std::vector<const std::vector<ItemNumber*>*> numbers;

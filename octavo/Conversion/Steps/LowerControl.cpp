@@ -59,7 +59,7 @@ llvm::Error FunctionLowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
   std::vector<steps::WhileStep::Carried> carried;
   std::vector<unsigned> changing; // the operands that these are
   const int begin = position;
-  const std::size_t slotsBefore = program.slots.size();
+  const std::size_t slotsBefore = program.slots.size(), usedBefore = usedSlotNumbers.size();
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
     // What each turn hands on as it is stays where it is, and the loop by itself does not read it:
     // a weight is packed once, not at each turn.
@@ -134,9 +134,9 @@ llvm::Error FunctionLowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
     carried[i].next = *place;
   }
   // What the loop reads from before it, it reads again at each turn.
-  for (std::size_t i = 0; i < slotsBefore; ++i)
-    if (program.slots[i].last > begin)
-      program.slots[i].last = std::max(program.slots[i].last, position);
+  for (const int number : llvm::drop_begin(usedSlotNumbers, usedBefore))
+    if (static_cast<std::size_t>(number) < slotsBefore && slot(Slot{number}).last > begin)
+      slot(Slot{number}).last = std::max(slot(Slot{number}).last, position);
   add(sequence,
       std::make_unique<steps::WhileStep>(text(op), std::move(carried), std::move(conditionSteps),
                                          *predicate, std::move(bodySteps)));

@@ -19,6 +19,8 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <limits>
+#include <memory>
 
 namespace octavo::conversion {
 
@@ -41,6 +43,64 @@ static std::int64_t room(std::int64_t bytes, std::size_t guard = 0) {
       static_cast<std::uint64_t>(std::max<std::int64_t>(0, bytes)) + guard, steps::kSlotAlignment));
 }
 
+/// Slots by their offsets, in blocks, of which those that are not in use at a time are passed over
+/// as a whole: slots of one size that a program uses one after the other lie beside each other.
+class PlacedSlots {
+public:
+  explicit PlacedSlots(std::int64_t steps::ItemNumber::* part) : part(part) {}
+
+  /// Calls f with each that is in use at the same time as `slot`, by offset, until it says false.
+  template <typename F> void forThoseInUse(const SlotUse& slot, F f) const {
+    for (const std::unique_ptr<Block>& block : blocks) {
+      if (block->first > slot.last || block->last < slot.first)
+        continue;
+      for (const SlotUse* other : block->slots)
+        if (areInUseAtOnce(*other, slot) && !f(*other))
+          return;
+    }
+  }
+  void insert(SlotUse* slot) {
+    const std::int64_t offset = slot->offset.*part;
+    auto next = llvm::upper_bound(blocks, offset, [&](std::int64_t begin, const auto& block) {
+      return begin < block->slots.front()->offset.*part;
+    });
+    if (next == blocks.begin())
+      next = blocks.insert(next, std::make_unique<Block>());
+    else
+      --next;
+    Block& block = **next;
+    block.slots.insert(llvm::upper_bound(block.slots, offset,
+                                         [&](std::int64_t begin, const SlotUse* other) {
+                                           return begin < other->offset.*part;
+                                         }),
+                       slot);
+    block.count(*slot);
+    if (block.slots.size() < kMost)
+      return;
+    auto rest = std::make_unique<Block>();
+    rest->slots.assign(block.slots.begin() + kMost / 2, block.slots.end());
+    block.slots.resize(kMost / 2);
+    for (Block* half : {&block, rest.get()}) {
+      half->first = std::numeric_limits<int>::max(), half->last = 0;
+      for (const SlotUse* each : half->slots)
+        half->count(*each);
+    }
+    blocks.insert(std::next(next), std::move(rest));
+  }
+
+private:
+  static constexpr std::ptrdiff_t kMost = 64;
+  struct Block {
+    std::vector<SlotUse*> slots;
+    int first = std::numeric_limits<int>::max(), last = 0; ///< between which any is in use
+    void count(const SlotUse& slot) {
+      first = std::min(first, slot.first), last = std::max(last, slot.last);
+    }
+  };
+  std::int64_t steps::ItemNumber::* part;
+  std::vector<std::unique_ptr<Block>> blocks;
+};
+
 /// Lays out what the slots have of each item, or besides. The result is the end.
 static std::int64_t layOut(llvm::MutableArrayRef<SlotUse*> slots,
                            std::int64_t steps::ItemNumber::* part, std::size_t guard) {
@@ -48,24 +108,22 @@ static std::int64_t layOut(llvm::MutableArrayRef<SlotUse*> slots,
     return a->bytes.*part != b->bytes.*part ? a->bytes.*part > b->bytes.*part : a < b;
   });
   std::int64_t all = 0;
-  std::vector<SlotUse*> placed;
+  PlacedSlots placed(part);
   for (SlotUse* each : slots) {
     const std::int64_t size = room(each->bytes.*part, guard);
     std::int64_t offset = 0;
-    for (const SlotUse* other : placed) { // sorted by offset
-      const std::int64_t end = other->offset.*part + room(other->bytes.*part, guard);
-      if (!areInUseAtOnce(*other, *each) || end <= offset)
-        continue;
-      if (other->offset.*part >= offset + size)
-        break;
+    placed.forThoseInUse(*each, [&](const SlotUse& other) {
+      const std::int64_t end = other.offset.*part + room(other.bytes.*part, guard);
+      if (end <= offset)
+        return true;
+      if (other.offset.*part >= offset + size)
+        return false;
       offset = end;
-    }
+      return true;
+    });
     each->offset.*part = offset;
     all = std::max(all, offset + size);
-    const auto isBefore = [&](std::int64_t begin, const SlotUse* other) {
-      return begin < other->offset.*part;
-    };
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), offset, isBefore), each);
+    placed.insert(each);
   }
   return all;
 }
@@ -169,6 +227,7 @@ llvm::Expected<Place> FunctionLowering::used(mlir::Value value) {
     use.first = std::min(use.first, now);
     use.last = std::max(use.last, now);
     ++use.uses;
+    usedSlotNumbers.push_back(place->number);
   }
   // The slot is the same; the shape is the reshaped one.
   if (place && place->memory)
@@ -257,8 +316,6 @@ llvm::Expected<std::unique_ptr<steps::KernelStep>> FunctionLowering::kernel(cons
 
 llvm::Error FunctionLowering::interpret(mlir::Operation* op, Sequence& sequence,
                                         std::string reason) {
-  if (llvm::isa<mlir::func::CallOp>(op))
-    return refusal(op, "calls that cannot be inlined are not compiled");
   if (op->getNumRegions() != 0) {
     llvm::SetVector<mlir::Value> captured;
     mlir::getUsedValuesDefinedAbove(op->getRegions(), captured);
@@ -293,6 +350,7 @@ llvm::Error FunctionLowering::operation(mlir::Operation* op, Sequence& sequence)
       .Case([&](stablehlo::WhileOp loopOp) { return loop(loopOp, sequence); })
       .Case<stablehlo::IfOp, stablehlo::CaseOp>(
           [&](auto branchOp) { return branch(branchOp, sequence); })
+      .Case([&](mlir::func::CallOp callOp) { return call(callOp, sequence); })
       .Case([&](stablehlo::SortOp sortOp) { return sort(sortOp, sequence); })
       .Case([&](stablehlo::RngBitGeneratorOp random) { return randomBits(random, sequence); })
       .Case([&](stablehlo::CholeskyOp factored) { return cholesky(factored, sequence); })
@@ -410,11 +468,15 @@ void FunctionLowering::overwriteDonated() {
 }
 
 void FunctionLowering::layOutArena() {
+  std::vector<SlotUse> frames = layOutCalled();
   std::vector<SlotUse*> uses;
-  for (SlotUse& each : program.slots)
+  for (SlotUse& each : llvm::drop_begin(program.slots, calledSlots))
     if (each.kind == SlotUse::Kind::Arena)
       uses.push_back(&each);
+  for (SlotUse& each : frames)
+    uses.push_back(&each);
   program.arenaBytes = layOut(uses, program.guards ? steps::kGuardBytes : 0);
+  placeCalled(frames);
   if (!program.guards)
     return;
   std::vector<steps::Guards::Piece> pieces;
@@ -427,6 +489,9 @@ void FunctionLowering::layOutArena() {
 llvm::Expected<Lowered> FunctionLowering::lower() {
   if (!llvm::hasSingleElement(function.getBody()))
     return refusal(function, "functions of several blocks are not compiled");
+  if (llvm::Error error = calledFunctions())
+    return std::move(error);
+  calledSlots = program.slots.size();
   mlir::Block& body = function.getBody().front();
   for (mlir::BlockArgument argument : body.getArguments()) {
     Place place = newPlace(argument.getType());

@@ -23,7 +23,8 @@ struct Lowered {
 enum class Guarding : bool { None, Slots };
 
 /// Lowers a function of one block. What has no code is evaluated by `evaluate`. The error names
-/// what cannot be lowered: calls, several blocks, regions that use values from around them.
+/// what cannot be lowered: functions that call themselves, several blocks, regions that use values
+/// from around them.
 llvm::Expected<Lowered> lower(mlir::func::FuncOp function, Evaluate evaluate,
                               Guarding guarding = Guarding::None);
 

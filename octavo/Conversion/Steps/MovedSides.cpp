@@ -141,26 +141,53 @@ std::optional<KeptSlice> keptSlice(mlir::Value values) {
   return KeptSlice{source->tensor, std::move(source->gathered), std::move(source->choices)};
 }
 
-bool isOnlyMoved(mlir::Operation* op) {
-  if (!llvm::isa<ir::UnpackOp>(op) && !chooses(op))
-    return false;
-  llvm::SmallVector<mlir::Operation*> next = {op};
-  while (!next.empty())
-    for (mlir::Operation* user : next.pop_back_val()->getUsers()) {
-      auto pack = llvm::dyn_cast<ir::PackOp>(user);
-      if (!pack && !isView(user) && !chooses(user))
-        return false;
-      const auto takesMoved = [&](mlir::Operation* dot) {
-        const std::optional<ScaledProduct> product =
-            scaledProduct(llvm::cast<ir::DotGeneralOp>(dot));
-        return product->moved && product->leftParts != pack;
-      };
-      if (!pack)
-        next.push_back(user);
-      else if (!isTakenInParts(pack) || !llvm::all_of(pack->getUsers(), takesMoved))
-        return false;
+/// Whether all dots that take a tensor of parts take them moved.
+static bool isTakenMoved(ir::PackOp pack) {
+  const auto takesMoved = [&](mlir::Operation* dot) {
+    const std::optional<ScaledProduct> product = scaledProduct(llvm::cast<ir::DotGeneralOp>(dot));
+    return product->moved && product->leftParts != pack;
+  };
+  return isTakenInParts(pack) && llvm::all_of(pack->getUsers(), takesMoved);
+}
+
+bool OnlyMoved::contains(mlir::Operation* op) {
+  return (llvm::isa<ir::UnpackOp>(op) || chooses(op)) && isMoved(op);
+}
+
+/// Whether what an operation moves is taken moved, or moved on by others of which that is so.
+bool OnlyMoved::isMoved(mlir::Operation* first) {
+  const auto moves = [](mlir::Operation* op) { return isView(op) || chooses(op); };
+  llvm::SmallVector<mlir::Operation*> open = {first};
+  while (!open.empty()) {
+    mlir::Operation* const op = open.back();
+    if (known.contains(op)) {
+      open.pop_back();
+      continue;
     }
-  return true;
+    bool isMoved = true;
+    const std::size_t before = open.size();
+    for (mlir::Operation* user : op->getUsers()) {
+      if (moves(user)) {
+        const auto found = known.find(user);
+        if (found == known.end())
+          open.push_back(user);
+        else
+          isMoved &= found->second;
+        continue;
+      }
+      auto pack = llvm::dyn_cast<ir::PackOp>(user);
+      isMoved = isMoved && pack && isTakenMoved(pack);
+      if (!isMoved)
+        break;
+    }
+    if (!isMoved)
+      open.truncate(before);
+    if (open.size() == before) {
+      known[op] = isMoved;
+      open.pop_back();
+    }
+  }
+  return known.lookup(first);
 }
 
 static bool movesParts(mlir::Operation* op) {

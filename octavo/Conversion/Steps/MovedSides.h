@@ -7,6 +7,7 @@
 #include "octavo/Steps/MovedWeight.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <optional>
@@ -36,9 +37,17 @@ struct KeptSlice {
 /// Nothing where f32 are other values, or all of a tensor in another order.
 std::optional<KeptSlice> keptSlice(mlir::Value values);
 
-/// Whether an operation gives parts, or a slice of some, that nothing reads but products that
-/// gather them from where they were before.
-bool isOnlyMoved(mlir::Operation* op);
+/// The operations of a program that give parts, or a slice of some, that nothing reads but products
+/// that gather them from where they were before. The program does not change meanwhile.
+class OnlyMoved {
+public:
+  bool contains(mlir::Operation* op);
+
+private:
+  bool isMoved(mlir::Operation* first);
+
+  llvm::DenseMap<mlir::Operation*, bool> known;
+};
 
 /// Has dots whose right sides are of such parts have what moves them beside them; and plain dots
 /// and quantizations what moves tensors that come again.

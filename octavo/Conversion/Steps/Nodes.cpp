@@ -1,12 +1,14 @@
 #include "octavo/Conversion/Steps/Nodes.h"
 
 #include "octavo/Conversion/Kernels/Arithmetic.h"
+#include "octavo/Conversion/Kernels/Scalars.h"
 #include "octavo/Conversion/Kernels/Views.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Reduction.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -17,6 +19,7 @@
 #include <functional>
 #include <optional>
 #include <queue>
+#include <utility>
 
 namespace octavo::conversion {
 
@@ -30,8 +33,29 @@ namespace {
 
 constexpr int kUnknown = kColumn + 1;
 
+/// So many uses between drafts are looked at to find out whether one uses another; beyond that they
+/// are taken to, and stay apart: what is looked at stays linear in the program.
+constexpr int kMostUses = 1 << 14;
+
 /// More would make registers spill, and LLVM takes more than linear time.
 constexpr std::size_t kMostMembers = 256;
+/// The same of members that are more code each: 32 functions such as tanh, whose code stands in the
+/// kernel. From twice as many on, LLVM takes more than twice the time.
+constexpr int kMostCode = 512;
+
+/// The code of a member, in additions of floats.
+int codeOf(mlir::Operation* op) {
+  constexpr int kFunction = 16; ///< of what costs more a function is called
+  constexpr int kConversions = 8;
+  const auto isConverted = [](mlir::Type type) {
+    const mlir::Type element = mlir::getElementTypeOrSelf(type);
+    return narrowFormat(element) != nullptr || mlir::isa<mlir::ComplexType>(element);
+  };
+  return std::min(costOf(op), kFunction) + (llvm::any_of(op->getOperandTypes(), isConverted) ||
+                                                    llvm::any_of(op->getResultTypes(), isConverted)
+                                                ? kConversions
+                                                : 0);
+}
 
 bool isConstant(mlir::Operation* op) { return mlir::matchPattern(op, mlir::m_Constant()); }
 
@@ -54,6 +78,9 @@ private:
     Node node;
     bool isSplit = false;                       ///< rows and columns are fixed by a reduction
     llvm::SetVector<int> reads = {};            ///< drafts whose results it uses
+    llvm::SmallVector<int> readers = {};        ///< drafts that use its results
+    int level = 0;                              ///< above those of all drafts that it uses
+    int code = 0;                               ///< of its members
     llvm::SmallVector<mlir::Value> memory = {}; ///< what has to lie in memory, if it is no kernel
     int mergedInto = -1;
   };
@@ -62,6 +89,8 @@ private:
   std::vector<Draft> drafts;
   llvm::DenseMap<mlir::Operation*, int> draftOf;
   llvm::DenseMap<mlir::Operation*, int> layoutOf; ///< of views that are laid out in memory
+  std::vector<int> lookedAt;                      ///< of each draft: in which search it was last
+  int searches = 0;
 
   int resolve(int draft) const {
     while (drafts[static_cast<std::size_t>(draft)].mergedInto >= 0)
@@ -79,6 +108,8 @@ private:
   bool joins(mlir::Operation* op, int draft);
   bool fits(mlir::Operation* op, int draft, std::int64_t rows, std::int64_t columns);
   bool reaches(int from, int to);
+  void raise(int draft, int level);
+  void link(int reader, int source);
   bool merge(int into, int other);
   void shape(Draft& draft);
   llvm::DenseSet<mlir::Operation*> asked();
@@ -86,23 +117,48 @@ private:
   void connect();
 };
 
-/// Whether `from` uses what `to` gives, over others.
+/// Whether `from` uses what `to` gives, over others. Only drafts above `to` do.
 bool Builder::reaches(int from, int to) {
+  const int level = at(to).level;
+  if (at(from).level <= level)
+    return false;
+  ++searches;
+  lookedAt.resize(drafts.size(), 0);
   llvm::SmallVector<int> open{from};
-  llvm::DenseSet<int> seen;
-  while (!open.empty()) {
-    const int next = open.pop_back_val();
-    if (!seen.insert(next).second)
-      continue;
-    for (const int read : at(next).reads) {
+  for (int uses = 0; !open.empty();) {
+    for (const int read : at(open.pop_back_val()).reads) {
       const int source = resolve(read);
-      if (source == to)
+      if (source == to || ++uses == kMostUses)
         return true;
-      if (source != next)
+      if (at(source).level > level &&
+          std::exchange(lookedAt[static_cast<std::size_t>(source)], searches) != searches)
         open.push_back(source);
     }
   }
   return false;
+}
+
+/// Has a draft stand at a level at least, and those that use it above it.
+void Builder::raise(int draft, int level) {
+  llvm::SmallVector<std::pair<int, int>> open{{draft, level}};
+  while (!open.empty()) {
+    const auto [next, least] = open.pop_back_val();
+    // In a circle, which build() finds, there is no end to it.
+    if (at(next).level >= least || least > static_cast<int>(drafts.size()))
+      continue;
+    at(next).level = least;
+    for (const int reader : at(next).readers)
+      if (const int user = resolve(reader); user != next)
+        open.emplace_back(user, least + 1);
+  }
+}
+
+/// Notes that a draft uses what another gives.
+void Builder::link(int reader, int source) {
+  if (!at(reader).reads.insert(source))
+    return;
+  at(source).readers.push_back(reader);
+  raise(reader, at(source).level + 1);
 }
 
 /// Whether each use that the operation makes of the draft's members is at the place where they are
@@ -137,7 +193,8 @@ bool Builder::fits(mlir::Operation* op, int draft, std::int64_t rows, std::int64
 /// Makes the operation a member of a draft, if it can be.
 bool Builder::joins(mlir::Operation* op, int draft) {
   Draft& d = at(draft);
-  if (!d.node.isKernel() || d.node.kernel.members.size() == kMostMembers)
+  if (!d.node.isKernel() || d.node.kernel.members.size() == kMostMembers ||
+      d.code + codeOf(op) > kMostCode)
     return false;
   std::int64_t rows = d.node.kernel.rows, columns = d.node.kernel.columns;
   bool splits = d.isSplit;
@@ -171,6 +228,7 @@ bool Builder::joins(mlir::Operation* op, int draft) {
   d.node.kernel.columns = columns;
   d.isSplit = splits;
   d.node.kernel.members.insert(op);
+  d.code += codeOf(op);
   draftOf[op] = draft;
   return true;
 }
@@ -179,7 +237,8 @@ bool Builder::joins(mlir::Operation* op, int draft) {
 bool Builder::merge(int into, int other) {
   Draft &a = at(into), &c = at(other);
   if (!a.node.isKernel() || !c.node.isKernel() ||
-      a.node.kernel.members.size() + c.node.kernel.members.size() > kMostMembers)
+      a.node.kernel.members.size() + c.node.kernel.members.size() > kMostMembers ||
+      a.code + c.code > kMostCode)
     return false;
   const std::int64_t size = a.node.kernel.rows * a.node.kernel.columns;
   if (size != c.node.kernel.rows * c.node.kernel.columns)
@@ -195,8 +254,17 @@ bool Builder::merge(int into, int other) {
   }
   a.isSplit |= c.isSplit;
   a.node.kernel.members.insert(c.node.kernel.members.begin(), c.node.kernel.members.end());
+  a.code += c.code;
   a.reads.insert(c.reads.begin(), c.reads.end());
   c.mergedInto = into;
+  if (a.readers.size() < c.readers.size())
+    std::swap(a.readers, c.readers);
+  a.readers.append(c.readers);
+  c.readers.clear();
+  // Those that use either are above both.
+  const int level = std::max(a.level, c.level);
+  a.level = level - 1;
+  raise(into, level);
   return true;
 }
 
@@ -262,6 +330,7 @@ void Builder::place(mlir::Operation* op) {
       draft.memory = std::move(read);
     } else {
       draft.node.kernel.members.insert(op);
+      draft.code = codeOf(op);
       draft.node.kernel.rows = sizeOf(op->getResult(0));
       if (auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op)) {
         draft.node.kernel.columns =
@@ -271,8 +340,8 @@ void Builder::place(mlir::Operation* op) {
     }
   }
   for (const int source : sources)
-    if (resolve(source) != home)
-      at(home).reads.insert(source);
+    if (const int other = resolve(source); other != home)
+      link(home, other);
 }
 
 /// Rows and columns of a draft that no reduction has cut: where each member is read and written in
@@ -387,11 +456,13 @@ void Builder::connect() {
 }
 
 llvm::Expected<std::vector<Node>> Builder::build() {
+  const KnownPackings packings;
+  OnlyMoved moved;
   for (mlir::Operation& op : block.without_terminator()) {
     auto pack = llvm::dyn_cast<ir::PackOp>(op);
     auto dot = llvm::dyn_cast<ir::DotGeneralOp>(op);
     if (!isInlined(&op) && !isConstant(&op) && !(pack && isTakenInParts(pack)) &&
-        !isOnlyMoved(&op) && !(dot && takenWith(dot)))
+        !moved.contains(&op) && !(dot && takenWith(dot)))
       place(&op);
   }
   connect();

@@ -355,7 +355,12 @@ bool isTakenInParts(ir::PackOp op) {
   });
 }
 
-bool isPackedForProducts(ir::QuantizeOp op) {
+static thread_local KnownPackings* knownPackings = nullptr;
+
+KnownPackings::KnownPackings() : around(std::exchange(knownPackings, this)) {}
+KnownPackings::~KnownPackings() { knownPackings = around; }
+
+static bool areProductsOfOnePlan(ir::QuantizeOp op) {
   std::optional<ScaledProduct> first;
   return llvm::all_of(op.getResult().getUsers(), [&](mlir::Operation* user) {
     auto dot = mlir::dyn_cast<ir::DotGeneralOp>(user);
@@ -374,6 +379,17 @@ bool isPackedForProducts(ir::QuantizeOp op) {
     first = product;
     return isSame;
   });
+}
+
+bool isPackedForProducts(ir::QuantizeOp op) {
+  if (knownPackings == nullptr)
+    return areProductsOfOnePlan(op);
+  const auto found = knownPackings->known.find(op);
+  if (found != knownPackings->known.end())
+    return found->second;
+  const bool isPacked = areProductsOfOnePlan(op);
+  knownPackings->known[op] = isPacked;
+  return isPacked;
 }
 
 QuantizationSource quantizationSource(ir::QuantizeOp op) {

@@ -80,6 +80,24 @@ std::optional<StoredProduct> storedProduct(ir::DotGeneralOp dot, std::string* wh
 /// Whether all that use a quantized tensor are products of one plan, for which it is packed.
 bool isPackedForProducts(ir::QuantizeOp op);
 
+/// While it lives, its thread keeps what isPackedForProducts says of an operation, whose uses do
+/// not change meanwhile: of one that n products use, each asks.
+class KnownPackings {
+public:
+  KnownPackings();
+  ~KnownPackings();
+  KnownPackings(const KnownPackings&) = delete;
+  KnownPackings& operator=(const KnownPackings&) = delete;
+
+  /// The uses of what gives a value have changed.
+  void forget(mlir::Value value) { known.erase(value.getDefiningOp()); }
+
+private:
+  friend bool isPackedForProducts(ir::QuantizeOp op);
+  llvm::DenseMap<mlir::Operation*, bool> known;
+  KnownPackings* around;
+};
+
 /// Has what only gives parts other axes be a reshape, which leaves them where they are.
 void layOutParts(ir::PackOp op);
 

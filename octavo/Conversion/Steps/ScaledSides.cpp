@@ -206,6 +206,12 @@ void layOutSides(mlir::Block& block) {
       value = contractedLast(side.getDefiningOp(), contracted);
     return value;
   };
+  KnownPackings packings;
+  const auto replace = [&](mlir::MutableOperandRange side, mlir::Value value) {
+    packings.forget(side[0].get());
+    packings.forget(value);
+    side.assign(value);
+  };
   for (auto dot : llvm::make_early_inc_range(block.getOps<ir::DotGeneralOp>())) {
     const auto numbers = dot.getDotDimensionNumbers();
     auto right = mlir::dyn_cast<ir::ScaledType>(dot.getRhs().getType());
@@ -214,12 +220,12 @@ void layOutSides(mlir::Block& block) {
       continue;
     std::int64_t left = numbers.getLhsContractingDimensions().front();
     if (!hasOwnLeftSide(dot)) {
-      dot.getLhsMutable().assign(own(dot.getLhs(), left, right.getElement(), right.getScale()));
+      replace(dot.getLhsMutable(), own(dot.getLhs(), left, right.getElement(), right.getScale()));
       left = mlir::cast<ir::ScaledType>(dot.getLhs().getType()).getRank() - 1;
     }
     std::int64_t contracted = numbers.getRhsContractingDimensions().front();
     if (!hasOwnRightSide(dot)) {
-      dot.getRhsMutable().assign(own(dot.getRhs(), contracted, nullptr, nullptr));
+      replace(dot.getRhsMutable(), own(dot.getRhs(), contracted, nullptr, nullptr));
       contracted = 1;
     }
     dot.setDotDimensionNumbersAttr(

@@ -8,6 +8,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <algorithm>
 #include <numeric>
@@ -20,24 +21,42 @@ namespace {
 /// What a side is made of: anew, of a tensor that may come again, or of codes that do.
 enum class Coming { Anew, AsTensor, AsCodes };
 
-/// Whether a tensor of so many products is something that comes again, slices of it, or several of
-/// these side by side.
-bool isOfKept(mlir::Value tensor, std::int64_t products, Conversions conversions) {
+/// So many tensors that are joined are looked at; of more a side is taken to be made anew.
+constexpr std::size_t kMostJoined = 256;
+
+/// What a tensor of so many products is slices of; null where it has no elements, or of other
+/// products.
+mlir::Value slicedFrom(mlir::Value tensor, std::int64_t products, Conversions conversions) {
   const auto type = mlir::dyn_cast<mlir::RankedTensorType>(tensor.getType());
   const std::int64_t size = type && type.hasStaticShape() ? type.getNumElements() : 0;
   if (size == 0 || size % products != 0)
-    return false;
+    return {};
   const Index number = Index::variable(0, size);
   Unknowns unknowns(1 + kMostChoices);
-  const mlir::Value memory =
-      throughChoices({tensor, number}, 1, number.dividedBy(size / products)->quotient, conversions,
-                     unknowns)
-          .element.tensor;
-  if (auto joined = memory.getDefiningOp<stablehlo::ConcatenateOp>())
-    return llvm::all_of(joined.getInputs(),
-                        [&](mlir::Value part) { return isOfKept(part, 1, conversions); });
-  auto unpack = memory.getDefiningOp<ir::UnpackOp>();
-  return comesAgain(unpack ? unpack.getOperand() : memory);
+  return throughChoices({tensor, number}, 1, number.dividedBy(size / products)->quotient,
+                        conversions, unknowns)
+      .element.tensor;
+}
+
+/// Whether a tensor of so many products is something that comes again, slices of it, or several of
+/// these side by side.
+bool isOfKept(mlir::Value tensor, std::int64_t products, Conversions conversions) {
+  llvm::SetVector<mlir::Value> open; // and those that were looked at
+  open.insert(slicedFrom(tensor, products, conversions));
+  for (std::size_t i = 0; i < open.size() && i < kMostJoined; ++i) {
+    const mlir::Value memory = open[i];
+    if (!memory)
+      return false;
+    if (auto joined = memory.getDefiningOp<stablehlo::ConcatenateOp>()) {
+      for (mlir::Value part : joined.getInputs())
+        open.insert(slicedFrom(part, 1, conversions));
+      continue;
+    }
+    auto unpack = memory.getDefiningOp<ir::UnpackOp>();
+    if (!comesAgain(unpack ? unpack.getOperand() : memory))
+      return false;
+  }
+  return open.size() <= kMostJoined;
 }
 
 /// Of a side of so many products.
