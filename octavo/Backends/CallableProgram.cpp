@@ -12,6 +12,7 @@
 #include "octavo/Runtime/Program.h"
 #include "octavo/Steps/Program.h"
 #include "octavo/Transforms/RecoverScaled.h"
+#include "octavo/Transforms/ScatterWindows.h"
 
 #include "mlir/Support/DebugStringHelper.h"
 
@@ -89,7 +90,7 @@ bool haveAxesOfItems(mlir::ModuleOp one, mlir::ModuleOp other) {
          });
 }
 
-Shapes shapesOf(std::span<const Value> values) {
+Shapes shapesOfAll(std::span<const Value> values) {
   Shapes shapes;
   for (const Value& value : values)
     shapes.push_back(value.isTensor() ? value.tensor().shape : value.scaled().shape);
@@ -110,8 +111,10 @@ CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, runtime::Progr
     return whole.takeError();
   else if (llvm::Error error = runtime::markParameters(*whole, options.weights))
     return std::move(error);
+  made->told = transforms::scattersPartlyOutside(module);
   if (options.recoversScaled)
-    made->told = transforms::differingDots(transforms::recoverScaled(module));
+    llvm::append_range(made->told,
+                       transforms::differingDots(transforms::recoverScaled(module)));
   if (options.dots) {
     auto report = transforms::quantizeDots(module, *options.dots);
     if (!report)
@@ -341,8 +344,16 @@ CallableProgram::preparedForItems(const Shapes& shapes, std::string& why) {
   return prepared;
 }
 
-llvm::Expected<CallableProgram::Prepared> CallableProgram::prepare(std::span<const Value> values) {
-  const Shapes shapes = isOpen ? shapesOf(values) : Shapes();
+Shapes CallableProgram::shapesOf(std::span<const Value> values) const {
+  return isOpen ? shapesOfAll(values) : Shapes();
+}
+
+bool CallableProgram::isPrepared(const Shapes& shapes) {
+  const std::lock_guard lock(usingContext);
+  return std::ranges::any_of(versions, [&](const Version& each) { return each.shapes == shapes; });
+}
+
+llvm::Expected<CallableProgram::Prepared> CallableProgram::prepare(const Shapes& shapes) {
   const std::lock_guard lock(usingContext);
   const auto found =
       std::ranges::find_if(versions, [&](const Version& each) { return each.shapes == shapes; });
@@ -435,7 +446,7 @@ std::string CallableProgram::openExtents() {
 llvm::Expected<Shapes> CallableProgram::shapesForItems() const {
   Shapes shapes;
   for (std::size_t i = 0; i < taken.size(); ++i) {
-    shapes.push_back(bound[i] ? shapesOf(std::span(&*bound[i], 1)).front() : taken[i].shape);
+    shapes.push_back(bound[i] ? shapesOfAll(std::span(&*bound[i], 1)).front() : taken[i].shape);
     std::vector<std::int64_t>& shape = shapes.back();
     if (!bound[i] && !shape.empty() && mlir::ShapedType::isDynamic(shape.front()))
       shape.front() = kItems;

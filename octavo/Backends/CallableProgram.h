@@ -48,7 +48,7 @@ struct CallableOptions {
 };
 
 /// Any number of threads may call it at once.
-class CallableProgram {
+class CallableProgram : public std::enable_shared_from_this<CallableProgram> {
 public:
   using Result = runtime::Result;
 
@@ -103,7 +103,15 @@ public:
     std::shared_ptr<execution::Executable> executable;
     bool isInterpreted = false; ///< in part or as a whole: such runs take turns
   };
-  llvm::Expected<Prepared> prepare(std::span<const execution::Value> values);
+  llvm::Expected<Prepared> prepare(std::span<const execution::Value> values) {
+    return prepare(shapesOf(values));
+  }
+  /// The same of values that have such shapes (shapesOf).
+  llvm::Expected<Prepared> prepare(const Shapes& shapes);
+  /// What is compiled depends on: the shapes of the values where extents are open, else nothing.
+  Shapes shapesOf(std::span<const execution::Value> values) const;
+  /// Whether prepare() would compile nothing.
+  bool isPrepared(const Shapes& shapes);
 
   /// `values` has one an argument, those that are bound among them. The memory of a result may be
   /// that of an argument, too, from the first byte to the last.

@@ -3,6 +3,8 @@
 #include "python/bindings/Array.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
+#include "python/bindings/FloatGuard.h"
+#include "python/bindings/Interruptible.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/ProgramCall.h"
 #include "python/bindings/ProgramValues.h"
@@ -26,6 +28,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -51,6 +54,13 @@ template <typename T> T orRaise(llvm::Expected<T> result) {
   return std::move(*result);
 }
 
+/// With the error's text, which nobody has to look at.
+template <typename T> tl::expected<T, std::string> textOr(llvm::Expected<T> result) {
+  if (!result)
+    return tl::make_unexpected(llvm::toString(result.takeError()));
+  return std::move(*result);
+}
+
 /// As Python calls it.
 class CompiledCall : public CalledProgram {
 public:
@@ -67,12 +77,9 @@ public:
   }
   tl::expected<std::vector<runtime::Result>, Refusal>
   prepare(std::span<const Value> values) override {
-    auto made = program.prepare(values);
-    if (!made) {
-      const bool isOfShapes = made.errorIsA<backends::RefusedShapes>();
-      return tl::make_unexpected(Refusal{isOfShapes ? ErrorClass::Shape : ErrorClass::Program,
-                                         llvm::toString(made.takeError())});
-    }
+    auto made = prepareInterruptibly(values);
+    if (!made)
+      return tl::make_unexpected(std::move(made.error()));
     prepared = std::move(*made);
     return prepared.results;
   }
@@ -86,6 +93,32 @@ public:
   }
 
 private:
+  using PreparedOrRefusal = tl::expected<CallableProgram::Prepared, Refusal>;
+
+  static PreparedOrRefusal preparedFor(CallableProgram& program, const backends::Shapes& shapes) {
+    auto made = program.prepare(shapes);
+    if (made)
+      return std::move(*made);
+    const bool isOfShapes = made.errorIsA<backends::RefusedShapes>();
+    return tl::make_unexpected(Refusal{isOfShapes ? ErrorClass::Shape : ErrorClass::Program,
+                                       llvm::toString(made.takeError())});
+  }
+  /// What is compiled for extents of its own does not keep Ctrl-C waiting.
+  PreparedOrRefusal prepareInterruptibly(std::span<const Value> values) {
+    backends::Shapes shapes = program.shapesOf(values);
+    std::shared_ptr<CallableProgram> shared;
+    if (!program.isPrepared(shapes)) {
+      const nb::gil_scoped_acquire locked;
+      if (const nb::object self = nb::find(program))
+        shared = nb::cast<std::shared_ptr<CallableProgram>>(self);
+    }
+    if (!shared)
+      return preparedFor(program, shapes);
+    return interruptibly([shared = std::move(shared), shapes = std::move(shapes)](const auto&) {
+      return preparedFor(*shared, shapes);
+    });
+  }
+
   CallableProgram& program;
   execution::Probes* probes;
   CallableProgram::Prepared prepared;
@@ -150,7 +183,7 @@ transforms::DotOptions dotOptions(nb::handle weights, const std::string& recipe,
 
 void bindWeights(CallableProgram& program, const GivenWeights& weights) {
   for (const auto& [i, given] : namedArrays(program.arguments(), program.name(), weights))
-    program.bind(i, programValue(program.arguments()[i], program.name(), given));
+    program.bind(i, boundValue(program.arguments()[i], program.name(), given));
   if (weights.files.empty())
     return;
   runtime::Sources sources = sourcesOf(weights);
@@ -172,23 +205,24 @@ compileWith(const nb::bytes& source, bool isPath, const GivenWeights& given,
   if (backend == nullptr)
     raise(ErrorClass::Format, "backend: there is no \"{}\"; there are: {}", backendName,
           fmt::join(backends::names(), ", "));
-  std::vector<std::string> weights = weightNames(given);
-  auto made = withoutLock([&]() -> llvm::Expected<std::unique_ptr<CallableProgram>> {
+  backends::CallableOptions options{.function = function,
+                                    .backend = backend,
+                                    .weights = weightNames(given),
+                                    .recoversScaled = recoversScaled,
+                                    .dropsScales = dropsScales,
+                                    .dots = std::move(dots),
+                                    .probes = std::move(probes)};
+  auto made = interruptibly([program, isPath, options = std::move(options)](const auto&) {
     auto context = runtime::makeContext();
     auto file = isPath ? runtime::readProgramFile(program, *context)
                        : runtime::readProgram(program, "the program", *context);
     if (!file)
-      return file.takeError();
-    return CallableProgram::make(std::move(context), std::move(*file),
-                                 {.function = function,
-                                  .backend = backend,
-                                  .weights = std::move(weights),
-                                  .recoversScaled = recoversScaled,
-                                  .dropsScales = dropsScales,
-                                  .dots = std::move(dots),
-                                  .probes = std::move(probes)});
+      return textOr<std::unique_ptr<CallableProgram>>(file.takeError());
+    return textOr(CallableProgram::make(std::move(context), std::move(*file), options));
   });
-  std::unique_ptr<CallableProgram> callable = orRaise(std::move(made));
+  if (!made)
+    raise(classOf(made.error()), "{}", made.error());
+  std::unique_ptr<CallableProgram> callable = std::move(*made);
   bindWeights(*callable, given);
   return callable;
 }
@@ -217,10 +251,13 @@ public:
 
   void run(const nb::args& positional, const nb::kwargs& named) {
     callProbed(*program, &recorder, positional, named);
-    recorder.endRun();
+    withoutLock([&] { recorder.endRun(); });
   }
 
-  nb::str text() const { return pythonText(analysis::calibrationText(recorder.calibration())); }
+  nb::str text() const {
+    return pythonText(
+        withoutLock([&] { return analysis::calibrationText(recorder.calibration()); }));
+  }
 
 private:
   std::unique_ptr<CallableProgram> program;
@@ -318,8 +355,13 @@ std::string dotWidths(CallableProgram& program) {
 }
 
 nb::dict explain(CallableProgram& program) {
-  // A call that takes its turn may ask for Python's lock.
-  const auto explanation = orRaise(withoutLock([&] { return program.explain(); }));
+  // A call that takes its turn may ask for Python's lock: nobody waits for its end who holds that.
+  std::string openExtents;
+  const auto explanation = orRaise(withoutLock([&] {
+    auto explained = program.explain();
+    openExtents = program.openExtents();
+    return explained;
+  }));
   nb::list products, interpreted;
   for (const auto& [what, count] : explanation.products)
     products.append(nb::make_tuple(pythonText(what), count));
@@ -328,7 +370,7 @@ nb::dict explain(CallableProgram& program) {
         nb::make_tuple(pythonText(operation), pythonText(location), pythonText(reason)));
   nb::dict facts;
   facts["interpreted_whole"] = pythonText(explanation.interpretedWhole);
-  facts["open_extents"] = pythonText(program.openExtents());
+  facts["open_extents"] = pythonText(openExtents);
   facts["operations"] = explanation.operations;
   facts["kernels"] = explanation.kernels.distinct;
   facts["products"] = products;
@@ -361,7 +403,7 @@ NB_MODULE(_programs, module) {
                 weights, recipe, isText, activations, rule, nonFinite, preset, match, exclude,
                 parameters, minSize, bothActivations, calibration, calibrationIsText, range));
           },
-          nanobind::arg("weights").none(), nanobind::arg("recipe") = "",
+          DefaultFloats(), nanobind::arg("weights").none(), nanobind::arg("recipe") = "",
           nanobind::arg("recipe_is_text") = false,
           nanobind::arg("activations").none() = nanobind::none(), nanobind::arg("rule") = "",
           nanobind::arg("non_finite") = "", nanobind::arg("preset") = "",
@@ -377,10 +419,10 @@ NB_MODULE(_programs, module) {
             new (self) octavo::python::GivenWeights(
                 octavo::python::givenWeights(files, arrays, leftOut, ignoresUnused));
           },
-          nanobind::arg("files"), nanobind::arg("arrays"), nanobind::arg("left_out"),
-          nanobind::arg("ignore_unused"));
+          DefaultFloats(), nanobind::arg("files"), nanobind::arg("arrays"),
+          nanobind::arg("left_out"), nanobind::arg("ignore_unused"));
   nanobind::class_<octavo::backends::CallableProgram>(module, "Program")
-      .def("__call__", &callCompiled)
+      .def("__call__", &callCompiled, DefaultFloats())
       .def_prop_ro("function",
                    [](const octavo::backends::CallableProgram& self) { return self.name(); })
       .def_prop_ro("arguments",
@@ -390,23 +432,23 @@ NB_MODULE(_programs, module) {
       .def_prop_ro("others", &othersOf)
       .def_prop_ro("missed", &missedOf)
       .def_prop_ro("warnings", &warningsOf)
-      .def("dot_errors", &dotErrors)
-      .def("dot_widths", &dotWidths)
-      .def("explain", &explain);
+      .def("dot_errors", &dotErrors, DefaultFloats())
+      .def("dot_widths", &dotWidths, DefaultFloats())
+      .def("explain", &explain, DefaultFloats());
   nanobind::class_<Calibrator>(module, "Calibrator")
       .def(nanobind::init<const nanobind::bytes&, bool, const GivenWeights&, const std::string&,
                           const std::string&, const std::string&, bool>(),
-           nanobind::arg("program"), nanobind::arg("is_path"), nanobind::arg("weights"),
-           nanobind::arg("function"), nanobind::arg("backend"), nanobind::arg("parameters"),
-           nanobind::arg("columns"))
+           DefaultFloats(), nanobind::arg("program"), nanobind::arg("is_path"),
+           nanobind::arg("weights"), nanobind::arg("function"), nanobind::arg("backend"),
+           nanobind::arg("parameters"), nanobind::arg("columns"))
       .def_prop_ro("arguments", &Calibrator::arguments)
-      .def("run", &Calibrator::run)
-      .def("text", &Calibrator::text);
-  module.def("recipes", &recipes);
-  module.def("check_recipe", &checkRecipe, nanobind::arg("text"));
-  module.def("compile", &compile, nanobind::arg("program"), nanobind::arg("is_path"),
-             nanobind::arg("weights"), nanobind::arg("function"), nanobind::arg("backend"),
-             nanobind::arg("recover_scaled"), nanobind::arg("drop_scales"),
-             nanobind::arg("dots").none());
+      .def("run", &Calibrator::run, DefaultFloats())
+      .def("text", &Calibrator::text, DefaultFloats());
+  module.def("recipes", &recipes, DefaultFloats());
+  module.def("check_recipe", &checkRecipe, DefaultFloats(), nanobind::arg("text"));
+  module.def("compile", &compile, DefaultFloats(), nanobind::arg("program"),
+             nanobind::arg("is_path"), nanobind::arg("weights"), nanobind::arg("function"),
+             nanobind::arg("backend"), nanobind::arg("recover_scaled"),
+             nanobind::arg("drop_scales"), nanobind::arg("dots").none());
   addTuning(module);
 }
