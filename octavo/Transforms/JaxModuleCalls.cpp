@@ -6,6 +6,7 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Numerics/OptionNames.h"
 #include "octavo/Reference/CustomCalls.h"
+#include "octavo/Transforms/ArithmeticWriter.h"
 #include "octavo/Transforms/ScaledOrigin.h"
 #include "octavo/Transforms/TensorFacts.h"
 
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 
 namespace octavo::transforms {
@@ -43,6 +45,7 @@ public:
            : is("octavo_dequantize", 3, 1) ? dequantized()
            : is("octavo_convert", 2, 1)    ? converted()
            : is("octavo_product", 6, 1)    ? multiplied()
+           : is("octavo_outer", 3, 1)      ? timesOuter()
                                            : std::nullopt;
   }
 
@@ -217,6 +220,35 @@ private:
                                                                  {lead + 1}, {lead + 1});
     return llvm::SmallVector<mlir::Value>{ir::DotGeneralOp::create(
         builder, op.getLoc(), op->getResult(0).getType(), left, right, numbers, mlir::TypeAttr())};
+  }
+
+  /// Products times both outer scales, at once where their product is a normal number.
+  Values timesOuter() {
+    const mlir::Value sums = op->getOperand(0), left = op->getOperand(1), right = op->getOperand(2);
+    const mlir::Type f32 = builder.getF32Type();
+    if (typeOf(sums).getElementType() != f32 || typeOf(left).getElementType() != f32 ||
+        left.getType() != right.getType() || sums.getType() != op->getResult(0).getType() ||
+        typeOf(left).getRank() > typeOf(sums).getRank())
+      return std::nullopt;
+    if (areOnes(left) && areOnes(right))
+      return llvm::SmallVector<mlir::Value>{sums};
+    ArithmeticWriter writer(builder, op.getLoc());
+    using Direction = stablehlo::ComparisonDirection;
+    const auto lead = llvm::to_vector(llvm::seq<std::int64_t>(0, typeOf(left).getRank()));
+    const auto times = [&](mlir::Value value, mlir::Value outer) {
+      return writer.write("multiply",
+                          {value, writer.broadcast(outer, lead, typeOf(sums).getShape())});
+    };
+    const mlir::Value both = writer.write("multiply", {left, right});
+    const mlir::Value magnitude = writer.write("abs", both);
+    const mlir::Value least = writer.number(std::numeric_limits<float>::min(), both);
+    const mlir::Value most = writer.number(std::numeric_limits<float>::max(), both);
+    const mlir::Value isNormal =
+        writer.write("and", {writer.compare(Direction::GE, magnitude, least),
+                             writer.compare(Direction::LE, magnitude, most)});
+    return llvm::SmallVector<mlir::Value>{
+        writer.write("select", {writer.broadcast(isNormal, lead, typeOf(sums).getShape()),
+                                times(sums, both), times(times(sums, left), right)})};
   }
 
   stablehlo::CustomCallOp op;

@@ -15,7 +15,8 @@
 namespace octavo::transforms {
 
 /// A recipe that has a name instead of a file. All keep routers, as the quantizers of models with
-/// experts do.
+/// experts do. Those for training let NaN and infinities through, so that a loss scale that is too
+/// large shows in the gradients.
 struct NamedRecipe {
   std::string_view name;
   std::string_view summary;
@@ -51,7 +52,7 @@ inline constexpr std::array kRecipes = {
                 "FP8 with a scale a tensor, from each step's values: E4M3, gradients E5M2",
                 R"({"rules": [
   {"place": "router", "keep": "f32", "reason": "it chooses experts"},
-  {"weights": "fp8_tensor", "gradients": "fp8_e5m2_tensor"}]})"},
+  {"weights": "fp8_tensor", "gradients": "fp8_e5m2_tensor", "non_finite": "propagate"}]})"},
     NamedRecipe{"fp8-delayed",
                 "FP8 with a scale a tensor, from the 16 steps before: E4M3, gradients E5M2",
                 R"({"rules": [
@@ -60,13 +61,15 @@ inline constexpr std::array kRecipes = {
     NamedRecipe{"mxfp8-training", "MXFP8 E4M3, gradients MXFP8 E5M2 rounded stochastically",
                 R"({"rules": [
   {"place": "router", "keep": "f32", "reason": "it chooses experts"},
-  {"weights": "mxfp8_e4m3", "gradients": "mxfp8_e5m2", "gradient_rounding": "stochastic"}]})"},
+  {"weights": "mxfp8_e4m3", "gradients": "mxfp8_e5m2", "gradient_rounding": "stochastic",
+   "rule": "round-up", "non_finite": "propagate"}]})"},
     NamedRecipe{"nvfp4-training",
                 "NVFP4; gradients rounded stochastically, products of gradients and activations "
                 "rotated by random Hadamard transforms",
                 R"({"rules": [
   {"place": "router", "keep": "f32", "reason": "it chooses experts"},
-  {"weights": "nvfp4", "gradient_rounding": "stochastic", "hadamard": 16}]})"},
+  {"weights": "nvfp4", "gradient_rounding": "stochastic", "hadamard": 16,
+   "non_finite": "propagate"}]})"},
     NamedRecipe{"fp8-row", "FP8 E4M3, an f32 scale a row",
                 R"({"rules": [
   {"place": "router", "keep": "f32", "reason": "it chooses experts"},

@@ -3,6 +3,7 @@
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Octavo/OptionText.h"
 #include "octavo/Numerics/Preset.h"
+#include "octavo/Numerics/Scaled.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringExtras.h"
@@ -340,7 +341,8 @@ QuantizationAttr::verifyFor(llvm::function_ref<mlir::InFlightDiagnostic()> emitE
     return emitError() << "(Q6) scale_values = powers-of-two limits scales of f32, found "
                        << llvm::StringRef(type.getScale()->irName());
   const bool isPowerOfTwo = type.getScale()->specials == format::Specials::Scale;
-  if (!isPowerOfTwo && !isLimited && options.rule != format::ScaleRule::Nearest)
+  if (!isPowerOfTwo && !isLimited && options.rule != format::ScaleRule::Nearest &&
+      !numerics::roundsScaleUp(*type.getScale(), options))
     return emitError() << "(Q2) scales of " << llvm::StringRef(type.getScale()->irName())
                        << " have the rule nearest only, found "
                        << llvm::StringRef(format::scaleRuleName(options.rule));
