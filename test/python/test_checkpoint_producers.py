@@ -402,3 +402,12 @@ def test_fnuz_needs_scales_in_rows(tmp_path, name):
     folder, _ = make(tmp_path / "model", 14, **how)
     said = octavo("convert", folder, "-o", tmp_path / "out", "--fnuz", code=3).stderr
     assert "not one a block" in said and not (tmp_path / "out").exists()
+
+
+def test_many_codes_of_one_module_are_looked_at_once(tmp_path):
+    """20,000 names without a dot: quadratic in them it would take minutes."""
+    tensors = {}
+    for i in range(10000):
+        tensors |= {f"w{i}": p.entry("I32", [2, 2], bytes(16)), f"s{i}_scale": p.entry("F32", [], bytes(4))}
+    folder = p.save(tmp_path / "model", tensors, p.config())
+    assert "9999 tensors like it" in findings(folder, "error")[0]["what"]

@@ -75,6 +75,19 @@ bool mayBeCodes(const StoredTensor& tensor) {
   return isInteger && dtype.bits <= 32 && dtype.name != "BOOL" && !isBuffer(tensor);
 }
 
+/// How many names beside codes are like scales', and have what tells each of the producers.
+struct Besides {
+  std::int64_t scales = 0;
+  std::array<std::int64_t, kProducers.size()> told{};
+
+  void add(std::string_view name, std::int64_t times) {
+    scales += isNamedLikeScale(name) ? times : 0;
+    for (std::size_t row = 0; row < kProducers.size(); ++row)
+      if (!kProducers[row].beside.empty() && name.find(kProducers[row].beside) != name.npos)
+        told[row] += times;
+  }
+};
+
 } // namespace
 
 bool isNamedLikeScale(std::string_view name) {
@@ -97,41 +110,37 @@ std::vector<ForeignCodes> findForeignCodes(const Folder& folder,
   if (codes.empty())
     return {};
 
-  // The names in each module, and in what is named below its parameter ("m.weight._scale").
-  std::unordered_map<std::string_view, std::vector<std::string_view>> besides;
-  for (const StoredTensor* each : codes)
-    besides.try_emplace(moduleOf(each->name()));
-  for (const StoredTensor& tensor : folder.tensors())
-    for (std::string_view module = moduleOf(tensor.name());; module = moduleOf(module)) {
-      if (const auto found = besides.find(module); found != besides.end())
-        found->second.push_back(
-            std::string_view(tensor.name()).substr(module.empty() ? 0 : module.size() + 1));
-      if (module.empty() || moduleOf(module).empty())
-        break;
-    }
+  // What the names in each module tell, and those below each of the codes ("m.weight._scale").
+  std::unordered_map<std::string_view, Besides> modules, below;
+  for (const StoredTensor* each : codes) {
+    modules.try_emplace(moduleOf(each->name()));
+    below.try_emplace(each->name());
+  }
+  for (const StoredTensor& tensor : folder.tensors()) {
+    const std::string_view name = tensor.name();
+    if (const auto found = modules.find(moduleOf(name)); found != modules.end())
+      found->second.add(lastComponent(name), 1);
+    for (std::string_view parent = moduleOf(name); !parent.empty(); parent = moduleOf(parent))
+      if (const auto found = below.find(parent); found != below.end())
+        found->second.add(name.substr(parent.size() + 1), 1);
+  }
 
   std::vector<ForeignCodes> foreign;
   for (const StoredTensor* each : codes) {
-    const std::string_view module = moduleOf(each->name()), own = lastComponent(each->name());
-    const std::string below = std::string(own) + ".";
-    // Of the module itself, or of the codes: not of modules below.
-    std::vector<std::string_view> beside;
-    for (std::string_view name : besides.at(module))
-      if (name != own && (name.find('.') == name.npos || name.starts_with(below)))
-        beside.push_back(name);
-    const auto has = [&](std::string_view part) {
-      return std::ranges::any_of(
-          beside, [&](std::string_view name) { return name.find(part) != name.npos; });
-    };
+    const std::string_view own = lastComponent(each->name());
+    const Besides& children = below.at(each->name());
+    Besides beside = modules.at(moduleOf(each->name()));
+    beside.add(own, -1);
     // A float on its own is its value: a model that was cast. Layouts say what they make of it.
-    if (isOfNarrowFloats(*each->entry->dtype) && std::ranges::none_of(beside, isNamedLikeScale))
+    if (isOfNarrowFloats(*each->entry->dtype) && beside.scales + children.scales == 0)
       continue;
-    const auto producer = std::ranges::find_if(kProducers, [&](const Producer& row) {
-      return (row.codes.empty() || own.ends_with(row.codes)) &&
-             (row.dtype.empty() || row.dtype == each->entry->dtype->name) &&
-             (row.beside.empty() || has(row.beside));
-    });
-    foreign.push_back({*each, producer == kProducers.end() ? "" : std::string(producer->name)});
+    std::size_t row = 0;
+    while (row < kProducers.size() &&
+           !((kProducers[row].codes.empty() || own.ends_with(kProducers[row].codes)) &&
+             (kProducers[row].dtype.empty() || kProducers[row].dtype == each->entry->dtype->name) &&
+             (kProducers[row].beside.empty() || beside.told[row] + children.told[row] > 0)))
+      ++row;
+    foreign.push_back({*each, row == kProducers.size() ? "" : std::string(kProducers[row].name)});
   }
   return foreign;
 }
