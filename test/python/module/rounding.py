@@ -24,9 +24,14 @@ def nearest(x, r, dtype):
 
 
 def blocks(x, dtype, r=None):
-    """MXFP8 along the last axis, scales by OCP MX's rule (S3, floor); the values."""
+    """MXFP8 along the last axis; the values. Scales by OCP MX's rule (S3, floor), or, where `r` rounds
+    stochastically, the least under which no element saturates (S3, round-up)."""
     split = x.reshape(*x.shape[:-1], -1, 32)
-    emax = math.frexp(float(ml_dtypes.finfo(dtype).max))[1] - 1
-    scale = 2.0 ** (np.frexp(np.abs(split).max(-1, keepdims=True))[1] - 1 - emax)
+    most = float(ml_dtypes.finfo(dtype).max)
+    emax = math.frexp(most)[1] - 1
+    amax = np.abs(split).max(-1, keepdims=True)
+    scale = 2.0 ** (np.frexp(amax)[1] - 1 - emax)
+    if r is not None:
+        scale = np.where(amax > most * scale, 2 * scale, scale)
     codes = (nearest if r is None else stochastic)(split / scale, None if r is None else r.reshape(split.shape), dtype)
     return (codes * scale).reshape(x.shape)

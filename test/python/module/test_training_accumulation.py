@@ -258,3 +258,17 @@ def test_means_of_a_programs_states_are_refused():
         with pytest.raises(octavo.ProgramError, match="ProgramState: .*added"):
             wrong.run(program, W, X)
     ProgramState(one.scales, one.histories, one.random).run(program, W, X)
+
+
+def test_scales_of_nvfp4_are_rounded_up_for_stochastic_rounding():
+    """S5: of the values that ml_dtypes has, the least from the ratio on; and elements are the two beside each."""
+    x = (np.random.default_rng(7).standard_normal((64, 96)) * 2.0 ** np.arange(-6, 6).repeat(8)).astype(np.float32)
+    found = octavo.quantize(x, "nvfp4", rule="round-up", rounding="stochastic", key=5)
+    outer = np.float32(np.abs(x).max()) / np.float32(2688)
+    ratio = np.abs(x.reshape(64, 6, 16)).max(-1) / np.float32(6) / outer
+    values = np.arange(0x7F, dtype=np.uint8).view(ml_dtypes.float8_e4m3fn).astype(np.float32)
+    codes = np.minimum(np.searchsorted(values, ratio, "left"), 0x7E).clip(1)
+    assert found.outer == outer
+    np.testing.assert_array_equal(found.scales.view(np.uint8), codes)
+    assert (np.abs(x.reshape(64, 6, 16)) / (values[codes] * outer)[..., None]).max() <= 6.000001
+    assert (np.abs(found.dequantize()) <= np.abs(x) + (2 * values[codes] * outer).repeat(16, 1)).all()

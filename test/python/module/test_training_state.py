@@ -192,7 +192,7 @@ def test_all_state_is_updated_where_it_lies(programs, start, batches):
     program(params, momentum, x, gradients, out=out, **arrays)
     assert_same(out[:5], [expected[0]["blocks"], expected[0]["delayed"], expected[1]["blocks"],
                           expected[1]["delayed"], expected[2]])
-    assert_same([arrays["octavo.scales"], arrays["octavo.histories"], arrays["octavo.random"].view(np.uint32)],
+    assert_same(ProgramState(arrays["octavo.scales"], arrays["octavo.histories"], arrays["octavo.random"].view(np.uint32)),
                 expected[3])
 
 
