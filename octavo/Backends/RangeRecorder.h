@@ -25,14 +25,20 @@ public:
                                          mlir::RankedTensorType type) override;
 
   /// Counts a run that is over.
-  void endRun() { ++found.inputSets; }
-  const analysis::Calibration& calibration() const { return found; }
+  void endRun() {
+    const std::lock_guard lock(mutex);
+    ++found.inputSets;
+  }
+  /// Of the runs so far; others may be under way.
+  analysis::Calibration calibration() const;
 
 private:
   std::vector<transforms::CalibratedSide> probed;
   Columns columns;
-  std::mutex mutex;
+  mutable std::mutex mutex;
   analysis::Calibration found;
+  /// What probes of columns alone have seen, by the same numbers.
+  std::vector<analysis::CalibratedTensor> ofColumns;
 };
 
 } // namespace octavo::backends

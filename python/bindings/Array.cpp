@@ -24,8 +24,7 @@ namespace octavo::python {
 
 namespace nb = nanobind;
 
-/// What calls ask NumPy for, found once and kept for good: a destructor would run after Python's
-/// end.
+/// What calls ask NumPy for, found once.
 struct Numpy {
   nb::object module = nb::module_::import_("numpy");
   nb::object arrayType = module.attr("ndarray");
@@ -42,8 +41,7 @@ struct Numpy {
 };
 
 static const Numpy& numpy() {
-  static const Numpy& found = *new Numpy();
-  return found;
+  return madeOnce([] { return Numpy(); });
 }
 
 /// The dtype of arrays of a format: that of bytes for narrow codes that ml_dtypes does not have.

@@ -8,6 +8,7 @@
 #include "octavo/Execution/RefusedInput.h"
 #include "octavo/Parallel/Loops.h"
 #include "octavo/Parallel/Threads.h"
+#include "octavo/Runtime/StateArguments.h"
 #include "octavo/Text/NearNames.h"
 
 #include <fmt/format.h>
@@ -62,10 +63,9 @@ bool isMapping(nb::handle given) {
     return true;
   if (PyObject_CheckBuffer(given.ptr()) || PyMapping_Check(given.ptr()) == 0)
     return false; // arrays of NumPy soon
-  // Kept for good: a destructor would run after Python's end.
-  static const nb::object& mapping =
-      *new nb::object(nb::module_::import_("collections.abc").attr("Mapping"));
-  return nb::isinstance(given, mapping);
+  return nb::isinstance(
+      given,
+      madeOnce([] { return nb::object(nb::module_::import_("collections.abc").attr("Mapping")); }));
 }
 
 constexpr std::string_view kLeftOut = "JAX leaves out what a function does not use; jax.jit(..., "
@@ -184,8 +184,9 @@ std::vector<Value> valuesOf(const Signature& program, const nb::args& positional
   std::vector<Value> whole;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (!values[i])
-      raise(ErrorClass::Program, "argument \"{}\" of @{} has no value: give {}", arguments[i].name,
-            program.name(), arguments[i].describe());
+      raise(ErrorClass::Program, "argument \"{}\" of @{} has no value: give {}{}",
+            arguments[i].name, program.name(), arguments[i].describe(),
+            runtime::sourceOfState(std::span(&arguments[i].name, 1)));
     whole.push_back(std::move(*values[i]));
   }
   return whole;
@@ -202,9 +203,8 @@ nb::list argumentsOf(const Signature& program) {
 }
 
 int threadLimit() {
-  // Kept for good: a destructor would run after Python's end.
-  static const nb::object& limit =
-      *new nb::object(nb::module_::import_("octavo._core").attr("get_threads"));
+  const nb::object& limit =
+      madeOnce([] { return nb::object(nb::module_::import_("octavo._core").attr("get_threads")); });
   return nb::cast<int>(limit());
 }
 

@@ -359,7 +359,7 @@ Raises DtypeError, FormatError, ShapeError, NonFiniteError.)");
   module.def(
       "check_edge",
       [](nb::handle format, const std::string& preset, const std::vector<std::int64_t>& shape,
-         int axis) { checkEdge(scaledFormat(format), preset, shape, axis); },
+         int axis) { checkEdge(scaledFormat(format), preset, shape, axisOf(axis, shape, "axis")); },
       DefaultFloats(), nb::arg("format"), nb::arg("preset"), nb::arg("shape"), nb::arg("axis"),
       "Raises ShapeError where quantize does: octavo.jax knows shapes before it has values.");
   module.def(
