@@ -148,6 +148,22 @@ nb::object asArray(nb::handle given, const ElementType& type, const std::string&
   return nb::module_::import_("numpy").attr("asarray")(given, dtype);
 }
 
+/// Whether nobody can write to the memory of an array.
+bool isImmutable(nb::handle given) {
+  const nb::object& arrayType =
+      madeOnce([] { return nb::object(nb::module_::import_("numpy").attr("ndarray")); });
+  if (!nb::isinstance(given, arrayType)) {
+    const nb::dict modules = nb::module_::import_("sys").attr("modules");
+    return modules.contains("jax") && nb::hasattr(modules["jax"], "Array") &&
+           nb::isinstance(given, modules["jax"].attr("Array"));
+  }
+  nb::object each = nb::borrow(given);
+  for (; nb::isinstance(each, arrayType); each = each.attr("base"))
+    if (nb::cast<bool>(each.attr("flags").attr("writeable")))
+      return false;
+  return each.is_none() || PyBytes_Check(each.ptr());
+}
+
 } // namespace
 
 nb::tuple shapeOf(std::span<const std::int64_t> shape) {
@@ -192,6 +208,20 @@ Value programValue(const runtime::Argument& argument, const std::string& functio
           type.quantized().storageMin, type.quantized().storageMax);
   tensor.type = type;
   return Value(std::move(tensor));
+}
+
+Value boundValue(const runtime::Argument& argument, const std::string& function, nb::handle given) {
+  Value value = programValue(argument, function, given);
+  if (!value.isTensor() || !value.tensor().bytes.isLent())
+    return value;
+  const bool isNumber =
+      PyLong_Check(given.ptr()) || PyFloat_Check(given.ptr()) || PyComplex_Check(given.ptr());
+  if (isNumber || isImmutable(given))
+    return value;
+  // An array that is not row-major was copied.
+  if (toArray(given, argument.name).data != value.tensor().bytes.data())
+    return value;
+  return withoutLock([&] { return Value(Tensor(value.tensor())); });
 }
 
 std::vector<ProgramResult> programResults(std::span<const runtime::Result> results,

@@ -25,6 +25,12 @@ nanobind::tuple shapeOf(std::span<const std::int64_t> shape);
 execution::Value programValue(const runtime::Argument& argument, const std::string& function,
                               nanobind::handle given);
 
+/// The same for as long as a program lives. What anybody may write to is copied, so that the
+/// program goes on with the values that it was given: only arrays of JAX and NumPy arrays that are
+/// read-only, themselves and what they are views of, are held.
+execution::Value boundValue(const runtime::Argument& argument, const std::string& function,
+                            nanobind::handle given);
+
 /// An array that a result lies in.
 struct ProgramResult {
   Array array = {};

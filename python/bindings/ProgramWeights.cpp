@@ -84,7 +84,7 @@ namedValues(std::span<const runtime::Argument> arguments, const std::string& fun
             const GivenWeights& weights) {
   std::vector<std::optional<execution::Value>> values(arguments.size());
   for (const auto& [i, given] : namedArrays(arguments, function, weights))
-    values[i] = programValue(arguments[i], function, given);
+    values[i] = boundValue(arguments[i], function, given);
   if (weights.files.empty())
     return values;
   const runtime::Sources sources = sourcesOf(weights);

@@ -361,12 +361,11 @@ def _dot_options(quantize: Any, recipe: Any, activations: Any, rule: str, non_fi
         raise ProgramError("quantize gives one format to all dots, recipe gives each its own: give one "
                            "of the two")
     if recipe is not None:
-        if activations is not None or rule or non_finite or preset:
-            raise ProgramError("activations, rule, non_finite and preset are said by the rules of a "
-                               "recipe")
+        if activations is not None or rule or preset:
+            raise ProgramError("activations, rule and preset are said by the rules of a recipe")
         text, is_text = _recipe(recipe)
         return _programs.DotOptions(
-            None, recipe=text, recipe_is_text=is_text, match=match, exclude=exclude,
+            None, recipe=text, recipe_is_text=is_text, non_finite=non_finite, match=match, exclude=exclude,
             parameters=parameters, min_size=min_size, both_activations=both_activations)
     if quantize is not None:
         found, is_text = ("", False) if calibration is None else text_or_path(
@@ -396,8 +395,9 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
 
     ``weights`` binds arguments for all calls: a mapping from their names to arrays or ScaledTensor,
     where trees go by JAX's names (``{"params": params}`` binds ``params['w']``), or one or more
-    .safetensors files that have tensors of those names. Arrays are held, not copied: do not write to
-    them while the program lives.
+    .safetensors files that have tensors of those names. The program keeps the values that arrays have
+    now: arrays that can be written to are copied, read-only ones of NumPy (with what they are views of)
+    and JAX's are held.
 
     ``quantize`` names the scaled format that dots with a weight become narrow in, ``activations`` that
     of their other side (``"none"``: left as it is); these and the options after them are those of
