@@ -1,5 +1,6 @@
 // Arbitrary bytes as a compiled program: an error, or a program whose steps stay within its memory.
-// One without kernels, whose code would know no bounds, is run.
+// It is run, with kernels that do nothing: their code would know no bounds, and a folder's shared
+// object says which program it is for.
 
 #include "octavo/Standalone/FolderFile.h"
 #include "octavo/Steps/ProgramFile.h"
@@ -24,12 +25,15 @@ bool isSmall(const steps::Program& program) {
   if (program.items.least > kFewItems || !program.scaledArguments.empty())
     return false;
   std::size_t bytes = static_cast<std::size_t>(program.arenaBytes.of(1)) + program.slots.size() +
-                      static_cast<std::size_t>(program.valueCount + program.rightCount);
+                      static_cast<std::size_t>(program.valueCount + program.rightCount) +
+                      program.functions.size();
   for (const auto* places : {&program.arguments, &program.results})
     for (const steps::Place& place : *places)
       bytes += static_cast<std::size_t>(steps::bytesOf(place).of(1));
   return bytes < kMostBytes;
 }
+
+void kernel(std::byte* const* /*memory*/, std::int64_t /*begin*/, std::int64_t /*end*/) {}
 
 void run(steps::ProgramRunner& runner, std::int64_t items) {
   std::vector<execution::Value> arguments;
@@ -61,8 +65,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::abort();
     return 0;
   }
-  if (!program->functions.empty() || !isSmall(*program))
+  if (!isSmall(*program))
     return 0;
+  std::ranges::fill(program->functions, &kernel);
   const auto [least, most] = program->items;
   steps::ProgramRunner runner(std::move(*program));
   for (const std::int64_t items : {std::min(kFewItems, most), least})

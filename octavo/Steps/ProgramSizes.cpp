@@ -26,13 +26,15 @@ static std::int64_t fewestOf(const ItemNumber& count) {
 
 Bytes ProgramFields::bytes(std::initializer_list<ItemNumber> factors) {
   Bytes all(1);
+  bool isZero = false;
   for (const ItemNumber& factor : factors) {
+    isZero |= factor == 0; // steps count with the others, too
     if (factor == 0)
-      return 0;
+      continue;
     all.from = std::max(all.from, fewestOf(factor));
     all.count = times(all.count, factor);
   }
-  return all;
+  return isZero ? Bytes(0) : all;
 }
 
 Bytes ProgramFields::times(const Bytes& count, std::int64_t width) {

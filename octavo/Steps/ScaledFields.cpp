@@ -105,6 +105,8 @@ void PackStep::fields(ProgramFields& fields) {
   fields.maybe(options, [&](numerics::QuantizeOptions& given) { fields.options(given); });
   if (options.has_value() != (plan.one.left.scale != nullptr))
     fields.fail("activations of a format that they are not packed in");
+  if (options && options->rounding == numerics::Rounding::Stochastic)
+    fields.fail("activations that are rounded at random, without random bits");
   matricesOf(fields, matrices);
   fields.number(rows);
   const Matrices whole = groupsOf(fields, groups, matrices);

@@ -4,6 +4,8 @@
 #include "octavo/Steps/Control.h"
 #include "octavo/Steps/Quantize.h"
 
+#include <limits>
+
 namespace octavo::steps {
 namespace {
 
@@ -224,6 +226,53 @@ TEST(ProgramFile, productsHaveAsManyItemsAsTheirSumsAreExactOf) {
   };
   EXPECT_TRUE(isExact(program->items.most));
   EXPECT_FALSE(isExact(program->items.most + 1));
+}
+
+/// Whether there are plans of an open depth is asked of formats that are there.
+TEST(ProgramFile, productsOfItemsHaveFormats) {
+  const kernels::OperandFormat perRow{format::findElementFormat("int8"),
+                                      format::findElementFormat("f32"), 1, format::kWholeAxis};
+  const auto refusalOf = [&](auto change) {
+    OpenPlan plan(*kernels::productPlan(perRow, perRow, 1000));
+    plan.depth = plan.leftAlong = plan.rightAlong = ItemNumber{0, 1};
+    change(plan.one);
+    Programs made;
+    const Slot x = made.argument({3, {0, 1}});
+    made.program.items = {1, 9};
+    made.program.packedCount = 1;
+    made.step<PackStep>(plan, std::nullopt, x, Matrices(), ItemNumber{3}, std::nullopt, 0);
+    return made.refusal();
+  };
+  const std::string none = "a product of formats that are none";
+  EXPECT_NE(refusalOf([](kernels::ProductPlan&) {}), none);
+  EXPECT_EQ(refusalOf([](kernels::ProductPlan& plan) { plan.left.element = nullptr; }), none);
+  EXPECT_EQ(refusalOf([](kernels::ProductPlan& plan) { plan.right.element = nullptr; }), none);
+  EXPECT_EQ(refusalOf([](kernels::ProductPlan& plan) { plan.right.scale = nullptr; }), none);
+}
+
+/// A packing has no random bits to give to a rounding that takes them, and amaxes are magnitudes.
+TEST(ProgramFile, packedActivationsAreRoundedWithoutRandomBits) {
+  const kernels::OperandFormat format =
+      kernels::operandFormat(*format::findScaledFormat("mxfp8_e4m3"));
+  const auto refusalOf = [&](const numerics::QuantizeOptions& options) {
+    Programs made;
+    const Slot x = made.argument({3, 32});
+    made.program.packedCount = 1;
+    made.step<PackStep>(OpenPlan(*kernels::productPlan(format, format, 32)), options, x, Matrices(),
+                        ItemNumber{3}, std::nullopt, 0);
+    return made.refusal();
+  };
+  EXPECT_EQ(refusalOf({}), "");
+  EXPECT_EQ(refusalOf({.rounding = numerics::Rounding::TowardZero}), "");
+  EXPECT_EQ(refusalOf({.rounding = numerics::Rounding::Stochastic}),
+            "activations that are rounded at random, without random bits");
+  const std::string none = "a magnitude that is negative or no number";
+  EXPECT_EQ(refusalOf({.leastAmax = 1, .amax = 0.0F}), "");
+  for (const float wrong :
+       {-1.0F, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    EXPECT_EQ(refusalOf({.leastAmax = wrong}), none) << wrong;
+    EXPECT_EQ(refusalOf({.amax = wrong}), none) << wrong;
+  }
 }
 
 TEST(ProgramFile, aValueIsAScaledTensorOrNone) {
