@@ -46,11 +46,11 @@ def write(folder, shape, n):
     program = folder / f"{shape.replace(' ', '-')}-{n}.mlir"
     program.write_text(text)
     flags, generator = [], np.random.default_rng(n)
-    for name, element, extents in growing_programs.arguments(text):
+    for i, (name, element, extents) in enumerate(growing_programs.arguments(text)):
         file = folder / f"{program.stem}-{name}.npy"
         values = generator.uniform(0.1, 0.9, extents)
         np.save(file, (values if element.startswith("float") else 1000 * values).astype(element))
-        flags += ["--input", f"{name}={file}"]
+        flags += ["--input", f"arg{i}={file}"]  # text without names in locations has none
     return program, flags
 
 
