@@ -48,9 +48,9 @@ public:
   /// Of amax and the upper edges of the bins in the eight octaves below, the range R whose scale
   /// R / max, in f32, gives the least mean square of the differences when values are rounded to
   /// `element`, ties to even, saturating; each value taken as the middle of its bin. The largest of
-  /// several. Only ranges count that lose no more than amax wherever in their bins the values lie,
-  /// so that the mean square for the values themselves is never above amax's. Halves, quarters, ...
-  /// of amax are tried besides the edges: a float rounds as finely under them.
+  /// several. Only ranges count that lose no more than amax: wherever in their bins the values lie,
+  /// or wherever f32, bf16 and narrower values lie in them, by four standard deviations. Halves,
+  /// quarters, ... of amax are tried besides the edges: a float rounds as finely under them.
   float leastSquaresRange(const format::ElementFormat& element) const;
 
   friend bool operator==(const Magnitudes&, const Magnitudes&) = default;

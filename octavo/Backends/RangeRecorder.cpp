@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 
@@ -15,6 +16,7 @@ namespace octavo::backends {
 namespace {
 
 using analysis::CalibratedTensor;
+using Part = transforms::CalibratedSide::Part;
 
 /// Raises the maximum of each column, which is a place along `axis`.
 void raise(std::vector<float>& columnAmax, std::span<const float> values,
@@ -37,12 +39,58 @@ std::string placeOf(std::span<const std::int64_t> shape, std::size_t index) {
   return fmt::format("[{}]", fmt::join(place, ", "));
 }
 
+/// The values of a tensor that count, and where they lie.
+class Counted {
+public:
+  /// `seen` says of each axis which places count; empty for an axis of which all do.
+  Counted(std::span<const float> values, std::span<const std::int64_t> shape,
+          const std::vector<std::vector<bool>>& seen)
+      : all(values),
+        isSome(std::ranges::any_of(seen, [](const auto& axis) { return !axis.empty(); })) {
+    for (std::size_t i = 0; isSome && i < values.size(); ++i) {
+      std::size_t rest = i;
+      bool counts = true;
+      for (std::size_t axis = shape.size(); axis-- > 0;) {
+        const auto extent = static_cast<std::size_t>(shape[axis]);
+        counts &= seen[axis].empty() || seen[axis][rest % extent];
+        rest /= extent;
+      }
+      if (counts) {
+        some.push_back(values[i]);
+        places.push_back(i);
+      }
+    }
+  }
+
+  std::span<const float> values() const { return isSome ? std::span<const float>(some) : all; }
+  std::size_t placeOf(std::size_t at) const { return isSome ? places[at] : at; }
+
+private:
+  std::span<const float> all;
+  bool isSome;
+  std::vector<float> some;
+  std::vector<std::size_t> places;
+};
+
 } // namespace
 
 RangeRecorder::RangeRecorder(std::vector<transforms::CalibratedSide> probed, Columns columns)
     : probed(std::move(probed)), columns(columns) {
   for (const transforms::CalibratedSide& side : this->probed)
-    found.tensors.push_back({.dot = side.dot, .side = side.side});
+    if (side.tensor == found.tensors.size())
+      found.tensors.push_back({.dot = side.dot, .side = side.side});
+  ofColumns.resize(found.tensors.size());
+}
+
+analysis::Calibration RangeRecorder::calibration() const {
+  const std::lock_guard lock(mutex);
+  analysis::Calibration whole = found;
+  for (std::size_t i = 0; i < ofColumns.size(); ++i)
+    if (ofColumns[i].magnitudes.count() != 0 && whole.tensors[i].magnitudes.count() != 0) {
+      whole.tensors[i].columns = ofColumns[i].columns;
+      whole.tensors[i].columnAmax = ofColumns[i].columnAmax;
+    }
+  return whole;
 }
 
 llvm::Error RangeRecorder::write(llvm::StringRef id, mlir::RankedTensorType /*type*/,
@@ -63,24 +111,28 @@ llvm::Error RangeRecorder::write(llvm::StringRef id, mlir::RankedTensorType /*ty
   std::int64_t extent = 1;
   for (const std::int64_t axis : side.contracting)
     extent *= tensor.shape[static_cast<std::size_t>(axis)];
-  analysis::Magnitudes magnitudes;
-  if (const auto place = magnitudes.add(values))
-    return llvm::createStringError(fmt::format(
-        "the {} of dot \"{}\" has {} at {}: a range of it would be none", side.side, side.dot,
-        std::isnan(values[*place]) ? "NaN"
-        : values[*place] > 0       ? "Inf"
-                                   : "-Inf",
-        placeOf(tensor.shape, *place)));
+  CalibratedTensor own{.dot = side.dot, .side = side.side, .columns = extent};
   if (values.empty())
     return llvm::Error::success();
-  CalibratedTensor own{.dot = side.dot, .side = side.side, .columns = extent};
-  own.magnitudes = std::move(magnitudes);
+  if (side.part == Part::Columns) {
+    // Merged as one zero: its values are counted by the other probe.
+    static_cast<void>(own.magnitudes.add(std::array{0.0F}));
+  } else {
+    const Counted counted(values, tensor.shape, side.seen);
+    if (const auto place = own.magnitudes.add(counted.values()))
+      return llvm::createStringError(fmt::format(
+          "the {} of dot \"{}\" has {} at {}: a range of it would be none", side.side, side.dot,
+          std::isnan(counted.values()[*place]) ? "NaN"
+          : counted.values()[*place] > 0       ? "Inf"
+                                               : "-Inf",
+          placeOf(tensor.shape, counted.placeOf(*place))));
+  }
   if (columns == Columns::Record && side.contracting.size() == 1) {
     own.columnAmax.resize(static_cast<std::size_t>(extent));
     raise(own.columnAmax, values, tensor.shape, side.contracting.front());
   }
   const std::scoped_lock lock(mutex);
-  found.tensors[number].merge(own);
+  (side.part == Part::Columns ? ofColumns : found.tensors)[side.tensor].merge(own);
   return llvm::Error::success();
 }
 

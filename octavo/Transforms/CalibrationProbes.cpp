@@ -8,6 +8,7 @@
 #include "octavo/Transforms/StaticScales.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace octavo::transforms {
@@ -20,16 +21,26 @@ addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& optio
   llvm::Expected<DotChoice> choice = DotChoice::make(dotOptions);
   if (!choice)
     return choice.takeError();
-  for (ConvolutionDot& each : writeConvolutionDots(module).written)
+  struct Input {
+    mlir::Value value;
+    std::vector<std::vector<bool>> seen;
+  };
+  llvm::DenseMap<mlir::Operation*, Input> inputs; // of convolutions, by their dots
+  for (ConvolutionDot& each : writeConvolutionDots(module).written) {
+    inputs[each.dot()] = {each.input(), each.seenOfInput()};
     each.finish();
+  }
   for (DotOfGroups& each : writeRaggedDots(module)) {
     each.leaveOutRowsOfNone();
     each.finish();
   }
+  choice->take(module);
+  module.getContext()->getOrLoadDialect<interpreter::InterpreterDialect>();
   std::vector<Dot> dots;
   module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });
   const std::vector<std::string> names = calibratedNames(dots);
   std::vector<CalibratedSide> probed;
+  std::size_t tensors = 0;
   bool hasActivations = false;
   for (const auto& [dot, name] : llvm::zip_equal(dots, names))
     for (const DotSide& side : dot.sides) {
@@ -40,12 +51,26 @@ addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& optio
       hasActivations |= !side.isWeight();
       stablehlo::DotGeneralOp op = dot.op();
       mlir::OpBuilder builder(op);
-      interpreter::ProbeOp::create(
-          builder, op.getLoc(), side.value(),
-          dotProbeName(probed.size(), side.index == 0 ? DotValue::Lhs : DotValue::Rhs));
-      probed.push_back({name,
-                        side.index == 0 ? "lhs" : "rhs",
-                        {side.contracting.begin(), side.contracting.end()}});
+      CalibratedSide part{.dot = name,
+                          .side = side.index == 0 ? "lhs" : "rhs",
+                          .contracting = {side.contracting.begin(), side.contracting.end()},
+                          .tensor = tensors++};
+      const auto probe = [&](mlir::Value value) {
+        interpreter::ProbeOp::create(
+            builder, op.getLoc(), value,
+            dotProbeName(probed.size(), side.index == 0 ? DotValue::Lhs : DotValue::Rhs));
+        probed.push_back(part);
+      };
+      if (const auto found = inputs.find(op); side.index == 0 && found != inputs.end()) {
+        part.part = CalibratedSide::Part::Columns;
+        probe(side.value());
+        part.part = CalibratedSide::Part::Values;
+        part.contracting.clear();
+        part.seen = found->second.seen;
+        probe(found->second.value);
+      } else {
+        probe(side.value());
+      }
     }
   if (!hasActivations)
     return llvm::createStringError("it has no dot with activations of f32, bf16 or f16: there is "

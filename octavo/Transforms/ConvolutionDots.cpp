@@ -89,6 +89,22 @@ static bool haveSameBlocks(ir::ScaledType patches, ir::ScaledType input, std::in
          (along(input) != 0 && along(input) == along(patches) && features % along(input) == 0);
 }
 
+std::vector<std::vector<bool>> ConvolutionDot::seenOfInput() {
+  const llvm::ArrayRef<std::int64_t> shape =
+      llvm::cast<mlir::ShapedType>(convolution.getLhs().getType()).getShape();
+  std::vector<std::vector<bool>> seen(shape.size());
+  for (const auto& [at, axis] :
+       llvm::enumerate(convolution.getDimensionNumbers().getInputSpatialDimensions())) {
+    const auto place = static_cast<std::size_t>(axis);
+    const llvm::BitVector ofAxis = windows.seen(at, shape[place]);
+    if (ofAxis.all())
+      continue;
+    for (unsigned i = 0; i < ofAxis.size(); ++i)
+      seen[place].push_back(ofAxis.test(i));
+  }
+  return seen;
+}
+
 mlir::Value ConvolutionDot::repeatedInput() const {
   const mlir::Value input = firstOfPatches ? firstOfPatches->getOperand(0) : mlir::Value();
   return input && windows.repeat(openShapeOf(input).drop_front().drop_back()) ? input

@@ -25,6 +25,11 @@ public:
   /// Of a group, at each place of a window.
   std::int64_t features() const { return featuresOfGroup; }
 
+  /// The convolution's input as the program has it, before finish().
+  mlir::Value input() { return convolution.getLhs(); }
+  /// Of each axis of input() its places that windows see; empty for an axis that is seen whole.
+  std::vector<std::vector<bool>> seenOfInput();
+
   /// What the left side has patches of, [batch, places.., features], where it has all of its
   /// elements and some several times; null elsewhere.
   mlir::Value repeatedInput() const;

@@ -35,6 +35,7 @@ static void probe(mlir::OpBuilder& builder, mlir::Value value, std::size_t numbe
 }
 
 std::vector<ProbedDot> probeDots(mlir::ModuleOp module) {
+  module.getContext()->getOrLoadDialect<interpreter::InterpreterDialect>();
   llvm::SmallVector<ir::DotGeneralOp> dots;
   module.walk([&](ir::DotGeneralOp op) {
     if (numberOfDot(op))
@@ -59,6 +60,7 @@ std::vector<ProbedDot> probeDots(mlir::ModuleOp module) {
 }
 
 void probeResults(mlir::ModuleOp module, llvm::function_ref<bool(std::size_t)> isWanted) {
+  module.getContext()->getOrLoadDialect<interpreter::InterpreterDialect>();
   module.walk([&](stablehlo::DotGeneralOp op) {
     const auto number = numberOfDot(op);
     if (!number || !isWanted(*number))

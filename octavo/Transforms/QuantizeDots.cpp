@@ -8,6 +8,7 @@
 #include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
 #include "octavo/Text/NearNames.h"
+#include "octavo/Text/Shortened.h"
 #include "octavo/Transforms/CarriedUnchanged.h"
 #include "octavo/Transforms/ConvolutionDots.h"
 #include "octavo/Transforms/DotChoice.h"
@@ -256,6 +257,11 @@ otherProducts(mlir::ModuleOp module, const llvm::DenseMap<mlir::Operation*, std:
   return others;
 }
 
+/// For messages.
+static std::string quotedPattern(const std::string& pattern) {
+  return "\"" + text::shortened(pattern, 200) + "\"";
+}
+
 /// Names near a pattern that finds none: whole ones, and what stands between their separators.
 static std::string nearText(const std::string& pattern, const std::vector<std::string>& names) {
   std::vector<std::string> known = names;
@@ -293,15 +299,15 @@ static llvm::Error checkPatterns(mlir::ModuleOp module, const DotOptions& option
   for (const auto& [option, pattern] :
        {std::pair("match", &options.match), std::pair("exclude", &options.exclude)})
     if (findsNone(*pattern, products))
-      return llvm::createStringError(std::string(option) + ": \"" + *pattern +
-                                     "\" is found in the name of no dot and of no dot's weight" +
+      return llvm::createStringError(std::string(option) + ": " + quotedPattern(*pattern) +
+                                     " is found in the name of no dot and of no dot's weight" +
                                      nearText(*pattern, products));
   for (auto function : module.getOps<mlir::func::FuncOp>())
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       arguments.push_back(ir::argumentName(function, i));
   if (findsNone(options.parameters, arguments))
-    return llvm::createStringError("parameters: \"" + options.parameters +
-                                   "\" is found in the name of no argument" +
+    return llvm::createStringError("parameters: " + quotedPattern(options.parameters) +
+                                   " is found in the name of no argument" +
                                    nearText(options.parameters, arguments));
   return llvm::Error::success();
 }

@@ -144,8 +144,10 @@ def test_why_no_dot_is_quantized_is_told(tmp_path):
 }
 """)
     options = ("--format", "mxfp8_e4m3", "--parameters", "^w")
-    assert '0 of 1 dots quantized (of net/dot: its name does not match "zzz"; --explain tells it of each)' in octavo(
-        program, *options, "--match", "zzz")
+    assert '0 of 1 dots quantized (of net/dot: its name is excluded by "dot"; --explain tells it of each)' in octavo(
+        program, *options, "--exclude", "dot")
+    assert 'match: "zzz" is found in the name of no dot and of no dot\'s weight' in octavo(
+        program, *options, "--match", "zzz", code=3)
     assert "a least number of elements of -5; give one from 0 on" in octavo(program, *options, "--min-size", "-5", code=2)
     why = "of net/dot: both operands are activations (a weight among the arguments x, w is one that --weights gives or --parameters names, in Python weights= or parameters=)"
     assert why in octavo(program, *options[:2])

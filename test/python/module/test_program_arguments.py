@@ -182,8 +182,11 @@ def test_long_patterns_are_told_in_short(lowered):
     with pytest.raises(octavo.FormatError, match="is not a regular expression: missing \\)") as raised:
         octavo.compile(lowered, recipe={"rules": [{"dots": "re:(" + "a" * 100000, "weights": "mxfp4"}]})
     assert len(str(raised.value)) < 500
-    with pytest.warns(UserWarning, match="does not match .*bytes left out"):
-        left = octavo.compile(lowered, quantize="mxfp4", match="b" * 1000)
+    with pytest.raises(octavo.ProgramError, match="match: .*bytes left out.* is found in the name of no dot") as raised:
+        octavo.compile(lowered, quantize="mxfp4", match="b" * 1000)
+    assert len(str(raised.value)) < 500
+    with pytest.warns(UserWarning, match="is excluded by .*bytes left out"):
+        left = octavo.compile(lowered, quantize="mxfp4", exclude="." + "|b" * 500)
     assert len(left.dots[0].reason) < 300
 
 
