@@ -30,11 +30,14 @@ using execution::Value;
 
 class CompiledProgram : public execution::Executable, public execution::Savable {
 public:
-  /// `isSimplified`: the module is what was lowered, not what that is made of.
-  CompiledProgram(mlir::OwningOpRef<mlir::ModuleOp> module, bool isSimplified,
-                  conversion::Lowered lowered, std::unique_ptr<MachineCode> code)
-      : module(std::move(module)), isSimplified(isSimplified), runner(std::move(lowered.program)),
-        kernels(std::move(lowered.kernels)), code(std::move(code)) {}
+  /// `source` is the program as it was given; `interpreted` the module of the operations that the
+  /// interpreter evaluates, null for steps that were read from the cache.
+  CompiledProgram(mlir::OwningOpRef<mlir::ModuleOp> source,
+                  mlir::OwningOpRef<mlir::ModuleOp> interpreted, conversion::Lowered lowered,
+                  std::unique_ptr<MachineCode> code)
+      : source(std::move(source)), interpreted(std::move(interpreted)),
+        runner(std::move(lowered.program)), kernels(std::move(lowered.kernels)),
+        code(std::move(code)) {}
 
   std::int64_t processes() const override { return 1; }
   llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host,
@@ -64,8 +67,7 @@ private:
     return outcome ? llvm::Error::success() : llvm::createStringError(outcome.error());
   }
 
-  mlir::OwningOpRef<mlir::ModuleOp> module; ///< what is interpreted refers to it
-  bool isSimplified;
+  mlir::OwningOpRef<mlir::ModuleOp> source, interpreted;
   steps::ProgramRunner runner;
   std::vector<std::string> kernels; ///< their texts
   std::unique_ptr<MachineCode> code;
@@ -75,14 +77,11 @@ llvm::Expected<std::vector<execution::Executable::Stage>> CompiledProgram::stage
   std::vector<Stage> list(2);
   list[0].file = "1-after-passes.mlir";
   llvm::raw_string_ostream out(list[0].text);
-  if (isSimplified) {
-    module.get()->print(out);
-  } else {
-    const mlir::OwningOpRef<mlir::ModuleOp> simplified = module.get().clone();
-    if (llvm::Error error = simplify(*simplified))
-      return std::move(error);
-    simplified.get()->print(out);
-  }
+  // Lowering changes the module that it is given; steps from the cache have none.
+  const mlir::OwningOpRef<mlir::ModuleOp> simplified = source.get().clone();
+  if (llvm::Error error = simplify(*simplified))
+    return std::move(error);
+  simplified.get()->print(out);
   out << "\n";
   list[1] = {"2-steps.txt", conversion::stepsText(runner.program())};
   for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -182,16 +181,16 @@ llvm::Expected<std::unique_ptr<MachineCode>> compiledKernels(conversion::Lowered
 }
 
 llvm::Expected<std::unique_ptr<execution::Executable>>
-executableOf(mlir::OwningOpRef<mlir::ModuleOp> module, llvm::StringRef name, bool isSimplified,
-             conversion::Lowered lowered) {
-  auto function = module->lookupSymbol<mlir::func::FuncOp>(name);
+executableOf(mlir::ModuleOp source, llvm::StringRef name,
+             mlir::OwningOpRef<mlir::ModuleOp> interpreted, conversion::Lowered lowered) {
+  auto function = source.lookupSymbol<mlir::func::FuncOp>(name);
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     lowered.program.argumentNames.push_back(ir::argumentName(function, i));
   auto code = compiledKernels(lowered);
   if (!code)
     return code.takeError();
-  return std::make_unique<CompiledProgram>(std::move(module), isSimplified, std::move(lowered),
-                                           std::move(*code));
+  return std::make_unique<CompiledProgram>(source.clone(), std::move(interpreted),
+                                           std::move(lowered), std::move(*code));
 }
 
 } // namespace
@@ -206,16 +205,17 @@ llvm::Expected<CompiledForItems> compileForItems(llvm::ArrayRef<ProgramOfItems> 
     sources.push_back(each.program);
   }
   const KeptProgram kept(sources, name, fewest);
-  const auto made = [&](mlir::OwningOpRef<mlir::ModuleOp> module, bool isSimplified,
+  const auto made = [&](mlir::OwningOpRef<mlir::ModuleOp> interpreted,
                         conversion::Lowered lowered) -> llvm::Expected<CompiledForItems> {
     const steps::ItemRange items = lowered.program.items;
-    auto executable = executableOf(std::move(module), name, isSimplified, std::move(lowered));
+    auto executable =
+        executableOf(sources.front(), name, std::move(interpreted), std::move(lowered));
     if (!executable)
       return executable.takeError();
     return CompiledForItems{std::move(*executable), items};
   };
   if (auto found = kept.find())
-    return made(sources.front().clone(), false, std::move(*found));
+    return made(nullptr, std::move(*found));
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
   std::vector<conversion::LoweredItems> lowered(programs.size());
   for (const auto& [each, ofProgram] : llvm::zip(programs, lowered)) {
@@ -232,7 +232,7 @@ llvm::Expected<CompiledForItems> compileForItems(llvm::ArrayRef<ProgramOfItems> 
   if (const auto why = conversion::openItems(lowered, fewest))
     return llvm::createStringError(*why);
   kept.keep(lowered.front().lowered);
-  return made(std::move(modules.front()), true, std::move(lowered.front().lowered));
+  return made(std::move(modules.front()), std::move(lowered.front().lowered));
 }
 
 llvm::Expected<std::unique_ptr<execution::Executable>>
@@ -248,13 +248,13 @@ compileProgram(mlir::ModuleOp source, llvm::StringRef name, conversion::Evaluate
     return handOver("it is run by " + llvm::Twine(processes) + " processes");
   if (const std::string reason = whyInterpreted(source); !reason.empty())
     return handOver(reason);
-  mlir::OwningOpRef<mlir::ModuleOp> module = source.clone();
   std::optional<KeptProgram> kept;
   if (guarding == conversion::Guarding::None) {
     kept.emplace(source, name);
     if (auto found = kept->find())
-      return executableOf(std::move(module), name, false, std::move(*found));
+      return executableOf(source, name, nullptr, std::move(*found));
   }
+  mlir::OwningOpRef<mlir::ModuleOp> module = source.clone();
   if (llvm::Error error = simplify(*module))
     return handOver(llvm::toString(std::move(error)));
   auto function = module->lookupSymbol<mlir::func::FuncOp>(name);
@@ -265,7 +265,7 @@ compileProgram(mlir::ModuleOp source, llvm::StringRef name, conversion::Evaluate
     return handOver(llvm::toString(program.takeError()));
   if (kept)
     kept->keep(*program);
-  return executableOf(std::move(module), name, true, std::move(*program));
+  return executableOf(source, name, std::move(module), std::move(*program));
 }
 
 } // namespace octavo::pipelines
