@@ -6,6 +6,9 @@ contiguous. Results are NumPy arrays and ``ScaledTensor``. What the numbers mean
 rule in docs/semantics.md; every result has the bits of that specification, on every instruction
 set and with every number of threads.
 """
+import importlib as _importlib
+import typing as _typing
+
 import ml_dtypes as _ml_dtypes  # registers its dtypes with NumPy  # noqa: F401
 
 from ._core import (
@@ -44,6 +47,9 @@ from .errors import (DtypeError, Error, FileError, FormatError, NonFiniteError, 
                      ShapeError)
 from .programs import LoadedProgram, Program, calibrate, compile, load_program
 from .tuning import Tuning, tune
+
+if _typing.TYPE_CHECKING:
+    from . import checkpoint as checkpoint
 
 __all__ = [
     "DtypeError",
@@ -92,3 +98,14 @@ __all__ = [
 ]
 
 _signatures.describe(globals(), __all__)
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """octavo.checkpoint, imported when it is first asked for."""
+    if name == "checkpoint":
+        return _importlib.import_module("octavo.checkpoint")
+    raise AttributeError(f"module 'octavo' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "checkpoint"})

@@ -4,6 +4,8 @@ import os
 import pathlib
 import pickle
 import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 
 import ml_dtypes
@@ -429,3 +431,18 @@ def test_codes_that_no_layer_claims_are_refused(tmp_path):
     (tmp_path / "model/config.json").write_text(json.dumps({"quantization_config": {"quant_method": "mxfp4"}}))
     with pytest.raises(octavo.FileError, match="a[.](exponents|weight).*no quantized layers in layout gpt-oss"):
         octavo.checkpoint.open(tmp_path / "model")
+
+
+def test_it_is_an_attribute_of_the_package_and_imported_when_it_is_asked_for():
+    run = subprocess.run([sys.executable, "-c", """
+import sys, octavo
+assert "octavo.checkpoint" not in sys.modules and "checkpoint" in dir(octavo)
+assert octavo.checkpoint.open is sys.modules["octavo.checkpoint"].open
+try:
+    octavo.chekpoint
+except AttributeError as error:
+    assert "'octavo' has no attribute 'chekpoint'" in str(error)
+else:
+    raise SystemExit("no error")
+"""], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr

@@ -2,6 +2,7 @@
 signature."""
 import ast
 import inspect
+import os
 import pathlib
 import pickle
 import subprocess
@@ -156,3 +157,32 @@ def test_mypy_takes_what_runs_and_refuses_what_does_not(tmp_path):
     refused = judged.stdout.splitlines()
     assert all("misuse.py:" in line for line in refused), judged.stdout
     assert any('"quantize"' in line and "axes" in line for line in refused) and any("nothing" in line for line in refused)
+
+
+def columns(stub, name):
+    """How many types the rows have that a property of Program is said to give."""
+    tree = ast.parse(STUB.with_name(stub).read_text())
+    [program] = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Program"]
+    [found] = [node for node in program.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    [row] = [node for node in ast.walk(found.returns) if isinstance(node, ast.Subscript) and node.value.id == "list"]
+    return len(row.slice.slice.elts)
+
+
+@pytest.mark.mlir
+def test_rows_have_the_columns_that_the_stubs_say(tmp_path):
+    text = tmp_path / "p.mlir"
+    text.write_text("""
+func.func @main(%x: tensor<2x32xf32> {octavo.name = "x"}, %w: tensor<32x32xf32> {octavo.name = "w", octavo.parameter})
+    -> tensor<2x32xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<2x32xf32>, tensor<32x32xf32>) -> tensor<2x32xf32>
+  return %0 : tensor<2x32xf32>
+}""")
+    program = octavo.compile(text, quantize="mxfp8_e4m3")
+    subprocess.run([pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo", "compile", text, "-o", tmp_path / "folder"],
+                   check=True, capture_output=True, timeout=60)
+    loaded = octavo.load_program(tmp_path / "folder")
+    for stub, called, names in (("_programs.pyi", program._called, ("arguments", "results", "dots")),
+                                ("_loaded.pyi", loaded._called, ("arguments", "results"))):
+        for name in names:
+            rows = getattr(called, name)
+            assert rows and {len(row) for row in rows} == {columns(stub, name)}, (stub, name)

@@ -398,3 +398,10 @@ def test_errors_of_dots_are_of_programs_without_random_numbers(program, arrays):
     made = module.compile(program)
     with pytest.raises(module.ProgramError, match="gradients to nearest"):
         made.dot_errors(*arrays, recipe={"rules": [STOCHASTIC]}, parameters="^w")
+
+
+def test_a_state_without_a_value_says_where_it_comes_from(program, arrays):
+    with pytest.raises(module.ProgramError, match=r"octavo\.random is any seed and 0 before the first step, then "
+                                                  r"what the step before returned; in Python "
+                                                  r"octavo\.training\.ProgramState\.initial\(program, seed\) makes it"):
+        compiled(program, STOCHASTIC)(*arrays)
