@@ -27,10 +27,9 @@ struct ConvertFlags {
 
 void convertProgram(const ConvertFlags& flags) {
   const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
-  llvm::Expected<runtime::ProgramFile> file =
-      runtime::readProgramFile(flags.program, *context, runtime::JaxModuleCalls::Kept,
-                               flags.skipsUnreadable ? runtime::Unreadable::LeftOut
-                                                     : runtime::Unreadable::Refused);
+  llvm::Expected<runtime::ProgramFile> file = runtime::readProgramFile(
+      flags.program, *context, runtime::JaxModuleCalls::Kept,
+      flags.skipsUnreadable ? runtime::Unreadable::LeftOut : runtime::Unreadable::Refused);
   if (!file)
     throw CommandError(llvm::toString(file.takeError()), ExitCode::BadInput);
   for (const runtime::UnreadFunction& function : file->leftOut)
@@ -53,9 +52,10 @@ void addConvertProgramCommand(CLI::App& app) {
                  ->type_name("OUT")
                  ->required());
   addOutputFormFlags(*command, flags->form);
-  command->add_flag("--skip-unreadable", flags->skipsUnreadable,
-                    "Leave out the functions that octavo cannot read, and what refers to them, with "
-                    "a warning for each, instead of refusing the program");
+  command->add_flag(
+      "--skip-unreadable", flags->skipsUnreadable,
+      "Leave out the functions that octavo cannot read, and what refers to them, with "
+      "a warning for each, instead of refusing the program");
   command->footer(R"(Examples:
   octavo convert model.bin -o model.mlir
   octavo convert model.mlir -o model.mlirbc --target 1.8.0

@@ -193,11 +193,11 @@ std::string text(const RunReport& report) {
                         report.comparedTimes->bind, report.comparedTimes->evaluate);
   text += "\n";
   if (report.f32Times)
-    text += fmt::format("  f32      bind {:.3f} s, evaluate {:.3f} s{}; the median run takes {:.3g} "
-                        "times as long as f32's\n",
-                        report.f32Times->bind, report.f32Times->evaluate,
-                        repeatedText(*report.f32Times),
-                        medianOf(report.times.repeated) / medianOf(report.f32Times->repeated));
+    text += fmt::format(
+        "  f32      bind {:.3f} s, evaluate {:.3f} s{}; the median run takes {:.3g} "
+        "times as long as f32's\n",
+        report.f32Times->bind, report.f32Times->evaluate, repeatedText(*report.f32Times),
+        medianOf(report.times.repeated) / medianOf(report.f32Times->repeated));
   else if (!report.times.repeated.empty() && report.quantization && report.quantization->hasState)
     text += "  f32      not run: the program as it is has other arguments\n";
   for (const OutputReport& output : report.outputs) {
