@@ -197,8 +197,10 @@ def FoldConstants : Octavo_Pass<"octavo-fold-constants"> {
   let description = [{
     Each operation of StableHLO and CHLO that has no side effects, whose operands are all constants and
     whose results are plain tensors of known extents, becomes the constants that the interpreter gives:
-    the values of a run stay the same, bit for bit. Tensors of more than `max-elements` elements,
-    operands and results alike, are left alone, and so is an operation that the interpreter refuses.
+    the values of a run stay the same, bit for bit, but for sums and products of floats, whose order is
+    the interpreter's then (rules C3, C4). Left alone are functions of floats that compiled code
+    approximates by itself (rule C2), an operation with a tensor of more than `max-elements` elements
+    among its operands and results, and an operation that the interpreter refuses.
   }];
   let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
   let options = [
@@ -339,9 +341,10 @@ def LegalizeArith : Octavo_Pass<"octavo-legalize-arith"> {
     tensors that StableHLO has, with the same values, becomes StableHLO's. Left are those on scalars,
     on tensors of index, and those without a counterpart: unsigned arithmetic of signless integers,
     unordered comparisons, conversions that read i1 as -1 or keep its lowest bit, and roundings other
-    than to nearest even. The interpreter evaluates them as they are.
+    than to nearest even. The interpreter evaluates them as they are. Inverse and hyperbolic functions
+    and `math.isinf` become operations of CHLO.
   }];
-  let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
+  let dependentDialects = ["::octavo::chlo::CHLODialect", "::octavo::stablehlo::StableHLODialect"];
 }
 
 def InlineFusedDots : Octavo_Pass<"octavo-inline-fused-dots"> {

@@ -35,3 +35,23 @@ func.func @regions(%w: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   // CHECK-NOT: stablehlo.reduce
   return %a, %b : tensor<f32>, tensor<f32>
 }
+
+// Compiled code may give another last bit for a function (rule C2): it is evaluated when the program runs.
+// CHECK-LABEL: func.func @functions
+func.func @functions() -> (tensor<2xf32>, tensor<2xf64>, tensor<2xf64>, tensor<2xf32>) {
+  %x = stablehlo.constant dense<[0.5, 3.0]> : tensor<2xf32>
+  %y = stablehlo.constant dense<[0.5, 3.0]> : tensor<2xf64>
+  // CHECK: stablehlo.logistic
+  %a = stablehlo.logistic %x : tensor<2xf32>
+  // CHECK: stablehlo.sine
+  %b = stablehlo.sine %y : tensor<2xf64>
+  // CHECK-NOT: stablehlo.rsqrt
+  %c = stablehlo.rsqrt %y : tensor<2xf64>
+  // CHECK: stablehlo.map
+  %d = "stablehlo.map"(%x) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%e: tensor<f32>):
+    %t = stablehlo.tanh %e : tensor<f32>
+    stablehlo.return %t : tensor<f32>
+  }) : (tensor<2xf32>) -> tensor<2xf32>
+  return %a, %b, %c, %d : tensor<2xf32>, tensor<2xf64>, tensor<2xf64>, tensor<2xf32>
+}
