@@ -7,8 +7,10 @@
 #include "octavo/Transforms/UnusedOperations.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
 
 #include <cmath>
+#include <optional>
 
 namespace octavo::transforms {
 
@@ -150,17 +152,32 @@ std::optional<Dequantized> zerosFor(stablehlo::WhileOp loop, unsigned place) {
   return zeros;
 }
 
+/// What is known of a program until it changes, so that loops in a row do not each look at all that
+/// is before them.
+class KnownOrigins {
+public:
+  ScaledOrigins& get() {
+    if (!origins)
+      origins.emplace();
+    return *origins;
+  }
+  void forget() { origins.reset(); }
+
+private:
+  std::optional<ScaledOrigins> origins;
+};
+
 /// The loop with parts at the end of what it carries, in the place of their values; null where the
 /// value at a place is not of the same parts in every round. What is within the loop is tried on a
 /// copy of it, since loops and branches there change, too.
-mlir::Operation* carried(stablehlo::WhileOp loop, unsigned place) {
-  ScaledOrigins before;
-  const ScaledOrigin origin = before.of(loop->getOperand(place));
+mlir::Operation* carried(stablehlo::WhileOp loop, unsigned place, KnownOrigins& known) {
+  const ScaledOrigin origin = known.get().of(loop->getOperand(place));
   const bool isOfZeros = !std::holds_alternative<Dequantized>(origin);
   const std::optional<Dequantized> parts =
       isOfZeros ? zerosFor(loop, place) : std::optional(std::get<Dequantized>(origin));
   if (!parts || parts->elements == loop->getOperand(place))
     return nullptr;
+  const auto forgetting = llvm::make_scope_exit([&] { known.forget(); });
   mlir::OpBuilder builder(loop);
   auto trial = llvm::cast<stablehlo::WhileOp>(builder.clone(*loop));
   mlir::Block& body = trial.getBody().front();
@@ -193,30 +210,26 @@ mlir::Operation* carried(stablehlo::WhileOp loop, unsigned place) {
 
 /// The branches with parts at the end of their results, in the place of their values; null where
 /// they do not give the same parts.
-mlir::Operation* chosen(mlir::Operation* op, unsigned place) {
+mlir::Operation* chosen(mlir::Operation* op, unsigned place, KnownOrigins& known) {
   llvm::SmallVector<Dequantized> found;
   llvm::SetVector<mlir::Operation*> wide;
-  {
-    ScaledOrigins origins;
-    for (mlir::Region& region : op->getRegions()) {
-      const mlir::Value value = region.front().getTerminator()->getOperand(place);
-      const ScaledOrigin origin = origins.of(value);
-      const auto* parts = std::get_if<Dequantized>(&origin);
-      if (parts == nullptr || parts->elements == value ||
-          (!found.empty() && !fitTogether(found.front(), *parts)))
-        return nullptr;
-      found.push_back(*parts);
-    }
-    for (auto [region, parts] : llvm::zip_equal(op->getRegions(), found))
-      wide.insert(endWith(region.front().getTerminator(), place, parts));
+  for (mlir::Region& region : op->getRegions()) {
+    const mlir::Value value = region.front().getTerminator()->getOperand(place);
+    const ScaledOrigin origin = known.get().of(value);
+    const auto* parts = std::get_if<Dequantized>(&origin);
+    if (parts == nullptr || parts->elements == value ||
+        (!found.empty() && !fitTogether(found.front(), *parts)))
+      return nullptr;
+    found.push_back(*parts);
   }
+  for (auto [region, parts] : llvm::zip_equal(op->getRegions(), found))
+    wide.insert(endWith(region.front().getTerminator(), place, parts));
+  known.forget();
   eraseUnused(std::move(wide));
   return withParts(op, op->getOperands(), place, found.front());
 }
 
-} // namespace
-
-void carryParts(mlir::Region& region) {
+void carryParts(mlir::Region& region, KnownOrigins& known) {
   for (mlir::Block& block : region)
     for (mlir::Operation& each : llvm::make_early_inc_range(block)) {
       mlir::Operation* op = &each;
@@ -227,7 +240,8 @@ void carryParts(mlir::Region& region) {
           isDone = true;
           for (unsigned place = 0; (isLoop || isChoice) && place < op->getNumResults();) {
             mlir::Operation* narrow =
-                isLoop ? carried(llvm::cast<stablehlo::WhileOp>(op), place) : chosen(op, place);
+                isLoop ? carried(llvm::cast<stablehlo::WhileOp>(op), place, known)
+                       : chosen(op, place, known);
             if (narrow == nullptr) {
               ++place;
               continue;
@@ -240,10 +254,17 @@ void carryParts(mlir::Region& region) {
       if (isLoop) // what it carries decides what those within do
         rewrite();
       for (mlir::Region& inner : op->getRegions())
-        carryParts(inner);
+        carryParts(inner, known);
       if (isChoice)
         rewrite();
     }
+}
+
+} // namespace
+
+void carryParts(mlir::Region& region) {
+  KnownOrigins known;
+  carryParts(region, known);
 }
 
 } // namespace octavo::transforms
