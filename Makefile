@@ -16,7 +16,7 @@ help:
 	@echo "make clients  build, load and write checkpoints with transformers and compressed-tensors"
 	@echo "make bench  build the benchmarks, run all of them, print one table (BENCH=--json: as JSON)"
 	@echo "make bench-peers  programs compiled by octavo beside XLA, ONNX Runtime and torch.compile (BENCH=--json, names)"
-	@echo "make exhaustive  all 2^32 floats against the specification and ml_dtypes; functions of programs, too; divisions by all significands; 201 kills of jobs; 14000 random programs"
+	@echo "make exhaustive  all 2^32 floats against the specification and ml_dtypes; functions of programs, too; divisions by all significands; 201 kills of jobs; 14000 random programs; growth to 10000 steps; damaged checkpoints"
 	@echo "make asan   build with the address and undefined behaviour sanitizers, run all tests"
 	@echo "make tsan   build kernels, jobs, runtime and interpreter with the thread sanitizer, run their tests"
 	@echo "make style  clang-format and clang-tidy on the lines that the branch changes"
@@ -51,7 +51,7 @@ bench-peers: build $(VENV)-peers/stamp
 BLOCKS := 100
 
 exhaustive: OPTIONS := -DOCTAVO_PYTHON_MODULE=ON
-exhaustive: TARGET := KernelsTests ProductsTests octavo-kernels-probe octavo octavo-program octavo_python octavo_python_programs octavo_python_loaded
+exhaustive: TARGET := KernelsTests ProductsTests octavo-kernels-probe octavo octavo-opt octavo-program octavo_python octavo_python_programs octavo_python_loaded
 exhaustive: build $(VENV)/test.stamp
 	OCTAVO_EXHAUSTIVE=$(BLOCKS) $(BIN)/KernelsTests --gtest_filter='Exhaustive*'
 	OCTAVO_EXHAUSTIVE=1 $(BIN)/ProductsTests --gtest_filter='*ProductFormats*'
@@ -68,6 +68,8 @@ exhaustive: build $(VENV)/test.stamp
 	  test/python/test_emit_settings.py -k xla
 	OCTAVO_EXHAUSTIVE=1 OCTAVO_BIN_DIR=$(BIN) $(VENV)/bin/python -m pytest -q -p no:cacheprovider \
 	  test/python/test_folder_writers.py -k 'writers or verified'
+	OCTAVO_EXHAUSTIVE=1 OCTAVO_BIN_DIR=$(BIN) $(VENV)/bin/python -m pytest -q -p no:cacheprovider \
+	  test/python/test_growth.py test/python/test_pass_growth.py test/python/test_checkpoint_producers.py
 
 # `pip install .`, as README and docs/python.md say it.
 test-install: build/packages.stamp

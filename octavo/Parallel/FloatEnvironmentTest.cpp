@@ -64,11 +64,11 @@ const std::vector<std::uint64_t> kStates = {0, 1u << 24, 1u << 22, 2u << 22, 3u 
 #if defined(__x86_64__) || defined(__aarch64__)
 
 /// In a thread of its own, whose state is nobody else's.
-template <typename F> void inThread(F f) { std::thread(f).join(); }
+template <typename F> void onNewThread(F f) { std::thread(f).join(); }
 
 TEST(FloatEnvironment, IsTheDefaultAndIsRestored) {
   for (const auto given : kStates)
-    inThread([given] {
+    onNewThread([given] {
       setState(given);
       {
         const DefaultFloatEnvironment environment;
@@ -86,7 +86,7 @@ TEST(FloatEnvironment, IsTheDefaultAndIsRestored) {
 
 TEST(FloatEnvironment, HoldsForEveryRoundingOfTheCLibrary) {
   for (const int rounding : {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO})
-    inThread([rounding] {
+    onNewThread([rounding] {
       ASSERT_EQ(std::fesetround(rounding), 0);
       {
         const DefaultFloatEnvironment environment;
@@ -99,7 +99,7 @@ TEST(FloatEnvironment, HoldsForEveryRoundingOfTheCLibrary) {
 
 TEST(FloatEnvironment, IsThatOfEveryThreadOfALoop) {
   for (const auto given : kStates)
-    inThread([given] {
+    onNewThread([given] {
       if (given == 0) // traps, which the test's own conversions would meet
         return;
       // Subnormals, in another order.
