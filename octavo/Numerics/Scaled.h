@@ -64,9 +64,9 @@ struct OuterScale {
 OuterScale outerScale(const ElementFormat& element, const ElementFormat& scale, float amax,
                       const QuantizeOptions& options);
 
-/// Whether scales of a narrow format with a significand are rounded up in place of to nearest: under
-/// RoundUp, if elements are rounded stochastically. A block's largest element would saturate under a
-/// scale that is rounded down, and its mean would not be its value (S5).
+/// Whether scales of a narrow format with a significand are rounded up in place of to nearest:
+/// under RoundUp, if elements are rounded stochastically. A block's largest element would saturate
+/// under a scale that is rounded down, and its mean would not be its value (S5).
 bool roundsScaleUp(const ElementFormat& scale, const QuantizeOptions& options);
 
 /// What ScaleCorners says, as codes of a scale format.

@@ -53,8 +53,9 @@ public:
   };
   /// The codes of another tensor, of f32, bf16 or f16 and of known extents, which its amax joins.
   /// Finite values beyond the format's become its largest. NaN and infinities stay, or become NaN,
-  /// and do not count for the amax; in a format without NaN the inverse is NaN. `random`, ui32 of its shape, rounds by N5;
-  /// null: ties go to even. All tensors of a program have histories of one length.
+  /// and do not count for the amax; in a format without NaN the inverse is NaN. `random`, ui32 of
+  /// its shape, rounds by N5; null: ties go to even. All tensors of a program have histories of one
+  /// length.
   Codes quantize(mlir::Value value, const format::ElementFormat& format,
                  const DelayedScaling& scaling, mlir::Value random);
 
