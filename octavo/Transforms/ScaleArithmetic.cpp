@@ -338,9 +338,10 @@ private:
       Value rounded = writer.convert(writer.bits(nearest, bits), writer.builder.getI32Type());
       if (numerics::roundsScaleUp(*kind.scale, options)) // the next code is the next value
         rounded = writer.write(
-            "add", {rounded, asCode(writer.compare(
-                                 Direction::LT,
-                                 writer.convert(nearest, writer.builder.getF32Type()), ratio))});
+            "add",
+            {rounded,
+             asCode(writer.compare(Direction::LT,
+                                   writer.convert(nearest, writer.builder.getF32Type()), ratio))});
       result = select(writer.compare(Direction::EQ, rounded, code(0)), code(corners.underflow),
                       atLeast(rounded));
     }
