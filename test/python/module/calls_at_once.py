@@ -47,9 +47,11 @@ def compiled(text, weights, backend="compiled"):
 
 
 def tuned(metric):
-    return programs.tune(INTERPRETED.encode(), False, given({"w": W}), "main", "compiled",
-                         lambda arguments: [((A,), {})], "metric >= 0", ["mxfp8_e4m3"], "bytes", metric, "m", "", "", "",
-                         "", 0, "", False, None)
+    return programs.tune(program=INTERPRETED.encode(), is_path=False, weights=given({"w": W}), function="main",
+                         backend="compiled", sets=lambda arguments: [((A,), {})], budget="metric >= 0",
+                         formats=["mxfp8_e4m3"], cost="bytes", metric=metric, metric_name="m", state="", match="",
+                         exclude="", parameters="", min_size=0, calibration="", calibration_is_text=False, tries=None,
+                         progress=None)
 
 
 def jax_called():
@@ -96,7 +98,7 @@ class Uses:
             "_programs.Program.explain": lambda: (self.interpreted.explain(), self.whole.explain(), self.open.explain()),
             "_programs.Program.dot_widths": lambda: (self.interpreted.dot_widths(), self.whole.dot_widths()),
             "_programs.Program.dot_errors": lambda: self.interpreted.dot_errors(self.dots, A),
-            "_programs.Calibrator.__init__": lambda: programs.Calibrator(INTERPRETED.encode(), False, given({}), "main",
+            "_programs.Calibrator.__init__": lambda: programs.Calibrator(INTERPRETED.encode(), False, given({"w": W}), "main",
                                                                           "compiled", "", True),
             "_programs.Calibrator.run": lambda: self.calibrator.run(A),
             "_programs.Calibrator.text": lambda: self.calibrator.text(),
