@@ -116,7 +116,7 @@ def convolution(function, case, left, right, result, seed=0):
     return function.emit(text), extents
 
 
-@pytest.mark.parametrize("left,right,result", [("i8", "i8", "i32"), ("i32", "i32", "i32"), ("ui8", "i8", "i32"), ("i4", "i4", "i8")])
+@pytest.mark.parametrize("left,right,result", [("i8", "i8", "i32"), ("i32", "i32", "i32"), ("ui8", "ui8", "i32"), ("i4", "i4", "i8")])
 def test_convolutions_of_integers(left, right, result, tmp_path):
     function = Function()
     for i, case in enumerate(CONVOLUTIONS):
