@@ -113,8 +113,7 @@ CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, runtime::Progr
     return std::move(error);
   made->told = transforms::scattersPartlyOutside(module);
   if (options.recoversScaled)
-    llvm::append_range(made->told,
-                       transforms::differingDots(transforms::recoverScaled(module)));
+    llvm::append_range(made->told, transforms::differingDots(transforms::recoverScaled(module)));
   if (options.dots) {
     auto report = transforms::quantizeDots(module, *options.dots);
     if (!report)

@@ -59,8 +59,9 @@ struct TuningResult {
 
 /// The errors are those of the run of the program as it is and of the metric; outputs of the
 /// program as it is with NaN or Inf, which nothing can be held against; a metric that cannot be
-/// computed of its outputs; the metric Cosine where all outputs have rows of one element; a state that is damaged, cannot be written or is of another search.
-/// What was measured until then is in the state. Interrupted: SearchResult::isEnded.
+/// computed of its outputs; the metric Cosine where all outputs have rows of one element; a state
+/// that is damaged, cannot be written or is of another search. What was measured until then is in
+/// the state. Interrupted: SearchResult::isEnded.
 llvm::Expected<TuningResult> tuneFormats(FormatTrials& trials, const TuningOptions& options);
 
 } // namespace octavo::backends

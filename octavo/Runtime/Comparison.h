@@ -33,7 +33,8 @@ struct UlpDistance {
   std::vector<std::int64_t> where = {}; ///< of the first element that has it; empty where it is 0
 };
 
-/// Requires that the types are equal; of other shapes than the reference's, the distance is infinite.
+/// Requires that the types are equal; of other shapes than the reference's, the distance is
+/// infinite.
 UlpDistance ulpDistance(const numerics::Tensor& reference, const numerics::Tensor& value);
 
 /// The index of row-major element `i`.

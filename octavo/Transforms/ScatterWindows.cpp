@@ -81,10 +81,11 @@ std::vector<std::string> scattersPartlyOutside(mlir::ModuleOp module) {
     return {};
   const std::string others =
       count == 1 ? "" : " (and " + std::to_string(count - 1) + " other scatters)";
-  return {"the scatter at " + first + others +
-          " may write windows that lie partly outside its input: octavo writes the elements inside, "
-          "as StableHLO specifies, where XLA leaves out the whole window; clamp the indices if the "
-          "results must be equal"};
+  return {
+      "the scatter at " + first + others +
+      " may write windows that lie partly outside its input: octavo writes the elements inside, "
+      "as StableHLO specifies, where XLA leaves out the whole window; clamp the indices if the "
+      "results must be equal"};
 }
 
 } // namespace octavo::transforms
