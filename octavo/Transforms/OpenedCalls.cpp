@@ -1,6 +1,5 @@
 #include "octavo/Transforms/OpenedCalls.h"
 
-#include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
@@ -14,8 +13,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -294,10 +291,29 @@ static bool isEndless(mlir::ModuleOp module) {
 void inlineCalls(mlir::ModuleOp module) {
   if (isEndless(module))
     return;
-  const Diagnostics unheard(*module.getContext());
-  mlir::PassManager passes(module.getContext());
-  passes.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {})); // and nothing else
-  static_cast<void>(passes.run(module));
+  // From the outermost functions down, so that each operation is copied once, however deep calls
+  // nest; MLIR's inliner goes up, and copies what it has copied before.
+  const ProgramCalls program(module);
+  llvm::SetVector<mlir::Operation*> opened;
+  for (FuncOp root : llvm::make_early_inc_range(module.getOps<FuncOp>())) {
+    if (root.isPrivate() && !program.callsOf(root).empty())
+      continue;
+    llvm::SmallVector<mlir::Operation*> calls;
+    root.walk([&](mlir::func::CallOp call) { calls.push_back(call); });
+    std::reverse(calls.begin(), calls.end());
+    while (!calls.empty()) {
+      mlir::Operation* call = calls.pop_back_val();
+      FuncOp function = llvm::isa<mlir::func::CallOp>(call) ? program.called(call) : FuncOp();
+      if (!function || program.reachesItself(function) || !function.getBody().hasOneBlock())
+        continue;
+      const Opened made = open(call, function);
+      opened.insert(function);
+      calls.append(made.calls.rbegin(), made.calls.rend());
+    }
+  }
+  eraseUnnamed(module, llvm::map_to_vector(opened, [](mlir::Operation* function) {
+                 return llvm::cast<FuncOp>(function);
+               }));
 }
 
 } // namespace octavo::transforms

@@ -3,6 +3,7 @@
 #include "tools/octavo/Commands.h"
 
 #include "octavo/Text/PrintableText.h"
+#include "octavo/Transforms/ScatterWindows.h"
 
 #include <fmt/format.h>
 
@@ -32,6 +33,12 @@ void warnOfMissedDots(const std::vector<transforms::MissedDots>& groups, const s
 void warnOfMissedDots(mlir::ModuleOp module, llvm::StringRef function, const std::string& program,
                       bool fails) {
   warnOfMissedDots(transforms::missedDots(module, function), program, fails);
+}
+
+void warnOfProgram(mlir::ModuleOp module, llvm::StringRef function, const std::string& program,
+                   bool failsOnMissed) {
+  warnOf(transforms::scattersPartlyOutside(module), program);
+  warnOfMissedDots(module, function, program, failsOnMissed);
 }
 
 void addFailOnMissed(CLI::App& command, bool& fails) {

@@ -26,6 +26,11 @@ void warnOfMissedDots(const std::vector<transforms::MissedDots>& groups, const s
 void warnOfMissedDots(mlir::ModuleOp module, llvm::StringRef function, const std::string& program,
                       bool fails);
 
+/// What a user should know before a function runs: scatters that XLA computes otherwise, then its
+/// missed dots.
+void warnOfProgram(mlir::ModuleOp module, llvm::StringRef function, const std::string& program,
+                   bool failsOnMissed);
+
 /// Adds --fail-on-missed, which sets `fails`.
 void addFailOnMissed(CLI::App& command, bool& fails);
 

@@ -52,8 +52,8 @@ ExplainedFunction explainFunction(mlir::func::FuncOp function, const RunOptions&
     const auto arguments = orThrow(runtime::argumentsOf(function), options.program);
     closeExtents(function, bindProcesses(arguments, options, "@" + name, 1), options.program);
   }
-  warnOfMissedDots(function->getParentOfType<mlir::ModuleOp>(), name, options.program,
-                   options.failsOnMissed);
+  warnOfProgram(function->getParentOfType<mlir::ModuleOp>(), name, options.program,
+                options.failsOnMissed);
   const ElapsedTime preparing("preparing the program");
   const auto executable =
       orThrow(backend.prepare(function->getParentOfType<mlir::ModuleOp>(), name));

@@ -226,8 +226,8 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
     executable = prepared();
   }
   if (missed == MissedDots::Told)
-    warnOfMissedDots(function->getParentOfType<mlir::ModuleOp>(), name, options.program,
-                     options.failsOnMissed);
+    warnOfProgram(function->getParentOfType<mlir::ModuleOp>(), name, options.program,
+                  options.failsOnMissed);
   if (!options.dump.empty())
     dumpStages(*executable, options);
   execution::Host host = hostOf(options, probes, run.processes);
