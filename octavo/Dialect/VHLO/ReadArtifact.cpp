@@ -224,7 +224,7 @@ readBytecode(llvm::MemoryBufferRef bytes, mlir::MLIRContext* context, UnreadFunc
   if (unread.refuses())
     static_cast<void>(checkOperations(*module)); // says how often the whole program has each
   unread.onEach(*module, checkOperations, unread.refuses());
-  unread.onEach(*module, convertAll);
+  unread.onEach(*module, [](mlir::Operation* op) { return convertAll(op); });
   if (failed(unread.settle(*module)) || failed(checkOperations(*module)) ||
       failed(convertAll(*module)))
     return {};
