@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPrefix = "octavo-link";
+constexpr const char* kLinkFolderPrefix = "octavo-link";
 
 /// The folder, open and locked; -1 if it is another's, or somebody uses it.
 int locked(const std::string& path) {
@@ -41,7 +41,8 @@ void removeAbandoned(const fs::path& where) {
   for (auto entry = fs::directory_iterator(where, ignored);
        !ignored && entry != fs::directory_iterator(); entry.increment(ignored)) {
     std::string name = entry->path().filename().string();
-    if (name.starts_with(kPrefix) && checkpoint::isTemporaryName(name.substr(std::strlen(kPrefix))))
+    if (name.starts_with(kLinkFolderPrefix) &&
+        checkpoint::isTemporaryName(name.substr(std::strlen(kLinkFolderPrefix))))
       found.push_back(entry->path().string());
   }
   for (const std::string& path : found)
@@ -61,7 +62,7 @@ tl::expected<LinkFolder, std::string> LinkFolder::make() {
   removeAbandoned(where);
   // Another process may take it for an abandoned one before it is locked.
   for (;;) {
-    std::string path = (where / (kPrefix + checkpoint::temporaryName())).string();
+    std::string path = (where / (kLinkFolderPrefix + checkpoint::temporaryName())).string();
     checkpoint::KnownTemporary known(path);
     if (::mkdir(path.c_str(), S_IRWXU) != 0)
       return tl::make_unexpected(
