@@ -38,7 +38,7 @@ const OperationRow* rowOf(mlir::Operation* op) {
 }
 
 /// Names every operation that has no counterpart in octavo, once, with how often it occurs.
-LogicalResult checkOperations(mlir::Operation* program) {
+LogicalResult verifyOperations(mlir::Operation* program) {
   llvm::MapVector<mlir::StringAttr, std::pair<mlir::Location, unsigned>> unknown;
   program->walk([&](mlir::Operation* op) {
     if (op->getName().getDialectNamespace() != VHLODialect::getDialectNamespace())
@@ -222,10 +222,10 @@ readBytecode(llvm::MemoryBufferRef bytes, mlir::MLIRContext* context, UnreadFunc
   mlir::OwningOpRef<mlir::ModuleOp> module(llvm::cast<mlir::ModuleOp>(block.front()));
   module->getOperation()->remove();
   if (unread.refuses())
-    static_cast<void>(checkOperations(*module)); // says how often the whole program has each
-  unread.onEach(*module, checkOperations, unread.refuses());
-  unread.onEach(*module, [](mlir::Operation* op) { return convertAll(op); });
-  if (failed(unread.settle(*module)) || failed(checkOperations(*module)) ||
+    static_cast<void>(verifyOperations(*module)); // says how often the whole program has each
+  unread.onEach(*module, verifyOperations, unread.refuses());
+  unread.onEach(*module, convertAll);
+  if (failed(unread.settle(*module)) || failed(verifyOperations(*module)) ||
       failed(convertAll(*module)))
     return {};
   return module;
