@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <map>
 #include <stdexcept>
 #include <sys/stat.h>
@@ -139,8 +140,10 @@ struct Place {
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
-/// Nothing for devices and pipes.
+/// Nothing for devices and pipes, and for a path that is too long for any file.
 std::optional<Place> placeOf(const fs::path& path) {
+  if (path.native().size() > PATH_MAX)
+    return std::nullopt;
   fs::path rest;
   fs::path at = path;
   if (!at.has_filename() && at.has_relative_path()) // "folder/"
