@@ -279,15 +279,14 @@ static std::string nearText(const std::string& pattern, const std::vector<std::s
 
 /// A pattern that finds nothing is one that is misspelt: the error says so. A module without
 /// products has nothing that a pattern could find.
-static llvm::Error checkPatterns(mlir::ModuleOp module, const DotOptions& options,
-                                 const std::vector<Dot>& dots,
+static llvm::Error checkPatterns(const DotOptions& options, const std::vector<Dot>& dots,
                                  const std::vector<OtherProduct>& others) {
   const auto findsNone = [](const std::string& pattern, const std::vector<std::string>& names) {
     return !pattern.empty() && llvm::none_of(names, [&](const std::string& name) {
       return RE2::PartialMatch(name, pattern);
     });
   };
-  std::vector<std::string> products, arguments;
+  std::vector<std::string> products;
   for (const Dot& dot : dots)
     for (const std::string& name : {dot.record.name, dot.record.weight})
       if (!name.empty())
@@ -302,13 +301,6 @@ static llvm::Error checkPatterns(mlir::ModuleOp module, const DotOptions& option
       return llvm::createStringError(std::string(option) + ": " + quotedPattern(*pattern) +
                                      " is found in the name of no dot and of no dot's weight" +
                                      nearText(*pattern, products));
-  for (auto function : module.getOps<mlir::func::FuncOp>())
-    for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      arguments.push_back(ir::argumentName(function, i));
-  if (findsNone(options.parameters, arguments))
-    return llvm::createStringError("parameters: " + quotedPattern(options.parameters) +
-                                   " is found in the name of no argument" +
-                                   nearText(options.parameters, arguments));
   return llvm::Error::success();
 }
 
@@ -352,7 +344,7 @@ static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const Dot
     return std::move(error);
 
   report.others = otherProducts(module, convolutions.left, ragged);
-  if (llvm::Error error = checkPatterns(module, options, dots, report.others))
+  if (llvm::Error error = checkPatterns(options, dots, report.others))
     return std::move(error);
   llvm::DenseSet<mlir::Operation*> quantized;
   for (const Dot& dot : dots)

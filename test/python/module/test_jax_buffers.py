@@ -99,6 +99,7 @@ CALLS = {
     "octavo_dequantize": (struct((4, 64)), SIDE, dict(format="mxfp8_e4m3", axis_from_end=np.int64(1))),
     "octavo_convert": (struct((4, 64), jnp.float8_e4m3fn), (X, BITS), CONVERT),
     "octavo_product": (struct((4, 4)), SIDE + SIDE, PRODUCT),
+    "octavo_outer": (struct((4, 4)), (jnp.full((4, 4), 64.0), ONE, ONE), {}),
 }
 
 
@@ -107,7 +108,8 @@ def call(target, results, operands, attributes):
 
 
 def test_every_target_keeps_its_operands_results_and_attributes():
-    assert CALLS.keys() == _core.jax_targets().keys()
+    # A state of training has a seal, which test_training_accumulation.py holds.
+    assert CALLS.keys() == _core.jax_targets().keys() - {"octavo_delayed_scales"}
     for target, (results, operands, attributes) in CALLS.items():
         call(target, results, operands, attributes)
     np.testing.assert_array_equal(call("octavo_dequantize", *CALLS["octavo_dequantize"]), X)

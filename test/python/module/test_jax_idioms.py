@@ -81,7 +81,8 @@ def test_programs_with_these_calls_are_exported_and_run_elsewhere(tmp_path):
 
     exported = jax.export.export(jax.jit(program))(X, W)
     called = {name for name in octavo._core.jax_targets() if name in exported.mlir_module()}
-    assert called == octavo._core.jax_targets().keys()
+    # Those of training's states and of members' outer scales have tests of their own.
+    assert called == octavo._core.jax_targets().keys() - {"octavo_delayed_scales", "octavo_outer"}
     path = tmp_path / "program"
     path.write_bytes(exported.serialize())
     np.save(tmp_path / "x.npy", X), np.save(tmp_path / "w.npy", W)

@@ -1,4 +1,4 @@
-"""A pattern that finds nothing is one that is misspelt: --match, --exclude and --parameters say so on every
+"""A pattern that finds nothing is one that is misspelt: --match and --exclude say so on every
 command that has them, and so do Python's arguments."""
 
 import numpy as np
@@ -49,12 +49,6 @@ def test_a_pattern_that_finds_something_is_none(folder, command):
     for pattern in ("attention", "kernel", "^net/.*/dot$"):
         octavo(command, "p.mlir", *COMMANDS[command], "--match", pattern, cwd=folder)
     octavo(command, "p.mlir", *COMMANDS[command], "--exclude", "output", cwd=folder)
-
-
-def test_parameters_that_find_no_argument(folder):
-    said = octavo("quantize", "p.mlir", "--format", "mxfp4", "--parameters", "outptu", code=3, cwd=folder)
-    assert 'parameters: "outptu" is found in the name of no argument; near it: output' in said
-    octavo("quantize", "p.mlir", "--format", "mxfp4", "--parameters", "output", cwd=folder)
 
 
 def test_python_says_so(folder):

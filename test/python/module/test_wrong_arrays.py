@@ -170,9 +170,9 @@ def compiled_folder():
     program = os.path.join(folder, "p.mlir")
     with open(program, "w") as file:
         file.write(PRODUCT)
-    subprocess.run([os.path.join(os.environ["OCTAVO_BIN_DIR"], "octavo"), "compile", program, "-o", folder],
+    subprocess.run([os.path.join(os.environ["OCTAVO_BIN_DIR"], "octavo"), "compile", program, "-o", f"{folder}/out"],
                    check=True, capture_output=True)
-    return folder
+    return f"{folder}/out"
 
 
 def loaded(d):
