@@ -105,39 +105,57 @@ static Doubt asMultiplier(Doubt doubt, Meaning meaning) {
   return doubt;
 }
 
-tl::expected<void, Error> checkNumbers(const Part& part, Doubts allowed, bool isOverZeros) {
+namespace {
+
+/// A number that is in doubt, as an error shows it: with its place if there are several.
+struct DoubtfulNumber {
+  Doubt doubt;
+  std::string text;
+};
+
+/// The first number of a part whose doubt is not allowed and counts(doubt); nullopt if there is
+/// none.
+template <typename Counts>
+tl::expected<std::optional<DoubtfulNumber>, Error> firstDoubtful(const Part& part, Doubts allowed,
+                                                                 Counts counts) {
   const auto bytes = part.tensor.bytes();
   if (!bytes)
     return tl::unexpected(bytes.error());
   const auto width = static_cast<std::size_t>(part.format->bytes());
   for (std::size_t i = 0; i < bytes->size() / width; ++i) {
     const double value = decoded(*part.format, bytes->data() + i * width);
-    const std::optional<Doubt> doubt = doubtOf(value);
-    if (!doubt || allowed.has(*doubt))
-      continue;
-    const Doubt multiplier = asMultiplier(*doubt, part.meaning);
-    if (multiplier != Doubt::ZeroScale || !isOverZeros)
-      return tl::unexpected(doubtError(
-          *doubt, part.tensor.shard->name(), part.tensor.name(), "a positive, finite number",
-          bytes->size() == width ? fmt::format("{}", value) : fmt::format("{} at [{}]", value, i),
-          multiplier));
+    if (const std::optional<Doubt> doubt = doubtOf(value);
+        doubt && !allowed.has(*doubt) && counts(*doubt))
+      return DoubtfulNumber{*doubt, bytes->size() == width ? fmt::format("{}", value)
+                                                           : fmt::format("{} at [{}]", value, i)};
   }
-  return {};
+  return std::nullopt;
+}
+
+} // namespace
+
+tl::expected<void, Error> checkNumbers(const Part& part, Doubts allowed, bool isOverZeros) {
+  const auto found = firstDoubtful(part, allowed, [&](Doubt doubt) {
+    return !isOverZeros || asMultiplier(doubt, part.meaning) != Doubt::ZeroScale;
+  });
+  if (!found)
+    return tl::unexpected(found.error());
+  if (!*found)
+    return {};
+  const DoubtfulNumber& number = **found;
+  return tl::unexpected(doubtError(number.doubt, part.tensor.shard->name(), part.tensor.name(),
+                                   "a positive, finite number", number.text,
+                                   asMultiplier(number.doubt, part.meaning)));
 }
 
 tl::expected<void, Error> checkRunTimeNumbers(const Part& part, Doubts allowed) {
-  const auto bytes = part.tensor.bytes();
-  if (!bytes)
-    return tl::unexpected(bytes.error());
-  const auto width = static_cast<std::size_t>(part.format->bytes());
-  for (std::size_t i = 0; i < bytes->size() / width; ++i) {
-    const double value = decoded(*part.format, bytes->data() + i * width);
-    if (const std::optional<Doubt> doubt = doubtOf(value); doubt && !allowed.has(*doubt))
-      return tl::unexpected(doubtOfInputs(
-          *doubt, part.tensor.shard->name(), part.tensor.name(),
-          bytes->size() == width ? fmt::format("{}", value) : fmt::format("{} at [{}]", value, i)));
-  }
-  return {};
+  const auto found = firstDoubtful(part, allowed, [](Doubt) { return true; });
+  if (!found)
+    return tl::unexpected(found.error());
+  if (!*found)
+    return {};
+  return tl::unexpected(doubtOfInputs((*found)->doubt, part.tensor.shard->name(),
+                                      part.tensor.name(), (*found)->text));
 }
 
 tl::expected<void, Error> checkOuterScale(const Layer& layer, Doubts allowed) {
