@@ -69,3 +69,14 @@ def assert_linear(name, small, large):
     assert large.seconds <= MOST_TIMES * small.seconds + MOST_SECONDS_AT_REST, f"{name}: {small}, ten times as long {large}"
     assert large.bytes <= MOST_TIMES * small.bytes and large.bytes <= small.bytes + 10 * MOST_BYTES_AT_REST, \
         f"{name}: {small}, ten times as long {large}"
+
+
+def slow_to_compile():
+    """The text of a program that takes a minute of processor time to compile: its kernels all differ."""
+    functions = ["tanh", "logistic", "exponential", "log_plus_one", "exponential_minus_one"]
+    lines, y = [], "%a"
+    for i in range(12000):
+        name = functions[i * i % 5] if i % 3 else functions[i // 7 % 5]
+        lines += [f"  %v{i} = stablehlo.{name} {y} : tensor<64xf32>"]
+        y = f"%v{i}"
+    return "func.func @main(%a: tensor<64xf32>) -> tensor<64xf32> {\n" + "\n".join(lines) + f"\n  return {y} : tensor<64xf32>\n}}\n"
