@@ -4,12 +4,16 @@ include(Precompile)
 
 add_library(octavo_options INTERFACE)
 if(OCTAVO_TRIAL_FORMATS) # before the source, whose files of the same names have no rows
-  target_include_directories(octavo_options INTERFACE "${PROJECT_SOURCE_DIR}/test/trial")
+  target_include_directories(octavo_options INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/test/trial>")
 endif()
-target_include_directories(octavo_options INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
-# Contraction is off: each operation of a scalar specification rounds once, as written.
+target_include_directories(octavo_options INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR};${PROJECT_BINARY_DIR}>"
+  $<INSTALL_INTERFACE:include>)
+target_compile_features(octavo_options INTERFACE $<INSTALL_INTERFACE:cxx_std_20>)
+# Contraction is off, in programs that link an installed octavo too: each operation of a scalar
+# specification rounds once, as written.
 target_compile_options(octavo_options INTERFACE
-  -Wall -Wextra -Werror=return-type -Wno-unused-parameter -ffp-contract=off -fvisibility-inlines-hidden)
+  "$<BUILD_INTERFACE:-Wall;-Wextra;-Werror=return-type;-Wno-unused-parameter>" -ffp-contract=off
+  "$<BUILD_INTERFACE:-fvisibility-inlines-hidden>")
 if(OCTAVO_PRECOMPILE) # precompiled headers are shared by targets that are compiled alike
   target_compile_options(octavo_options INTERFACE -fPIC -pthread)
 endif()

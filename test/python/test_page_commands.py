@@ -1,6 +1,7 @@
-"""Every command line that README.md, the pages of the program commands, docs/compiler.md, docs/recipes.md and
-examples/c show runs as it stands, page by page from first to last, in a folder with files of those names. The
-pages of `octavo checkpoint` have tests of their own (test_checkpoint_examples.py, test_checkpoint_commands.py)."""
+"""Every command line that README.md, the start pages, the pages of the program commands, docs/compiler.md,
+docs/recipes.md and examples/c show runs as it stands, page by page from first to last, in a folder with files of
+those names. The pages of `octavo checkpoint` have tests of their own (test_checkpoint_examples.py,
+test_checkpoint_commands.py)."""
 import os
 import pathlib
 import re
@@ -17,12 +18,13 @@ pytestmark = pytest.mark.mlir
 
 ROOT = pathlib.Path(__file__).parents[2]
 BUILD = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]).parent
-PAGES = ["README.md", "docs/compiler.md", "docs/recipes.md", "examples/c/README.md",
+PAGES = ["README.md", "docs/golden-model.md", "docs/compiler.md", "docs/recipes.md", "examples/c/README.md",
          *(f"docs/commands/{name}.md" for name in
-           ("analyze", "calibrate", "compile", "convert", "explain", "presets", "quantize", "run", "tune"))]
+           ("analyze", "calibrate", "compile", "convert", "explain", "presets", "quantize", "run", "tune",
+            "vectors"))]
 # A word of a synopsis stands for something else, and is no command to run.
 SYNOPSIS = re.compile(r"\[(-|NAME|FORMAT)|\b(PROGRAM|FILE|SET|DIR|OUT|OTHER|RECIPE|BUDGET)\b")
-STARTS = r"(?:\$ )?((?:octavo(?:-opt)?|build/release/bin/octavo(?:-opt)?|cc|\.venv/bin/python|LD_LIBRARY_PATH=\S+) .*|weights=\$\(.*)"
+STARTS = r"(?:\$ )?((?:octavo(?:-opt)?|build/release/bin/octavo(?:-opt)?|cc|cmake|golden/build/golden_model|\.venv/bin/python|LD_LIBRARY_PATH=\S+) .*|weights=\$\(.*)"
 # `...` on a page stands for the arguments that the page has shown before.
 ELIDED = {"minilm.mlir": "--weights model.safetensors --ignore-unused --input input_ids=ids.npy "
                          "--input attention_mask=mask.npy",
@@ -202,3 +204,5 @@ def test_the_commands_of_a_page_run(page, files, tmp_path):
         done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True,
                               text=True, timeout=300, env=setting)
         assert done.returncode == 0, (command, done.stdout[-2000:], done.stderr[-2000:])
+        if command.startswith("golden/build/golden_model"):
+            assert done.stdout == "1000 blocks, 0 wrong\n"  # as the page says

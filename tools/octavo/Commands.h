@@ -46,6 +46,7 @@ void addAnalyzeCommand(CLI::App& app);
 void addCheckpointCommand(CLI::App& app);
 void addFormatsCommand(CLI::App& app);
 void addPresetsCommand(CLI::App& app);
+void addVectorsCommand(CLI::App& app);
 // In program/, in builds with MLIR only.
 void addCalibrateCommand(CLI::App& app);
 void addCompileCommand(CLI::App& app);

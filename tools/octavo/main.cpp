@@ -144,6 +144,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   addFormatsCommand(app);
   addPresetsCommand(app);
+  addVectorsCommand(app);
   addAnalyzeCommand(app);
   addCheckpointCommand(app);
   addProgramCommands(app);
