@@ -50,3 +50,11 @@ def test_programs_are_what_torch_mlir_writes(tmp_path, monkeypatch):
     before, after = np.load(kept / "arrays.npz"), np.load(tmp_path / "arrays.npz")
     for name in before.files:
         np.testing.assert_allclose(after[name], before[name], rtol=1e-5, atol=1e-5)
+
+
+def test_the_export_of_the_start_page(tmp_path):
+    """docs/start-pytorch.md: its first example writes a program whose outputs are torch's."""
+    code = (ROOT / "docs/start-pytorch.md").read_text().split("```python\n")[1].split("```")[0]
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+    subprocess.run([OCTAVO, "run", "model.mlir", "--input", "x.npy", "--output", "y.npy"], cwd=tmp_path, check=True)
+    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), np.load(tmp_path / "torch.npy"), rtol=0, atol=1e-5)

@@ -1,10 +1,9 @@
-"""Every command line that README.md, the start pages, the pages of the program commands, docs/compiler.md,
+"""Every command line that README.md, docs/golden-model.md, the pages of the program commands, docs/compiler.md,
 docs/recipes.md and examples/c show runs as it stands, page by page from first to last, in a folder with files of
-those names. The pages of `octavo checkpoint` have tests of their own (test_checkpoint_examples.py,
-test_checkpoint_commands.py)."""
+those names. Tests of their own have the pages of `octavo checkpoint` (test_checkpoint_examples.py,
+test_checkpoint_commands.py) and the other start pages (module/test_start_pages.py)."""
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 
 import checkpoints as cp
+from page_commands import commands
 
 pytestmark = pytest.mark.mlir
 
@@ -22,33 +22,10 @@ PAGES = ["README.md", "docs/golden-model.md", "docs/compiler.md", "docs/recipes.
          *(f"docs/commands/{name}.md" for name in
            ("analyze", "calibrate", "compile", "convert", "explain", "presets", "quantize", "run", "tune",
             "vectors"))]
-# A word of a synopsis stands for something else, and is no command to run.
-SYNOPSIS = re.compile(r"\[(-|NAME|FORMAT)|\b(PROGRAM|FILE|SET|DIR|OUT|OTHER|RECIPE|BUDGET)\b")
-STARTS = r"(?:\$ )?((?:octavo(?:-opt)?|build/release/bin/octavo(?:-opt)?|cc|cmake|golden/build/golden_model|\.venv/bin/python|LD_LIBRARY_PATH=\S+) .*|weights=\$\(.*)"
 # `...` on a page stands for the arguments that the page has shown before.
 ELIDED = {"minilm.mlir": "--weights model.safetensors --ignore-unused --input input_ids=ids.npy "
                          "--input attention_mask=mask.npy",
           "model.mlir": "--input x.npy"}
-
-
-def commands(page):
-    """The command lines in fences and indented by four, continued lines joined, without comments."""
-    found, inside = [], False
-    lines = iter((ROOT / page).read_text().splitlines())
-    for line in lines:
-        if line.startswith("```"):
-            inside = not inside
-            continue
-        shown = re.match(rf"(?:    )?{STARTS}$", line) if inside else re.match(rf"    {STARTS}$", line)
-        if not shown:
-            continue
-        command = shown[1]
-        while command.endswith("\\"):
-            command = command[:-1] + next(lines).strip()
-        command = re.sub(r"\s+#.*", "", command)
-        if not SYNOPSIS.search(command) and not command.startswith("octavo checkpoint"):
-            found.append(command)
-    return found
 
 
 def elided(command):
