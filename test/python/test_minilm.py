@@ -266,15 +266,16 @@ def test_rows_leave_out_formats_of_activations():
     ]
 
 
-def test_the_programs_of_the_readme_run(octavo, tmp_path):
+def test_the_lines_of_the_readme_run(octavo, tmp_path):
     """As they are typed in the repository's root after `make demo`."""
     page = (ROOT / "README.md").read_text()
-    block = re.search(r"\*\*Programs\.\*\*.*?```\n(.*?)```", page, re.S)[1]
-    assert "octavo quantize" in block and "octavo run" in block
-    script = block.replace(".venv/bin/python", sys.executable).replace("-o ", f"-o {tmp_path}/")
-    path = {"PATH": f"{octavo.parent}:{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-e", "-c", script], cwd=ROOT, capture_output=True, text=True,
-                          env=os.environ | path)
+    block = re.search(r"run as they stand:\n\n```\n(.*?)```", page, re.S)[1]
+    commands = re.findall(r"^octavo (?:checkpoint )?\w+", block, re.M)
+    assert commands == ["octavo quantize", "octavo run", "octavo checkpoint quantize", "octavo checkpoint lint",
+                        "octavo vectors"]
+    script = block.replace(".venv/bin/python", sys.executable).replace("$PWD/build/release/bin", str(octavo.parent))
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    done = subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
