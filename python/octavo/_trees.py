@@ -19,7 +19,7 @@ class _Input:
         self.kept = [i for i, number in enumerate(numbers) if number is not None]
 
     def is_whole(self) -> bool:
-        return 0 < self.tree.num_leaves == len(self.kept)
+        return bool(0 < self.tree.num_leaves == len(self.kept))
 
     def takes(self, given: Any) -> bool:
         return bool(sys.modules["jax"].tree_util.tree_structure(given) == self.tree)

@@ -165,7 +165,8 @@ class Program(LoadedProgram):
         from it: what ``octavo explain --json`` says (docs/commands/explain.md), but the name of the
         program. Dots that ``recover_scaled=True`` would have multiply scaled tensors count as narrow, as
         there."""
-        return json.loads(self._called.dot_widths())
+        found: dict[str, Any] = json.loads(self._called.dot_widths())
+        return found
 
     def dot_errors(self, *args: Any, quantize: Any = None, recipe: Any = None, activations: Any = None,
                    rule: str = "", non_finite: str = "", preset: str = "", match: str = "",
@@ -190,7 +191,8 @@ class Program(LoadedProgram):
             raise ProgramError("dot_errors says what quantized dots lose: give quantize=FORMAT or recipe=")
         if self._inputs is not None:
             args, named = self._inputs.passed(args, named)
-        return json.loads(self._called.dot_errors(dots, *args, **named))
+        found: dict[str, Any] = json.loads(self._called.dot_errors(dots, *args, **named))
+        return found
 
     def explain(self) -> dict[str, Any]:
         """What it was compiled to: the numbers of operations, kernels and products, the bytes that it
@@ -245,8 +247,8 @@ def _result_tree(program: Any, function: str) -> Any:
 def _is_plain(tree: Any) -> bool:
     """Whether a tree is one array or a tuple of several, which a program gives without it."""
     if tree.num_nodes == 1:
-        return tree.num_leaves == 1
-    return tree.num_leaves > 1 and tree.num_nodes == tree.num_leaves + 1 and tree.node_data()[0] is tuple
+        return bool(tree.num_leaves == 1)
+    return bool(tree.num_leaves > 1 and tree.num_nodes == tree.num_leaves + 1 and tree.node_data()[0] is tuple)
 
 
 def leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -440,7 +442,8 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
     made = Program(called, _result_tree(program, function),
                    input_trees(program, function, called.arguments))
     if dots is not None and not any(dot.is_quantized for dot in made.dots):
-        left = [(each.name, each.reason) for each in [*made.dots, *made.others]]
+        wide: list[Dot | OtherProduct] = [*made.dots, *made.others]
+        left = [(each.name, each.reason) for each in wide]
         why = "of {}: {}".format(*left[0]) if left else "the program has no dots"
         given = f"quantize={quantize!r}" if recipe is None else f"recipe={recipe!r}"
         warnings.warn(f"{given} left every dot as it was; {why}", stacklevel=2)

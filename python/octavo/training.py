@@ -19,6 +19,8 @@ import dataclasses
 import functools
 import math
 import zlib
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, NoReturn, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -28,22 +30,24 @@ from jax.typing import ArrayLike, DTypeLike
 
 from . import _core
 from .errors import DtypeError, FormatError, ProgramError, ShapeError
-from .jax import convert, quantize
+from .jax import ScaledArray, convert, quantize
+from .jax._operands import kernel
 from .jax._products import Side, matrices, product, side_of_array
 from .programs import LoadedProgram
 
 __all__ = ["DelayedScales", "LossScale", "ProgramState", "delayed_dot_general", "dot_general", "hadamard"]
 
 _F32_MAX = np.finfo(np.float32).max
+_Tree = TypeVar("_Tree")
 _BLOCK = 16  # of a random Hadamard transform, as in NVFP4's recipe
 
 
-def _seal(scale, history, amaxes, xp):
+def _seal(scale: Any, history: Any, amaxes: Any, xp: Any) -> Any:
     """octavo::numerics::stateSeal of states of any leading axes, by NumPy or JAX."""
     numbers = xp.concatenate([scale, history.reshape(*scale.shape[:-1], -1), amaxes], axis=-1)
     bits = numbers.view(np.uint32) if xp is np else lax.bitcast_convert_type(numbers, jnp.uint32)
 
-    def mixed(x):
+    def mixed(x: Any) -> Any:
         x = (x ^ (x >> np.uint32(16))) * np.uint32(0x85EBCA6B)
         x = (x ^ (x >> np.uint32(13))) * np.uint32(0xC2B2AE35)
         return x ^ (x >> np.uint32(16))
@@ -58,13 +62,14 @@ def _seal(scale, history, amaxes, xp):
 
 
 @jax.jit
-def _sealed_leaves(scale, history, amaxes):
+def _sealed_leaves(scale: Array, history: Array, amaxes: Array) -> tuple[Array, Array, Array]:
     # What is sealed is what is kept, not computed once more.
-    scale, history, amaxes = lax.optimization_barrier((scale, history, amaxes))
+    barrier: Any = lax.optimization_barrier  # JAX declares no types for it
+    scale, history, amaxes = barrier((scale, history, amaxes))
     return scale, history, _seal(scale, history, amaxes, jnp)
 
 
-def _are_known(*arrays) -> bool:
+def _are_known(*arrays: Any) -> bool:
     """Whether these are arrays whose numbers can be looked at now."""
     return all(isinstance(x, (np.ndarray, np.generic)) or
                (isinstance(x, Array) and not isinstance(x, jax.core.Tracer) and x.is_fully_addressable)
@@ -85,36 +90,39 @@ class DelayedScales:
     """
 
     __slots__ = ("_scale", "_history", "_seal")
+    _scale: Array
+    _history: Array
+    _seal: Array
 
-    def __init__(self, scale: ArrayLike, history: ArrayLike):
+    def __init__(self, scale: ArrayLike, history: ArrayLike) -> None:
         are_arrays = all(hasattr(x, "shape") and hasattr(x, "dtype") for x in (scale, history))
         if are_arrays or isinstance(scale, (list, tuple)):
-            scale, history = (jnp.asarray(x, jnp.float32) for x in (scale, history))
+            scale, history = jnp.asarray(scale, jnp.float32), jnp.asarray(history, jnp.float32)
             self._set(scale, history, _first_seal(scale, history))
         else:  # what stands for leaves in JAX's own trees, such as axes
             self._set(scale, history, scale)
 
-    def _set(self, scale, history, seal) -> None:
+    def _set(self, scale: Any, history: Any, seal: Any) -> None:
         for name, value in zip(DelayedScales.__slots__, (scale, history, seal)):
             object.__setattr__(self, name, value)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"DelayedScales: {name} cannot be set; make another one")
 
-    def tree_flatten_with_keys(self):
+    def tree_flatten_with_keys(self) -> tuple[list[tuple[Any, Array]], None]:
         """For JAX."""
         names = ("scale", "history", "seal")
         leaves = self._scale, self._history, self._seal
         return [(jax.tree_util.GetAttrKey(name), leaf) for name, leaf in zip(names, leaves)], None
 
     @classmethod
-    def tree_unflatten(cls, _, leaves) -> "DelayedScales":
+    def tree_unflatten(cls, _: None, leaves: Iterable[Any]) -> "DelayedScales":
         """For JAX."""
         state = object.__new__(cls)
         state._set(*leaves)
         return state
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return DelayedScales.tree_unflatten, (None, (self._scale, self._history, self._seal))
 
     def __repr__(self) -> str:
@@ -140,7 +148,7 @@ class DelayedScales:
         return DelayedScales(jnp.ones(3, jnp.float32), jnp.zeros((3, length), jnp.float32))
 
     @staticmethod
-    def merged(*states: "DelayedScales", axis_name=None) -> "DelayedScales":
+    def merged(*states: "DelayedScales", axis_name: Hashable | None = None) -> "DelayedScales":
         """The state after one step that was taken in parts, from the states that its parts gave from the
         one before: microbatches, several uses of a product, devices. Each amax is the largest of the
         parts', and the history has one step more.
@@ -160,13 +168,15 @@ class DelayedScales:
         new, old = jnp.where(follows, scale, jnp.inf).min(0), jnp.where(follows, 0.0, scale).max(0)
         amax, history = amaxes.max(0), jnp.where(jnp.isnan(history), -jnp.inf, history).max(0)
         if axis_name is not None:
-            new, old = lax.pmin(new, axis_name), lax.pmax(old, axis_name)
-            amax, history = lax.pmax(amax, axis_name), lax.pmax(history, axis_name)
+            least: Any = lax.pmin  # JAX declares no types for these
+            largest: Any = lax.pmax
+            new, old = least(new, axis_name), largest(old, axis_name)
+            amax, history = largest(amax, axis_name), largest(history, axis_name)
         history = jnp.where(history == -jnp.inf, jnp.nan, history)
         return DelayedScales._sealed(jnp.where((amax > 0) & jnp.isfinite(amax), new, old), history, amax)
 
     @staticmethod
-    def _sealed(scale, history, amaxes) -> "DelayedScales":
+    def _sealed(scale: Array, history: Array, amaxes: Array) -> "DelayedScales":
         return DelayedScales.tree_unflatten(None, _sealed_leaves(scale, history, amaxes))
 
     def updated(self, amaxes: ArrayLike, formats: tuple[str, str, str] = ("e4m3fn", "e4m3fn", "e5m2"),
@@ -217,9 +227,9 @@ class DelayedScales:
         self._verify()
         if _are_known(self._scale, self._history, self._seal):
             return self._scale
-        call = jax.ffi.ffi_call("octavo_delayed_scales", jax.ShapeDtypeStruct(self._scale.shape, jnp.float32),
-                                vmap_method="broadcast_all")
-        return call(self._scale, self._history, self._seal)
+        scale: Array = kernel("octavo_delayed_scales", (self._scale.shape, jnp.float32))(
+            self._scale, self._history, self._seal)
+        return scale
 
 
 def _fit(scale: tuple[int, ...], history: tuple[int, ...]) -> bool:
@@ -231,7 +241,8 @@ def _first_seal(scale: Array, history: Array) -> Array:
     if not _fit(scale.shape, history.shape):
         return jnp.zeros(4, jnp.float32)
     if not _are_known(scale, history):
-        return _seal(scale, history, jnp.zeros_like(scale), jnp)
+        traced: Array = _seal(scale, history, jnp.zeros_like(scale), jnp)
+        return traced
     return jnp.asarray(_seal(np.asarray(scale), np.asarray(history), np.zeros(scale.shape, np.float32), np))
 
 
@@ -275,13 +286,14 @@ class LossScale:
         """The loss times the scale, in its own dtype."""
         return loss * self.scale.astype(loss.dtype)
 
-    def unscaled(self, gradients):
+    def unscaled(self, gradients: _Tree) -> _Tree:
         """The gradients, a pytree, divided by the scale, in float32. DelayedScales in it stay."""
-        return jax.tree.map(
+        divided: _Tree = jax.tree.map(
             lambda each: each if isinstance(each, DelayedScales) else each.astype(jnp.float32) / self.scale,
             gradients, is_leaf=lambda each: isinstance(each, DelayedScales))
+        return divided
 
-    def updated(self, gradients) -> tuple["LossScale", Array]:
+    def updated(self, gradients: Any) -> tuple["LossScale", Array]:
         """The scale of the next step, and whether all gradients are finite: where they are not, this
         step is to be left out (`jnp.where(fits, new, old)` for parameters and optimizer), and the
         scale is halved, down to 2^-126; after `interval` finite steps it doubles, up to 2^127.
@@ -326,7 +338,7 @@ class ProgramState:
     random: ArrayLike | None
     seal: ArrayLike | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.seal is None:
             parts = [part for part in (self.scales, self.histories, self.random) if part is not None]
             are_arrays = bool(parts) and all(hasattr(part, "dtype") for part in parts)
@@ -349,9 +361,10 @@ class ProgramState:
         from 0 to 2^64 - 1. Raises ProgramError where the program has no state, FormatError."""
         if not 0 <= seed < 2 ** 64:
             raise FormatError(f"seed: expected an integer from 0 to 2^64 - 1, found {seed}")
-        first = {"octavo.scales": lambda shape: np.ones(shape, np.float32),
-                 "octavo.histories": lambda shape: np.zeros(shape, np.float32),
-                 "octavo.random": lambda shape: np.array([seed, 0], np.uint64).view(np.uint32)}
+        first: dict[str, Callable[[Any], Any]] = {
+            "octavo.scales": lambda shape: np.ones(shape, np.float32),
+            "octavo.histories": lambda shape: np.zeros(shape, np.float32),
+            "octavo.random": lambda shape: np.array([seed, 0], np.uint64).view(np.uint32)}
         shapes = {each.name: each.shape for each in program.arguments if each.name in first}
         if not shapes:
             raise ProgramError("program: it has neither scales of earlier steps nor random numbers; a "
@@ -359,7 +372,7 @@ class ProgramState:
                                "gives it some")
         return ProgramState(*(make(shapes[name]) if name in shapes else None for name, make in first.items()))
 
-    def run(self, program: LoadedProgram, *args, **named):
+    def run(self, program: LoadedProgram, *args: Any, **named: Any) -> tuple[Any, "ProgramState"]:
         """Calls the program with these arguments and the state: what it gives without the state, a
         tree where one that JAX lowered or exported was compiled and no cache adds scales, else an
         array or a tuple of them; and the state of the next step. Raises ProgramError where the state is
@@ -412,7 +425,7 @@ def _turned(side: Side) -> Side:
                                along=side.across)
 
 
-def _no_gradient(key: Array | None) -> np.ndarray | None:
+def _no_gradient(key: Array | None) -> np.ndarray[Any, Any] | None:
     return None if key is None else np.zeros(key.shape, jax.dtypes.float0)
 
 
@@ -422,7 +435,8 @@ def _delayed(a: Array, b: Array, scales: DelayedScales, key: Array | None, forma
     return _delayed_forward(a, b, scales, key, formats, margin, is_verified)[0]
 
 
-def _delayed_forward(a, b, scales, key, formats, margin, is_verified):
+def _delayed_forward(a: Array, b: Array, scales: DelayedScales, key: Array | None, formats: tuple[str, str, str],
+                     margin: float, is_verified: bool) -> tuple[Array, tuple[Any, ...]]:
     scale = scales._scale if is_verified else scales._verified()
     left = _fp8_side(a, scale[0], formats[0])
     right = _fp8_side(b, scale[1], formats[1])
@@ -432,7 +446,8 @@ def _delayed_forward(a, b, scales, key, formats, margin, is_verified):
     return product(left, right), kept
 
 
-def _delayed_backward(formats, margin, _, kept, gradient):
+def _delayed_backward(formats: tuple[str, str, str], margin: float, _: bool, kept: tuple[Any, ...],
+                      gradient: Array) -> tuple[Array, Array, DelayedScales, np.ndarray[Any, Any] | None]:
     a, a_scales, b, b_scales, scales, scale, key, a_amax, b_amax, a_like, b_like = kept
     ones = jnp.ones(a.shape[:1], jnp.float32)
     left = Side(a, a_scales, ones, formats[0], "f32", a.shape[1], a.shape[2])
@@ -504,10 +519,11 @@ def _blocked(a: Array, b: Array, key: Array | None, formats: tuple[str, str, str
     return _scaled(a, b, formats[0], formats[1])
 
 
-def _scaled(a, b, left, right, a_key=None, b_key=None):
+def _scaled(a: Array, b: Array, left: str, right: str, a_key: Array | None = None,
+            b_key: Array | None = None) -> Array:
     """[B, M, K] times [B, N, K], quantized along K; with a key, stochastically, under scales that are
     rounded up, so that no element saturates and the mean of each is its value."""
-    def side(x, format, key):
+    def side(x: Array, format: str, key: Array | None) -> ScaledArray:
         if key is None:
             return quantize(x, format)
         # A scale in f32 is as good as not rounded.
@@ -518,14 +534,16 @@ def _scaled(a, b, left, right, a_key=None, b_key=None):
     return product(side_of_array(sides[0], "lhs"), side_of_array(sides[1], "rhs"))
 
 
-def _blocked_forward(a, b, key, formats, rotated):
+def _blocked_forward(a: Array, b: Array, key: Array | None, formats: tuple[str, str, str],
+                     rotated: bool) -> tuple[Array, tuple[Array, Array, Array | None]]:
     return _blocked(a, b, key, formats, rotated), (a, b, key)
 
 
-def _blocked_backward(formats, rotated, kept, gradient):
+def _blocked_backward(formats: tuple[str, str, str], rotated: bool, kept: tuple[Array, Array, Array | None],
+                      gradient: Array) -> tuple[Array, Array, np.ndarray[Any, Any] | None]:
     a, b, key = kept
     left, right, narrow = formats
-    keys = [None] * 3 if key is None else jax.random.split(key, 3)
+    keys: Any = [None] * 3 if key is None else jax.random.split(key, 3)
     # Blocks lie along the contracted axis, so that each product quantizes its operands anew.
     to_a = _scaled(gradient, b.swapaxes(-1, -2), narrow, right, keys[0])
     g, x = gradient.swapaxes(-1, -2), a.swapaxes(-1, -2)

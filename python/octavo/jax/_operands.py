@@ -31,7 +31,7 @@ def is_in_bytes(format: _core.ElementFormat) -> bool:
     return format.bits == 6 or format.numpy is None
 
 
-def codes_dtype(format: _core.ElementFormat):
+def codes_dtype(format: _core.ElementFormat) -> np.dtype[Any]:
     """The dtype of codes in JAX."""
     return np.dtype(jnp.uint8) if is_in_bytes(format) else jnp.dtype(format.numpy)
 
@@ -84,7 +84,8 @@ def outer_operand(outer: ArrayLike | None) -> Array:
     if given.ndim:
         raise ShapeError(f"outer: expected one number, found shape {given.shape}; jax.vmap "
                          "goes over several")
-    return without_gradient(lambda given: given, "outer has no gradient")(given)
+    constant: Array = without_gradient(lambda given: given, "outer has no gradient")(given)
+    return constant
 
 
 def random_bits(rounding: str | None, key: Array | None, shape: tuple[int, ...]) -> Array:
@@ -100,12 +101,22 @@ def random_bits(rounding: str | None, key: Array | None, shape: tuple[int, ...])
                          "jax.vmap goes over several") from error
 
 
+def kernel(target: str, *results: tuple[Sequence[int], DTypeLike]) -> Callable[..., Any]:
+    """The call of an octavo kernel by XLA, whose results have these shapes and dtypes. It returns an
+    array, or a tuple of them if there are several results."""
+    shape_and_dtype: Any = jax.ShapeDtypeStruct  # JAX declares no types for it
+    shapes = tuple(shape_and_dtype(shape, dtype) for shape, dtype in results)
+    call: Callable[..., Any] = jax.ffi.ffi_call(
+        target, shapes[0] if len(shapes) == 1 else shapes, vmap_method="broadcast_all")
+    return call
+
+
 def without_gradient(function: Callable[..., Any], fix: str) -> Callable[..., Any]:
     """`function` of arrays, which refuses to be differentiated with a sentence."""
     wrapped = jax.custom_jvp(function)
 
     @wrapped.defjvp
-    def _(primals, tangents):
+    def _(primals: Any, tangents: Any) -> Any:
         raise TypeError(fix)
 
     return wrapped

@@ -58,7 +58,7 @@ def _regrouped(parts: Array, bits: int, new_bits: int) -> Array:
     n = parts.shape[-1]
     parts = parts.astype(jnp.uint32) & ((1 << bits) - 1)
 
-    def part(at):  # the bits [at, at + new_bits)
+    def part(at: int) -> Array | int:  # the bits [at, at + new_bits)
         places = [(i, i * bits - at) for i in range(n) if -bits < i * bits - at < new_bits]
         return sum(parts[..., i] << place if place >= 0 else parts[..., i] >> -place
                    for i, place in places) & ((1 << new_bits) - 1)

@@ -13,7 +13,7 @@ from jax.typing import ArrayLike, DTypeLike
 
 from .. import _core
 from ..errors import DtypeError, FormatError, ShapeError
-from ._operands import as_array, as_floats, is_in_bytes, without_gradient
+from ._operands import as_array, as_floats, is_in_bytes, kernel, without_gradient
 from ._quantization import quantize
 from ._scaled_array import ScaledArray, checked_parts
 
@@ -34,7 +34,7 @@ class Side:
     along: int
 
     @property
-    def lead(self):
+    def lead(self) -> tuple[int, ...]:
         return self.elements.shape[:-2]
 
     def values(self) -> Array:
@@ -50,7 +50,7 @@ class Side:
         return values * scales * self.outer[..., None, None]
 
     def broadcast(self, lead: tuple[int, ...]) -> "Side":
-        def spread(array):
+        def spread(array: Array) -> Array:
             return jnp.broadcast_to(array, lead + array.shape[-2:])
 
         return dataclasses.replace(
@@ -85,11 +85,9 @@ def product(left: Side, right: Side) -> Array:
     depth = left.elements.shape[-1]
     lead = jnp.broadcast_shapes(left.lead, right.lead)
     rows, columns = left.elements.shape[-2], right.elements.shape[-2]
-    attributes = dict(
-        left_element=left.element, left_scale=left.scale, left_across=left.across,
-        left_along=left.along, right_element=right.element, right_scale=right.scale,
-        right_across=right.across, right_along=right.along)
-    if not right.scale or _core.jax_product_refusal(*attributes.values(), depth) is not None:
+    if not right.scale or _core.jax_product_refusal(
+            left.element, left.scale, left.across, left.along, right.element, right.scale, right.across,
+            right.along, depth) is not None:
         return jnp.einsum("...mk,...nk->...mn", left.values(), right.values(),
                           precision=lax.Precision.HIGHEST)
     if left.across == 1 and not right.lead and left.lead:
@@ -104,36 +102,37 @@ def product(left: Side, right: Side) -> Array:
             return product(flat, right).reshape(*lead, rows, columns)
         alone = dataclasses.replace(right, outer=jnp.ones((), jnp.float32))
         sums = product(flat, alone).reshape(*lead, rows, columns)
-        call = jax.ffi.ffi_call("octavo_outer", jax.ShapeDtypeStruct(sums.shape, jnp.float32),
-                                vmap_method="broadcast_all")
-        return without_gradient(call, _NO_GRADIENT)(
+        scaled: Array = without_gradient(kernel("octavo_outer", (sums.shape, jnp.float32)), _NO_GRADIENT)(
             sums, jnp.broadcast_to(left.outer, lead), jnp.broadcast_to(right.outer, lead))
+        return scaled
     left, right = left.broadcast(lead), right.broadcast(lead)
-    call = jax.ffi.ffi_call(
-        "octavo_product", jax.ShapeDtypeStruct((*lead, rows, columns), jnp.float32),
-        vmap_method="broadcast_all")
-    call = functools.partial(call, **{name: np.int64(value) if isinstance(value, int) else value
-                                      for name, value in attributes.items()})
+    call = functools.partial(
+        kernel("octavo_product", ((*lead, rows, columns), jnp.float32)),
+        left_element=left.element, left_scale=left.scale, left_across=np.int64(left.across),
+        left_along=np.int64(left.along), right_element=right.element, right_scale=right.scale,
+        right_across=np.int64(right.across), right_along=np.int64(right.along))
     parts = left.scales, left.outer, right.elements, right.scales, right.outer
     if left.scale:
-        return without_gradient(call, _NO_GRADIENT)(left.elements, *parts)
+        values: Array = without_gradient(call, _NO_GRADIENT)(left.elements, *parts)
+        return values
 
-    by_floats = jax.custom_vjp(call)
+    by_floats: Any = jax.custom_vjp(call)
 
-    def forward(x, *parts):
+    def forward(x: Any, *parts: Any) -> tuple[Array, tuple[Array, Array, Array]]:
         if any(part.perturbed for part in parts):
             raise TypeError(_NO_GRADIENT)
         *_, elements, scales, outer = values = [part.value for part in parts]
         return call(x.value, *values), (elements, scales, outer)
 
-    def backward(kept, gradient):
+    def backward(kept: tuple[Array, Array, Array], gradient: Array) -> tuple[Array | None, ...]:
         elements, scales, outer = kept
         values = dataclasses.replace(right, elements=elements, scales=scales, outer=outer).values()
         return (jnp.einsum("...mn,...nk->...mk", gradient, values, precision=lax.Precision.HIGHEST),
                 *[None] * len(parts))
 
     by_floats.defvjp(forward, backward, symbolic_zeros=True)
-    return by_floats(left.elements, *parts)
+    sums_of_floats: Array = by_floats(left.elements, *parts)
+    return sums_of_floats
 
 
 def matmul(a: ScaledArray | ArrayLike, b: ScaledArray | ArrayLike) -> Array:
@@ -144,7 +143,7 @@ def matmul(a: ScaledArray | ArrayLike, b: ScaledArray | ArrayLike) -> Array:
     gradient, by the other's values in float32; a scaled one has none.
     Raises ShapeError, DtypeError.
     """
-    def side(operand, name, axis):
+    def side(operand: ScaledArray | ArrayLike, name: str, axis: int) -> Side:
         if isinstance(operand, ScaledArray):
             if operand.ndim < 2:
                 raise ShapeError(f"{name}: expected two axes or more, found shape {operand.shape}; "
@@ -210,11 +209,12 @@ def _dot(a: Array, b: Array, formats: tuple[str, str, str]) -> Array:
     return product(left, right)
 
 
-def _dot_forward(a, b, formats):
+def _dot_forward(a: Array, b: Array, formats: tuple[str, str, str]) -> tuple[Array, tuple[Array, Array]]:
     return _dot(a, b, formats), (a, b)
 
 
-def _dot_backward(formats, operands, gradient):
+def _dot_backward(formats: tuple[str, str, str], operands: tuple[Array, Array],
+                  gradient: Array) -> tuple[Array, Array]:
     # Quantized anew along the axes that these products contract: a scaled array of other blocks is
     # another tensor (recipes of MXFP8 training do the same).
     a, b = operands
@@ -262,7 +262,8 @@ def matrices(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.DotDimension
     """The operands of a dot_general as [B, M, K] and [B, N, K], and the shape of its result."""
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
 
-    def batch_of(x, contract, batch, name):
+    def batch_of(x: Array, contract: Sequence[int], batch: Sequence[int],
+                 name: str) -> tuple[Array, list[list[int]]]:
         axes = [*contract, *batch]
         if not set(axes) <= set(range(x.ndim)) or len(set(axes)) < len(axes):
             raise ShapeError(f"dimension_numbers: expected axes of {name}, 0 to {x.ndim - 1}, each "
@@ -298,7 +299,8 @@ def register() -> None:
         raise ImportError(f"jax {jax.__version__} does not have jax.nn.scaled_matmul where octavo "
                           "looks for it (JAX 0.10 does); use octavo.jax.scaled_matmul") from error
 
-    def lowered(lhs, rhs, lhs_scales, rhs_scales, *, preferred_element_type):
+    def lowered(lhs: Array, rhs: Array, lhs_scales: Array, rhs_scales: Array, *,
+                preferred_element_type: DTypeLike) -> list[Array]:
         return [scaled_matmul(lhs, rhs, lhs_scales, rhs_scales, preferred_element_type)]
 
     mlir.register_lowering(_scaled_matmul_p, mlir.lower_fun(lowered, multiple_results=True),

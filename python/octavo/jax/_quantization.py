@@ -1,5 +1,6 @@
 """Arrays quantized to scaled formats and converted to element formats."""
 import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -9,8 +10,8 @@ from jax.typing import ArrayLike, DTypeLike
 
 from .. import _core
 from ._operands import (
-    WIDE, as_array, axis_from_end, codes_dtype, element_format, as_floats, outer_operand, random_bits,
-    without_gradient)
+    WIDE, as_array, axis_from_end, codes_dtype, element_format, as_floats, kernel, outer_operand,
+    random_bits, without_gradient)
 from ._scaled_array import ScaledArray, dequantize
 
 
@@ -60,11 +61,8 @@ def _quantize(x: Array, bits: Array, outer: Array, row: _core.ScaledFormat, axis
     if options["preset"]:
         _core.check_edge(row.name, options["preset"], x.shape, x.ndim - from_end)
     grid = _core.jax_scale_shape(row.name, x.shape, x.ndim - from_end)
-    call = jax.ffi.ffi_call(
-        "octavo_quantize",
-        (jax.ShapeDtypeStruct(x.shape, codes_dtype(row.element)),
-         jax.ShapeDtypeStruct(grid, codes_dtype(row.scale)), jax.ShapeDtypeStruct((), jnp.float32)),
-        vmap_method="broadcast_all")
+    call = kernel("octavo_quantize", (x.shape, codes_dtype(row.element)), (grid, codes_dtype(row.scale)),
+                  ((), jnp.float32))
     call = functools.partial(call, format=row.name, axis_from_end=np.int64(from_end),
                              input=WIDE[given.name], **options)
     elements, scales, outer = without_gradient(
@@ -84,15 +82,16 @@ def fake_quantize(x: ArrayLike, format: str | _core.ScaledFormat, *, axis: int =
     options = _options(row, rule, preset, rounding, overflow, nan, outer)
 
     @jax.custom_jvp
-    def through(x, bits, outer):
+    def through(x: Array, bits: Array, outer: Array) -> Array:
         quantized = _quantize(x, bits, outer, row, axis, options)
         return dequantize(quantized).astype(x.dtype)
 
     @through.defjvp
-    def _(primals, tangents):
+    def _(primals: Any, tangents: Any) -> tuple[Array, Array]:
         return through(*primals), tangents[0]
 
-    return through(x, random_bits(rounding, key, x.shape), outer_operand(outer))
+    values: Array = through(x, random_bits(rounding, key, x.shape), outer_operand(outer))
+    return values
 
 
 def convert(x: ArrayLike, format: str | _core.ElementFormat | DTypeLike, *,
@@ -112,23 +111,25 @@ def convert(x: ArrayLike, format: str | _core.ElementFormat | DTypeLike, *,
     x = as_array(x, "x")
     bits = random_bits(rounding, key, x.shape)
 
-    def codes(x, bits):
-        call = jax.ffi.ffi_call("octavo_convert", jax.ShapeDtypeStruct(x.shape, codes_dtype(row)),
-                                vmap_method="broadcast_all")
-        return call(as_floats(x, "x"), bits, format=row.name, rounding=rounding, overflow=overflow,
-                    nan=nan)
+    def codes(x: Array, bits: Array) -> Array:
+        call = kernel("octavo_convert", (x.shape, codes_dtype(row)))
+        made: Array = call(as_floats(x, "x"), bits, format=row.name, rounding=rounding, overflow=overflow,
+                           nan=nan)
+        return made
 
     if not jnp.issubdtype(codes_dtype(row), jnp.floating):
-        return without_gradient(
+        made: Array = without_gradient(
             codes, f"octavo.jax.convert to {row.name} has no gradient: its codes are {codes_dtype(row)} "
             "in JAX; fake_quantize to a scaled format passes it straight through")(x, bits)
+        return made
     through = jax.custom_jvp(codes)
 
     @through.defjvp
-    def _(primals, tangents):
+    def _(primals: Any, tangents: Any) -> tuple[Array, Array]:
         return through(*primals), tangents[0].astype(codes_dtype(row))
 
-    return through(x, bits)
+    converted: Array = through(x, bits)
+    return converted
 
 
 def amax(x: ArrayLike) -> Array:

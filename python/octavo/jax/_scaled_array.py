@@ -14,7 +14,7 @@ from jax.typing import ArrayLike
 from .. import _core
 from ..errors import DtypeError, ShapeError
 from . import _scaled_index
-from ._operands import as_array, codes_dtype, without_gradient
+from ._operands import as_array, codes_dtype, kernel, without_gradient
 
 
 @functools.partial(
@@ -100,9 +100,9 @@ class ScaledArray:
         """A part with its scales: integers, traced ones too, on axes without blocks, slices on the
         edges of blocks, and `...`. Raises ShapeError, IndexError."""
         checked_parts(self)
-        *parts, axis = _scaled_index.parts(self.elements, self.scales, self.outer, self.format,
-                                           self.axis, key)
-        return ScaledArray(*parts, format=self.format, axis=axis)
+        elements, scales, outer, axis = _scaled_index.parts(
+            self.elements, self.scales, self.outer, self.format, self.axis, key)
+        return ScaledArray(elements, scales, outer, self.format, axis)
 
     def batched(self, axes: int = 1) -> "ScaledArray":
         """The same values as a batch over the first `axes` axes, with scales for each member, as
@@ -197,9 +197,9 @@ def dequantize(array: ScaledArray) -> Array:
     """The values, element * scale * outer, each rounded once to float32 (docs/semantics.md, S1).
     Raises DtypeError, ShapeError, FormatError where the parts are not those of the format."""
     array, _, _ = checked_parts(array)
-    call = jax.ffi.ffi_call(
-        "octavo_dequantize", jax.ShapeDtypeStruct(array.shape, jnp.float32),
-        vmap_method="broadcast_all")
-    call = functools.partial(call, format=array.format, axis_from_end=np.int64(-array.axis))
-    return without_gradient(call, "octavo.jax.dequantize has no gradient; fake_quantize passes it "
-                             "straight through")(array.elements, array.scales, array.outer)
+    call = functools.partial(kernel("octavo_dequantize", (array.shape, jnp.float32)),
+                             format=array.format, axis_from_end=np.int64(-array.axis))
+    values: Array = without_gradient(
+        call, "octavo.jax.dequantize has no gradient; fake_quantize passes it straight through")(
+            array.elements, array.scales, array.outer)
+    return values

@@ -68,7 +68,8 @@ def _slice(key: slice, axis: int, extent: int, block: int | None) -> tuple[slice
 
 
 def _taken(array: Array, index: Any, axis: int) -> Array:
-    return lax.dynamic_index_in_dim(array, index, axis, keepdims=False)
+    taken: Array = lax.dynamic_index_in_dim(array, index, axis, keepdims=False)
+    return taken
 
 
 def parts(elements: Array, scales: Array, outer: Array, format: str, axis: int,
