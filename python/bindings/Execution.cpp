@@ -37,8 +37,10 @@ void bindExecution(nb::module_& module) {
       "isa", [] { return std::string(kernels::isaName(kernels::defaultIsa())); }, DefaultFloats(),
       "The instruction set that the kernels run on: \"portable\", \"avx2\", \"avx512\" or "
       "\"neon\".\n"
-      "The environment variable OCTAVO_ISA forces one. Results do not depend on it, but for the\n"
-      "order of additions in products of FP8.");
+      "The environment variable OCTAVO_ISA forces one. Conversions, quantization and products of\n"
+      "two tensors of 4-bit, 6-bit or int8 elements do not depend on it. Products with 8-bit\n"
+      "floats or with plain arrays, and compiled programs, may: their sums stay within the bounds\n"
+      "of docs/semantics.md.");
 }
 
 } // namespace octavo::python

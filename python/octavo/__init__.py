@@ -2,9 +2,11 @@
 
 Arrays come in as NumPy arrays (with the dtypes of ml_dtypes), or as anything that has DLPack or
 ``__array__``, such as torch tensors and JAX arrays on the CPU; they are not copied if they are
-contiguous. Results are NumPy arrays and ``ScaledTensor``. What the numbers mean is stated rule by
-rule in docs/semantics.md; every result has the bits of that specification, on every instruction
-set and with every number of threads.
+contiguous. Results are NumPy arrays and ``ScaledTensor``. docs/semantics.md states what the numbers
+mean, rule by rule. The number of threads changes no bit. Conversions, quantization, dequantization
+and products of two tensors of 4-bit, 6-bit or int8 elements have the bits of these rules on every
+instruction set. Products with 8-bit floats or with plain arrays stay within a stated bound; their
+last bits depend on the instruction set.
 """
 import importlib as _importlib
 import typing as _typing

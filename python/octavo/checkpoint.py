@@ -1,4 +1,4 @@
-"""Checkpoints of every producer's layout: weights by name, read when asked for.
+"""Checkpoints in the layouts that ``octavo checkpoint layouts`` lists: weights by name, read when asked for.
 
     >>> import os, tempfile, octavo.checkpoint
     >>> folder = os.path.join(tempfile.mkdtemp(), "model")

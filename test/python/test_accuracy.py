@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.mlir
 
-PAGE = Path(__file__).parents[2] / "docs" / "accuracy.md"
+PAGE = Path(__file__).parents[2] / "docs/generated/accuracy.md"
 
 
 def test_slice(tmp_path):

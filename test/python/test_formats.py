@@ -1,4 +1,4 @@
-"""`octavo formats`: its facts against ml_dtypes and NumPy, and docs/formats.md against the tables."""
+"""`octavo formats`: its facts against ml_dtypes and NumPy, and docs/generated/formats.md against the tables."""
 import json
 import os
 import pathlib
@@ -10,7 +10,7 @@ import pytest
 from trial_formats import TRIAL
 
 OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
-PAGE = pathlib.Path(__file__).parents[2] / "docs/formats.md"
+PAGE = pathlib.Path(__file__).parents[2] / "docs/generated/formats.md"
 
 
 def octavo(*arguments):
@@ -32,7 +32,7 @@ def test_the_page_is_current():
     lines = octavo("formats", "--markdown").stdout.splitlines(keepends=True)
     page = "".join(line for line in lines if line.removeprefix("| ").split(" ")[0] not in TRIAL)
     assert page == PAGE.read_text(), (
-        "docs/formats.md is old; write it anew: octavo formats --markdown > docs/formats.md")
+        "docs/generated/formats.md is old; write it anew: octavo formats --markdown > docs/generated/formats.md")
 
 
 def test_limits_are_those_of_finfo(formats):

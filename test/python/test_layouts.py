@@ -1,11 +1,11 @@
-"""`octavo checkpoint layouts`: docs/layouts.md against the tables, and the tables' shape."""
+"""`octavo checkpoint layouts`: docs/generated/layouts.md against the tables, and the tables' shape."""
 import json
 import os
 import pathlib
 import subprocess
 
 OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
-PAGE = pathlib.Path(__file__).parents[2] / "docs/layouts.md"
+PAGE = pathlib.Path(__file__).parents[2] / "docs/generated/layouts.md"
 
 
 def layouts(*arguments):
@@ -15,8 +15,8 @@ def layouts(*arguments):
 
 def test_the_page_is_current():
     assert layouts("--markdown") == PAGE.read_text(), (
-        "docs/layouts.md is old; write it anew: octavo checkpoint layouts --markdown "
-        "> docs/layouts.md")
+        "docs/generated/layouts.md is old; write it anew: octavo checkpoint layouts --markdown "
+        "> docs/generated/layouts.md")
 
 
 def test_every_layout_is_listed_in_each_form():

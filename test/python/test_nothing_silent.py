@@ -1,4 +1,4 @@
-"""docs/nothing-silent.md says what octavo answers today; its writer checks each answer by itself."""
+"""docs/generated/nothing-silent.md says what octavo answers today; its writer checks each answer by itself."""
 import os
 import pathlib
 import subprocess
@@ -16,8 +16,8 @@ def page(octavo):
 def test_the_page_is_current():
     run = page(OCTAVO)
     assert run.returncode == 0, run.stderr
-    assert run.stdout == (ROOT / "docs/nothing-silent.md").read_text(), (
-        "docs/nothing-silent.md is old; write it anew: scripts/nothing-silent-page > docs/nothing-silent.md")
+    assert run.stdout == (ROOT / "docs/generated/nothing-silent.md").read_text(), (
+        "docs/generated/nothing-silent.md is old; write it anew: scripts/nothing-silent-page > docs/generated/nothing-silent.md")
 
 
 def test_a_silent_octavo_is_no_answer(tmp_path):

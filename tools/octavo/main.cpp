@@ -136,9 +136,9 @@ int run(int argc, char** argv) {
   // A file that would be larger than allowed is an error of the write, as any other.
   std::signal(SIGXFSZ, SIG_IGN);
   checkpoint::removeTemporariesOnSignals();
-  CLI::App app{
-      "A checkpoint toolkit and reference interpreter for narrow floating point: FP8, MX, NVFP4.",
-      "octavo"};
+  CLI::App app{"Quantizes JAX programs, PyTorch models and checkpoints to FP8, MX and NVFP4 on a "
+               "CPU, explains what it did to each matrix product, and runs the result.",
+               "octavo"};
   app.set_version_flag("--version", version());
   app.footer(kFooter);
   app.require_subcommand(1);

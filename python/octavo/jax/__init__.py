@@ -1,8 +1,9 @@
 """octavo in JAX programs on the CPU: quantize, dequantize, convert and scaled products, under
 ``jax.jit``, ``jax.vmap`` and ``jax.grad``.
 
-The kernels of octavo run inside the compiled program through XLA's foreign function interface, so
-results have the bits of docs/semantics.md. ``scaled_matmul`` and ``scaled_dot_general`` have the
+The kernels of octavo run inside the compiled program through XLA's foreign function interface.
+Results are those of the module ``octavo``, whose help says which have the same bits on every
+instruction set. ``scaled_matmul`` and ``scaled_dot_general`` have the
 signatures of ``jax.nn``, which on the CPU raises NotImplementedError; after ``register()`` those of
 ``jax.nn`` themselves run here.
 
