@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 class DotOptions:
@@ -27,7 +27,7 @@ class Program:
     def missed(self) -> list[str]: ...
     @property
     def warnings(self) -> list[str]: ...
-    def dot_errors(self, dots: DotOptions, *args: Any, **kwargs: Any) -> str: ...
+    def dot_errors(self, dots: DotOptions, /, *args: Any, **kwargs: Any) -> str: ...
     def dot_widths(self) -> str: ...
     def explain(self) -> dict[str, Any]: ...
 
@@ -47,7 +47,7 @@ def compile(program: bytes, is_path: bool, weights: Weights, function: str, back
 def tune(program: bytes, is_path: bool, weights: Weights, function: str, backend: str,
          sets: Callable[[list[tuple[str, tuple[int | None, ...], str, bool]]],
                         list[tuple[tuple[Any, ...], dict[str, Any]]]], budget: str,
-         formats: list[str], cost: str, metric: Callable[[list[Any]], float] | None,
+         formats: Sequence[str], cost: str, metric: Callable[[list[Any]], float] | None,
          metric_name: str, state: str, match: str, exclude: str, parameters: str, min_size: int,
          calibration: str, calibration_is_text: bool, tries: int | None,
          progress: Callable[[str, int, int], None] | None) -> dict[str, Any]: ...
