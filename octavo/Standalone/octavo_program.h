@@ -41,9 +41,10 @@ typedef struct octavo_tensor {
 
 /* The program of a folder; null where it cannot be loaded, and octavo_last_error says why. Its code
  * runs in this process: load no folder that you would not run. Weights are mapped, so that
- * processes have them in memory once. The folder's files are not to be changed in place while a
- * program is loaded; `octavo compile` may write the folder again, at any time, which has new files
- * then. */
+ * processes have them in memory once. Loading checks every byte of the program and of its code, but
+ * only the size and the end of the weights: `octavo verify` also finds altered bytes within them.
+ * The folder's files are not to be changed in place while a program is loaded; `octavo compile`
+ * may write the folder again, at any time, which has new files then. */
 OCTAVO_API octavo_program* octavo_program_load(const char* folder);
 
 /* Frees the program, of which no run is under way. Null is nothing. */

@@ -256,7 +256,8 @@ def Octavo_QuantizeOp : Octavo_Op<"quantize", [Pure]> {
     Constraints:
     - (Q1) the shape of the result is the operand's, as far as both are known.
     - (Q2) a scale format other than E8M0 has the rule `nearest`, unless its scales are limited to
-      powers of two.
+      powers of two. Under the rounding `stochastic`, scales of at most 8 bits may have the rule
+      `round-up`: they are rounded up, so that no element saturates.
     - (Q3) random bits, of the operand's shape, are there exactly if the rounding is `stochastic`.
     - (Q4) the preset has settings for a scaled format of the result's type.
     - (Q5) the preset's owner does not refuse a short last block where the result has one, or may have one.
