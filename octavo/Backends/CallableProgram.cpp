@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 
 namespace octavo::backends {
@@ -93,7 +94,9 @@ bool haveAxesOfItems(mlir::ModuleOp one, mlir::ModuleOp other) {
 Shapes shapesOfAll(std::span<const Value> values) {
   Shapes shapes;
   for (const Value& value : values)
-    shapes.push_back(value.isTensor() ? value.tensor().shape : value.scaled().shape);
+    shapes.push_back(value.isTensor()   ? value.tensor().shape
+                     : value.isUnread() ? value.unread().shape
+                                        : value.scaled().shape);
   return shapes;
 }
 
@@ -176,22 +179,61 @@ void CallableProgram::bind(std::size_t argument, Value value) {
   bound[argument] = std::move(value);
 }
 
-llvm::Error CallableProgram::bindFiles(runtime::Sources sources) {
-  // Those of other extents would read the files again.
-  sources.reading = isOpen ? runtime::Reading::Now : runtime::Reading::Later;
+llvm::Error CallableProgram::bindFiles(runtime::Sources sources, BoundFor use) {
+  sources.reading = runtime::Reading::Later;
   auto found = runtime::bindNamed(taken, sources, "@" + functionName);
   if (!found)
     return found.takeError();
   std::vector<Value> values(taken.size());
   for (std::size_t i = 0; i < taken.size(); ++i)
-    if ((*found)[i])
-      values[i] = std::move(*(*found)[i]);
-  if (!isOpen)
-    if (llvm::Error error = runtime::takeUnread(*versions.front().prepared.executable, values))
+    if ((*found)[i]) {
+      values[i] = *(*found)[i];
+      bind(i, std::move(*(*found)[i]));
+    }
+  if (use == BoundFor::Folder)
+    return llvm::Error::success();
+  std::shared_ptr<execution::Executable> executable;
+  if (const std::lock_guard lock(usingContext); !isOpen) {
+    executable = versions.front().prepared.executable;
+  } else if (auto shapes = shapesForItems(); !shapes) {
+    llvm::consumeError(shapes.takeError());
+  } else if (auto made = ofItems(*shapes)) {
+    executable = (*made)->executable;
+  } else {
+    refusedForItems.emplace(std::move(*shapes), llvm::toString(made.takeError()));
+  }
+  if (executable) {
+    if (llvm::Error error = runtime::takeUnread(*executable, values))
       return error;
+  } else if (auto whole = runtime::readUnread(values)) {
+    values = std::move(*whole);
+  } else {
+    return whole.takeError();
+  }
   for (std::size_t i = 0; i < taken.size(); ++i)
     if (!values[i].isToken())
       bind(i, std::move(values[i]));
+  return llvm::Error::success();
+}
+
+llvm::Expected<Value> CallableProgram::wholeValue(std::size_t argument, const Value& unread) {
+  const std::lock_guard lock(readingWhole);
+  if (const auto found = wholeValues.find(argument); found != wholeValues.end())
+    return found->second;
+  auto read = runtime::readUnread(std::span(&unread, 1));
+  if (!read)
+    return read.takeError();
+  return wholeValues.emplace(argument, std::move(read->front())).first->second;
+}
+
+llvm::Error CallableProgram::readForFolder(const execution::Executable& executable) {
+  for (std::size_t i = 0; i < bound.size(); ++i)
+    if (bound[i] && bound[i]->isUnread() && !executable.takesUnread(i)) {
+      auto whole = runtime::readUnread(std::span(&*bound[i], 1));
+      if (!whole)
+        return whole.takeError();
+      bound[i] = std::move(whole->front());
+    }
   return llvm::Error::success();
 }
 
@@ -302,6 +344,8 @@ llvm::Expected<const CallableProgram::ForItems*> CallableProgram::ofItems(const 
   if (found == forItems.end()) {
     if (!whyNotForItems.empty())
       return runtime::failure(whyNotForItems);
+    if (refusedForItems && refusedForItems->first == shapes)
+      return runtime::failure(refusedForItems->second);
     auto made = compiledForItems(shapes, 1);
     if (!made)
       return made.takeError();
@@ -347,9 +391,17 @@ Shapes CallableProgram::shapesOf(std::span<const Value> values) const {
   return isOpen ? shapesOfAll(values) : Shapes();
 }
 
-bool CallableProgram::isPrepared(const Shapes& shapes) {
-  const std::lock_guard lock(usingContext);
-  return std::ranges::any_of(versions, [&](const Version& each) { return each.shapes == shapes; });
+std::optional<CallableProgram::Prepared> CallableProgram::kept(const Shapes& shapes) {
+  constexpr std::chrono::milliseconds kLongerThanNoCompilation{1};
+  const std::unique_lock lock(usingContext, kLongerThanNoCompilation);
+  if (!lock)
+    return std::nullopt;
+  const auto found =
+      std::ranges::find_if(versions, [&](const Version& each) { return each.shapes == shapes; });
+  if (found == versions.end())
+    return std::nullopt;
+  versions.splice(versions.begin(), versions, found);
+  return versions.front().prepared;
 }
 
 llvm::Expected<CallableProgram::Prepared> CallableProgram::prepare(const Shapes& shapes) {
@@ -506,6 +558,8 @@ llvm::Error CallableProgram::save(const std::filesystem::path& folder) {
   if (!toSave)
     return toSave.takeError();
   execution::Executable& executable = **toSave;
+  if (llvm::Error error = readForFolder(executable))
+    return error;
   if (auto* savable = dynamic_cast<execution::Savable*>(&executable))
     return savable->save(folder, signature, bound);
   return runtime::failure(
@@ -518,8 +572,19 @@ llvm::Expected<std::vector<Value>> CallableProgram::call(const Prepared& prepare
                                                          const execution::Host& host,
                                                          execution::ResultMemory memory) {
   std::unique_lock turn(usingContext, std::defer_lock);
-  if (prepared.isInterpreted)
-    turn.lock();
+  constexpr std::chrono::milliseconds kBetweenLooks{20};
+  while (prepared.isInterpreted && !turn.try_lock_for(kBetweenLooks))
+    if (host.isInterrupted && host.isInterrupted())
+      return runtime::failure(
+          fmt::format("interrupted before @{} ran: another thread was using it", functionName));
+  // Executables for other extents may need what the first one has packed.
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i].isUnread() && !prepared.executable->takesUnread(i)) {
+      auto whole = wholeValue(i, values[i]);
+      if (!whole)
+        return whole.takeError();
+      values[i] = std::move(*whole);
+    }
   return prepared.executable->run(std::move(values), host, memory);
 }
 

@@ -22,13 +22,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace octavo::backends {
@@ -87,9 +90,14 @@ public:
 
   /// Gives arguments values for all calls. Each fits its argument. Before the first call.
   void bind(std::size_t argument, execution::Value value);
+  enum class BoundFor : std::uint8_t {
+    Calls, ///< the files are read now
+    Folder ///< save() reads them, one weight at a time; there are no calls
+  };
   /// The same with tensors of files (bindNamed), read straight to what the executable makes of them
-  /// where it needs nothing else.
-  llvm::Error bindFiles(runtime::Sources sources);
+  /// where it needs nothing else. If the batch is open, the program is compiled now, for any number
+  /// of items; if that is not possible, the tensors stay in memory beside what is made of them.
+  llvm::Error bindFiles(runtime::Sources sources, BoundFor use = BoundFor::Calls);
   bool isBound(std::size_t argument) const { return bound[argument].has_value(); }
   /// Value of a bound argument.
   const execution::Value& value(std::size_t argument) const { return *bound[argument]; }
@@ -110,8 +118,9 @@ public:
   llvm::Expected<Prepared> prepare(const Shapes& shapes);
   /// What is compiled depends on: the shapes of the values where extents are open, else nothing.
   Shapes shapesOf(std::span<const execution::Value> values) const;
-  /// Whether prepare() would compile nothing.
-  bool isPrepared(const Shapes& shapes);
+  /// What prepare() returns, if it is kept and no other thread is compiling the program. Else
+  /// nullopt; prepare() may then take as long as a compilation.
+  std::optional<Prepared> kept(const Shapes& shapes);
 
   /// `values` has one an argument, those that are bound among them. The memory of a result may be
   /// that of an argument, too, from the first byte to the last.
@@ -159,6 +168,10 @@ private:
   llvm::Expected<ForItems> compiledForItems(const Shapes& shapes, std::int64_t least);
   /// The types of its results where the arguments of its function have such shapes.
   llvm::Expected<std::vector<Result>> close(mlir::ModuleOp module, const Shapes& shapes) const;
+  /// The tensor of a bound value that is not in memory, read once.
+  llvm::Expected<execution::Value> wholeValue(std::size_t argument, const execution::Value& unread);
+  /// Reads the bound values that the executable does not take unread.
+  llvm::Error readForFolder(const execution::Executable& executable);
   /// Kept or made, for such shapes.
   llvm::Expected<const ForItems*> ofItems(const Shapes& shapes);
   llvm::Expected<std::optional<Prepared>> preparedForItems(const Shapes& shapes, std::string& why);
@@ -183,11 +196,15 @@ private:
   std::vector<std::string> told;
   std::vector<transforms::CalibratedSide> probedSides;
   std::vector<std::optional<execution::Value>> bound;
+  std::mutex readingWhole;
+  std::map<std::size_t, execution::Value> wholeValues; ///< of those that are bound unread
   bool isOpen = false;
-  std::mutex usingContext;      ///< it is one thread's at a time
-  std::list<Version> versions;  ///< the last used first
-  std::list<ForItems> forItems; ///< likewise
-  std::string whyNotForItems;   ///< why there are no more of them; empty: there may be
+  std::timed_mutex usingContext; ///< it is one thread's at a time
+  std::list<Version> versions;   ///< the last used first
+  std::list<ForItems> forItems;  ///< likewise
+  std::string whyNotForItems;    ///< why there are no more of them; empty: there may be
+  /// Shapes for which none could be made when files were bound, and why.
+  std::optional<std::pair<Shapes, std::string>> refusedForItems;
   mlir::OwningOpRef<mlir::ModuleOp> assertions; ///< on extents (assertionsOf)
 };
 

@@ -1,5 +1,6 @@
 #include "octavo/Backends/FormatTuning.h"
 
+#include "octavo/Parallel/DetachableWork.h"
 #include "octavo/Runtime/Comparison.h"
 #include "octavo/Runtime/Failure.h"
 #include "octavo/Runtime/OutputLosses.h"
@@ -12,6 +13,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <tl/expected.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -20,6 +22,7 @@
 #include <map>
 #include <numeric>
 #include <ranges>
+#include <type_traits>
 
 namespace octavo::backends {
 
@@ -53,7 +56,8 @@ llvm::Error asError(const checkpoint::Error& error) { return runtime::failure(er
 
 class Tuning {
 public:
-  Tuning(FormatTrials& trials, const TuningOptions& options) : trials(trials), options(options) {}
+  Tuning(std::shared_ptr<FormatTrials> given, const TuningOptions& options)
+      : shared(std::move(given)), trials(*shared), options(options) {}
 
   llvm::Expected<TuningResult> run();
 
@@ -64,13 +68,17 @@ private:
   llvm::Error takeReference(FormatTrials::Outputs outputs);
   llvm::Error writeState(bool isLast);
   llvm::Error decideByRuns(TuningResult& result, double limit);
+  template <typename Work> auto detachable(Work work);
+  llvm::Expected<FormatTrials::Outputs> outputsOf(const Choice& choice);
+  llvm::Expected<std::vector<double>> secondsOf(llvm::ArrayRef<Choice> choices);
   bool keepsState() const { return !options.state.empty(); }
   void tell(bool isTiming, const SearchStep& step) const {
     if (options.progress)
       options.progress({isTiming, step});
   }
 
-  FormatTrials& trials;
+  std::shared_ptr<FormatTrials> shared;
+  const FormatTrials& trials;
   const TuningOptions& options;
   TuningState state;
   FormatTrials::Outputs reference; ///< empty until it is needed
@@ -79,9 +87,50 @@ private:
   std::chrono::steady_clock::time_point written = std::chrono::steady_clock::now();
 };
 
+/// Runs `work(trials, host)`, which uses nothing but these, on another thread. If the search is
+/// interrupted, it returns an error and leaves the work behind: a compilation cannot be stopped.
+template <typename Work> auto Tuning::detachable(Work work) {
+  using Result =
+      typename std::invoke_result_t<Work&, FormatTrials&, const execution::Host&>::value_type;
+  using ResultOrText = tl::expected<Result, std::string>; // an llvm::Error must be looked at
+  auto done = parallel::runDetachable(
+      [trials = shared, work = std::move(work)](const std::atomic<bool>& isDetached) mutable {
+        execution::Host host;
+        host.isInterrupted = [&] { return isDetached.load(); };
+        auto result = work(*trials, host);
+        return result ? ResultOrText(std::move(*result))
+                      : ResultOrText(tl::unexpect, llvm::toString(result.takeError()));
+      },
+      [&] { return isInterrupted(options.host); });
+  if (!done)
+    return llvm::Expected<Result>(runtime::failure("interrupted"));
+  if (!*done)
+    return llvm::Expected<Result>(runtime::failure(done->error()));
+  return llvm::Expected<Result>(std::move(**done));
+}
+
+llvm::Expected<FormatTrials::Outputs> Tuning::outputsOf(const Choice& choice) {
+  return detachable([choice](FormatTrials& trials, const execution::Host& host) {
+    return trials.run(choice, host);
+  });
+}
+
+llvm::Expected<std::vector<double>> Tuning::secondsOf(llvm::ArrayRef<Choice> choices) {
+  return detachable([choices = choices.vec()](FormatTrials& trials, const execution::Host& host) {
+    return trials.seconds(choices, kRepeat, host);
+  });
+}
+
 llvm::Error Tuning::begin() {
-  state.digest = trials.digest(fmt::format("{} {} {}", tuning::nameOf(options.budget.metric),
-                                           options.budget.isAtLeast, options.metricText));
+  auto digest =
+      detachable([more = fmt::format("{} {} {}", tuning::nameOf(options.budget.metric),
+                                     options.budget.isAtLeast, options.metricText)](
+                     FormatTrials& trials, const execution::Host&) -> llvm::Expected<std::string> {
+        return trials.digest(more);
+      });
+  if (!digest)
+    return digest.takeError();
+  state.digest = std::move(*digest);
   std::error_code failed;
   if (!keepsState() || !std::filesystem::exists(options.state, failed))
     return llvm::Error::success();
@@ -147,7 +196,7 @@ llvm::Error Tuning::measureCosts() {
   std::size_t done = 0;
   const auto timed = [&](llvm::ArrayRef<Choice> choices) {
     tell(true, {tuning::SearchPhase::Start, done++, of});
-    return trials.seconds(choices, kRepeat, options.host);
+    return secondsOf(choices);
   };
   const Choice asIs(dots.size(), 0);
   auto whole = timed(asIs);
@@ -160,13 +209,13 @@ llvm::Error Tuning::measureCosts() {
       Choice choice = asIs;
       for (std::size_t dot : members)
         choice[dot] = candidate;
-      auto seconds = timed({asIs, choice});
-      if (!seconds)
-        return seconds.takeError();
+      auto both = timed({asIs, choice});
+      if (!both)
+        return both.takeError();
       // In parts of the program as it is, which takes longer when the machine is busy.
       for (std::size_t dot : members)
-        costs[dot][candidate] += whole->front() * ((*seconds)[1] / (*seconds)[0] - 1) /
-                                 static_cast<double>(members.size());
+        costs[dot][candidate] +=
+            whole->front() * ((*both)[1] / (*both)[0] - 1) / static_cast<double>(members.size());
     }
   state.costs = std::move(costs);
   return writeState(/*isLast=*/true);
@@ -225,7 +274,7 @@ llvm::Error Tuning::takeReference(FormatTrials::Outputs outputs) {
 llvm::Expected<Losses> Tuning::lossesOf(const Choice& choice) {
   const Choice asIs(choice.size(), 0);
   if (reference.empty()) {
-    auto outputs = trials.run(asIs, options.host);
+    auto outputs = outputsOf(asIs);
     if (!outputs)
       return outputs.takeError();
     if (llvm::Error error = takeReference(std::move(*outputs)))
@@ -233,7 +282,7 @@ llvm::Expected<Losses> Tuning::lossesOf(const Choice& choice) {
   }
   FormatTrials::Outputs own;
   if (choice != asIs) {
-    auto outputs = trials.run(choice, options.host);
+    auto outputs = outputsOf(choice);
     if (!outputs && isInterrupted(options.host))
       return outputs.takeError();
     if (!outputs) {
@@ -286,25 +335,26 @@ llvm::Error Tuning::decideByRuns(TuningResult& result, double limit) {
   for (std::size_t at : contenders)
     choices.push_back(measured[at].choice);
   tell(true, {tuning::SearchPhase::Start, 0, 1});
-  auto seconds = trials.seconds(choices, kRepeat, options.host);
-  if (!seconds)
-    return seconds.takeError();
+  auto timed = secondsOf(choices);
+  if (!timed)
+    return timed.takeError();
   for (std::size_t i = 0; i < contenders.size(); ++i) {
-    result.timed.emplace_back(contenders[i], (*seconds)[i]);
-    if (result.search.best && (*seconds)[i] <= std::ranges::min(*seconds))
+    result.timed.emplace_back(contenders[i], (*timed)[i]);
+    if (result.search.best && (*timed)[i] <= std::ranges::min(*timed))
       result.search.best = contenders[i];
   }
   return llvm::Error::success();
 }
 
 llvm::Expected<TuningResult> Tuning::run() {
-  if (llvm::Error error = begin())
-    return std::move(error);
   TuningResult result;
-  if (llvm::Error error = measureCosts()) {
+  llvm::Error begun = begin();
+  if (!begun)
+    begun = measureCosts();
+  if (begun) {
     if (!isInterrupted(options.host))
-      return std::move(error);
-    llvm::consumeError(std::move(error));
+      return std::move(begun);
+    llvm::consumeError(std::move(begun));
     result.search.isEnded = true;
     return result;
   }
@@ -378,8 +428,9 @@ llvm::Expected<TuningResult> Tuning::run() {
 
 } // namespace
 
-llvm::Expected<TuningResult> tuneFormats(FormatTrials& trials, const TuningOptions& options) {
-  return Tuning(trials, options).run();
+llvm::Expected<TuningResult> tuneFormats(std::shared_ptr<FormatTrials> trials,
+                                         const TuningOptions& options) {
+  return Tuning(std::move(trials), options).run();
 }
 
 } // namespace octavo::backends

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -61,7 +62,9 @@ struct TuningResult {
 /// program as it is with NaN or Inf, which nothing can be held against; a metric that cannot be
 /// computed of its outputs; the metric Cosine where all outputs have rows of one element; a state
 /// that is damaged, cannot be written or is of another search. What was measured until then is in
-/// the state. Interrupted: SearchResult::isEnded.
-llvm::Expected<TuningResult> tuneFormats(FormatTrials& trials, const TuningOptions& options);
+/// the state. Interrupted: SearchResult::isEnded, at once, while a compilation or a run of the
+/// trials ends later by itself.
+llvm::Expected<TuningResult> tuneFormats(std::shared_ptr<FormatTrials> trials,
+                                         const TuningOptions& options);
 
 } // namespace octavo::backends

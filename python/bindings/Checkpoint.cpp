@@ -5,6 +5,7 @@
 #include "python/bindings/Execution.h"
 #include "python/bindings/FileTypes.h"
 #include "python/bindings/FloatGuard.h"
+#include "python/bindings/Interruptible.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/ScaledTensor.h"
 
@@ -300,7 +301,9 @@ checkpoint::Findings lint(nb::handle pathObject, const std::vector<std::string>&
     }
     options.readers.push_back(*reader);
   }
-  return valueOf(withoutLock([&] { return checkpoint::lint(path, options); })).findings;
+  return valueOf(interruptibly(
+                     [path, options](const auto&) { return checkpoint::lint(path, options); }))
+      .findings;
 }
 
 } // namespace

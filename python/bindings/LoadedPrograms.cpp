@@ -2,8 +2,8 @@
 // needs no MLIR, and is a module of its own so that octavo._core does not carry the steps.
 #include "python/bindings/Array.h"
 #include "python/bindings/Errors.h"
-#include "python/bindings/Execution.h"
 #include "python/bindings/FloatGuard.h"
+#include "python/bindings/Interruptible.h"
 #include "python/bindings/ProgramCall.h"
 #include "python/bindings/ProgramValues.h"
 
@@ -71,7 +71,7 @@ private:
 
 std::unique_ptr<Loaded> load(const nb::bytes& folder) {
   const std::string path(folder.c_str(), folder.size());
-  auto loaded = withoutLock([&] { return LoadedProgram::load(path); });
+  auto loaded = interruptibly([path](const auto&) { return LoadedProgram::load(path); });
   if (!loaded)
     raise(ErrorClass::Program, "{}", loaded.error());
   return std::make_unique<Loaded>(std::move(*loaded));

@@ -25,9 +25,12 @@ using execution::Value;
 using numerics::ElementType;
 using numerics::Tensor;
 
-/// Holds on to a Python object for who does not hold Python's lock.
+/// Holds on to a Python object for who does not hold Python's lock. Work that was interrupted may
+/// let go of it when Python is ending: the object is then left to the end of the process.
 std::shared_ptr<const void> holderOf(nb::object object) {
   return std::shared_ptr<const void>(object.release().ptr(), [](const void* held) {
+    if (_Py_IsFinalizing() != 0)
+      return;
     const nb::gil_scoped_acquire locked;
     Py_DECREF(static_cast<PyObject*>(const_cast<void*>(held)));
   });

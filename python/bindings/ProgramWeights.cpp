@@ -1,8 +1,8 @@
 #include "python/bindings/ProgramWeights.h"
 
 #include "python/bindings/Errors.h"
-#include "python/bindings/Execution.h"
 #include "python/bindings/FileTypes.h"
+#include "python/bindings/Interruptible.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/ProgramCall.h"
 #include "python/bindings/ProgramValues.h"
@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nanobind/stl/string.h>
+#include <tl/expected.hpp>
 
 #include <map>
 #include <set>
@@ -83,16 +84,23 @@ std::vector<std::optional<execution::Value>>
 namedValues(std::span<const runtime::Argument> arguments, const std::string& function,
             const GivenWeights& weights) {
   std::vector<std::optional<execution::Value>> values(arguments.size());
-  for (const auto& [i, given] : namedArrays(arguments, function, weights))
+  for (const auto& [i, given] : namedArrays(arguments, function, weights)) {
+    raiseSignals();
     values[i] = boundValue(arguments[i], function, given);
+  }
   if (weights.files.empty())
     return values;
-  const runtime::Sources sources = sourcesOf(weights);
-  auto bound = withoutLock([&] { return runtime::bindNamed(arguments, sources, "@" + function); });
-  if (!bound) {
-    const std::string error = llvm::toString(bound.takeError());
-    raise(classOf(error), "{}", error);
-  }
+  using BoundOrText = tl::expected<std::vector<std::optional<execution::Value>>, std::string>;
+  auto bound = interruptibly(
+      [taken = std::vector<runtime::Argument>(arguments.begin(), arguments.end()),
+       sources = sourcesOf(weights), name = "@" + function](const auto&) -> BoundOrText {
+        auto found = runtime::bindNamed(taken, sources, name);
+        if (!found)
+          return tl::make_unexpected(llvm::toString(found.takeError()));
+        return std::move(*found);
+      });
+  if (!bound)
+    raise(classOf(bound.error()), "{}", bound.error());
   for (std::size_t i = 0; i < values.size(); ++i)
     if ((*bound)[i])
       values[i] = std::move((*bound)[i]);

@@ -10,7 +10,6 @@
 #include "python/bindings/ProgramValues.h"
 #include "python/bindings/ProgramWeights.h"
 #include "python/bindings/ScaledTensor.h"
-#include "python/bindings/Signals.h"
 #include "python/bindings/Tuning.h"
 
 #include "octavo/Analysis/Calibration.h"
@@ -33,6 +32,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 #include <nlohmann/json.hpp>
+#include <tl/expected.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -46,11 +46,9 @@ namespace {
 using backends::CallableProgram;
 using execution::Value;
 
-template <typename T> T orRaise(llvm::Expected<T> result) {
-  if (!result) {
-    const std::string error = llvm::toString(result.takeError());
-    raise(classOf(error), "{}", error);
-  }
+template <typename T> T orRaise(tl::expected<T, std::string> result) {
+  if (!result)
+    raise(classOf(result.error()), "{}", result.error());
   return std::move(*result);
 }
 
@@ -103,20 +101,13 @@ private:
     return tl::make_unexpected(Refusal{isOfShapes ? ErrorClass::Shape : ErrorClass::Program,
                                        llvm::toString(made.takeError())});
   }
-  /// What is compiled for extents of its own does not keep Ctrl-C waiting.
+  /// Ctrl-C does not wait for a compilation, here or in another thread.
   PreparedOrRefusal prepareInterruptibly(std::span<const Value> values) {
     backends::Shapes shapes = program.shapesOf(values);
-    std::shared_ptr<CallableProgram> shared;
-    if (!program.isPrepared(shapes)) {
-      const nb::gil_scoped_acquire locked;
-      if (const nb::object self = nb::find(program))
-        shared = nb::cast<std::shared_ptr<CallableProgram>>(self);
-    }
-    if (!shared)
-      return preparedFor(program, shapes);
-    return interruptibly([shared = std::move(shared), shapes = std::move(shapes)](const auto&) {
-      return preparedFor(*shared, shapes);
-    });
+    if (auto kept = program.kept(shapes))
+      return std::move(*kept);
+    return interruptibly([shared = program.shared_from_this(), shapes = std::move(shapes)](
+                             const auto&) { return preparedFor(*shared, shapes); });
   }
 
   CallableProgram& program;
@@ -182,20 +173,21 @@ transforms::DotOptions dotOptions(nb::handle weights, const std::string& recipe,
 }
 
 void bindWeights(CallableProgram& program, const GivenWeights& weights) {
-  for (const auto& [i, given] : namedArrays(program.arguments(), program.name(), weights))
+  for (const auto& [i, given] : namedArrays(program.arguments(), program.name(), weights)) {
+    raiseSignals();
     program.bind(i, boundValue(program.arguments()[i], program.name(), given));
+  }
   if (weights.files.empty())
     return;
-  runtime::Sources sources = sourcesOf(weights);
-  auto bound = withoutLock([&]() -> llvm::Expected<bool> {
-    if (llvm::Error error = program.bindFiles(std::move(sources)))
-      return std::move(error);
+  orRaise(interruptibly([shared = program.shared_from_this(), sources = sourcesOf(weights)](
+                            const auto&) -> tl::expected<bool, std::string> {
+    if (llvm::Error error = shared->bindFiles(sources))
+      return tl::make_unexpected(llvm::toString(std::move(error)));
     return true;
-  });
-  orRaise(std::move(bound));
+  }));
 }
 
-std::unique_ptr<CallableProgram>
+std::shared_ptr<CallableProgram>
 compileWith(const nb::bytes& source, bool isPath, const GivenWeights& given,
             const std::string& function, const std::string& backendName, bool recoversScaled,
             bool dropsScales, std::optional<transforms::DotOptions> dots,
@@ -220,14 +212,12 @@ compileWith(const nb::bytes& source, bool isPath, const GivenWeights& given,
       return textOr<std::unique_ptr<CallableProgram>>(file.takeError());
     return textOr(CallableProgram::make(std::move(context), std::move(*file), options));
   });
-  if (!made)
-    raise(classOf(made.error()), "{}", made.error());
-  std::unique_ptr<CallableProgram> callable = std::move(*made);
+  const std::shared_ptr<CallableProgram> callable = orRaise(std::move(made));
   bindWeights(*callable, given);
   return callable;
 }
 
-std::unique_ptr<CallableProgram> compile(const nb::bytes& source, bool isPath,
+std::shared_ptr<CallableProgram> compile(const nb::bytes& source, bool isPath,
                                          const GivenWeights& weights, const std::string& function,
                                          const std::string& backendName, bool recoversScaled,
                                          bool dropsScales,
@@ -260,7 +250,7 @@ public:
   }
 
 private:
-  std::unique_ptr<CallableProgram> program;
+  std::shared_ptr<CallableProgram> program;
   backends::RangeRecorder recorder;
 };
 
@@ -306,31 +296,27 @@ nb::list othersOf(const CallableProgram& program) {
 std::string dotErrors(CallableProgram& program, const transforms::DotOptions& dots,
                       const nb::args& positional, const nb::kwargs& named) {
   nb::object out = nb::none();
-  const std::vector<Value> values = valuesOf(CompiledCall(program), positional, named, out);
+  std::vector<Value> values = valuesOf(CompiledCall(program), positional, named, out);
   if (!out.is_none())
     raise(ErrorClass::Program, "dot_errors gives figures and no results: leave out= out");
-  backends::DotErrorOptions options{.dots = dots, .host = {}, .onRun = {}};
-  Signals signals;
-  options.host.isInterrupted = [&] { return signals.areRaised(); };
-  const int threads = threadLimit();
-  std::string text, failed;
-  withoutLock([&] {
+  return orRaise(interruptibly([shared = program.shared_from_this(), dots,
+                                values = std::move(values),
+                                threads = threadLimit()](const std::atomic<bool>& isDetached) {
+    backends::DotErrorOptions options{.dots = dots, .host = {}, .onRun = {}};
+    options.host.isInterrupted = [&] { return isDetached.load(); };
+    tl::expected<std::string, std::string> text;
     const auto work = [&] {
-      if (auto errors = program.dotErrors(values, options))
-        text = backends::json(*errors).dump(-1, ' ', false,
-                                            nlohmann::ordered_json::error_handler_t::replace);
-      else
-        failed = llvm::toString(errors.takeError());
+      text = textOr(shared->dotErrors(values, options)).map([](const backends::DotErrors& errors) {
+        return backends::json(errors).dump(-1, ' ', false,
+                                           nlohmann::ordered_json::error_handler_t::replace);
+      });
     };
     if (threads > 0)
       parallel::withThreads(parallel::usefulThreads(threads), work);
     else
       work();
-  });
-  signals.rethrow();
-  if (!failed.empty())
-    raise(classOf(failed), "{}", failed);
-  return text;
+    return text;
+  }));
 }
 
 nb::list missedOf(const CallableProgram& program) {
@@ -349,19 +335,25 @@ nb::list warningsOf(const CallableProgram& program) {
 
 /// What docs/commands/explain.md has for --json, but the name of the program.
 std::string dotWidths(CallableProgram& program) {
-  const auto widths = orRaise(withoutLock([&] { return program.dotWidths(); }));
+  const auto widths = orRaise(interruptibly(
+      [shared = program.shared_from_this()](const auto&) { return textOr(shared->dotWidths()); }));
   return backends::json(widths).dump(-1, ' ', false,
                                      nlohmann::ordered_json::error_handler_t::replace);
 }
 
 nb::dict explain(CallableProgram& program) {
-  // A call that takes its turn may ask for Python's lock: nobody waits for its end who holds that.
-  std::string openExtents;
-  const auto explanation = orRaise(withoutLock([&] {
-    auto explained = program.explain();
-    openExtents = program.openExtents();
-    return explained;
-  }));
+  // It may compile, or wait for another thread that compiles, without Python's lock.
+  struct Explained {
+    execution::Explanation explanation;
+    std::string openExtents;
+  };
+  const Explained explained =
+      orRaise(interruptibly([shared = program.shared_from_this()](const auto&) {
+        return textOr(shared->explain()).map([&](execution::Explanation&& explanation) {
+          return Explained{std::move(explanation), shared->openExtents()};
+        });
+      }));
+  const execution::Explanation& explanation = explained.explanation;
   nb::list products, interpreted;
   for (const auto& [what, count] : explanation.products)
     products.append(nb::make_tuple(pythonText(what), count));
@@ -370,7 +362,7 @@ nb::dict explain(CallableProgram& program) {
         nb::make_tuple(pythonText(operation), pythonText(location), pythonText(reason)));
   nb::dict facts;
   facts["interpreted_whole"] = pythonText(explanation.interpretedWhole);
-  facts["open_extents"] = pythonText(openExtents);
+  facts["open_extents"] = pythonText(explained.openExtents);
   facts["operations"] = explanation.operations;
   facts["kernels"] = explanation.kernels.distinct;
   facts["products"] = products;

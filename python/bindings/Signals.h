@@ -7,16 +7,22 @@
 #include <chrono>
 #include <optional>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 namespace octavo::python {
+
+/// Whether this is the thread that handles signals. Needs no lock: a thread that asked for Python's
+/// while Python is ending would end the process.
+inline bool handlesSignals() { return ::gettid() == ::getpid(); }
 
 /// Python's handlers are asked in the thread that called, others only look whether it was told to
 /// stop.
 class Signals {
 public:
   bool areRaised() {
-    if (std::this_thread::get_id() == caller && std::chrono::steady_clock::now() >= next) {
+    if (handlesSignals() && std::this_thread::get_id() == caller &&
+        std::chrono::steady_clock::now() >= next) {
       const nanobind::gil_scoped_acquire locked;
       if (PyErr_CheckSignals() != 0) {
         raised.emplace();

@@ -5,6 +5,7 @@
 #include "python/bindings/Execution.h"
 #include "python/bindings/FileTypes.h"
 #include "python/bindings/FloatGuard.h"
+#include "python/bindings/Interruptible.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/ProgramValues.h"
 #include "python/bindings/ProgramWeights.h"
@@ -23,6 +24,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <tl/expected.hpp>
 
 #include <algorithm>
 #include <array>
@@ -229,16 +231,21 @@ nb::dict tune(const nb::bytes& source, bool isPath, const GivenWeights& weights,
     raise(ErrorClass::Format, "{}", llvm::toString(std::move(error)));
 
   const std::string program(source.c_str(), source.size());
-  auto made = withoutLock([&]() -> llvm::Expected<std::unique_ptr<FormatTrials>> {
-    std::shared_ptr<mlir::MLIRContext> context = runtime::makeContext();
-    auto file = isPath ? runtime::readProgramFile(program, *context)
-                       : runtime::readProgram(program, "the program", *context);
-    if (!file)
-      return file.takeError();
-    return FormatTrials::make(context, std::move(*file), std::move(trialOptions));
-  });
+  using TrialsOrText = tl::expected<std::shared_ptr<FormatTrials>, std::string>;
+  const TrialsOrText made = interruptibly(
+      [program, isPath, trialOptions = std::move(trialOptions)](const auto&) -> TrialsOrText {
+        std::shared_ptr<mlir::MLIRContext> context = runtime::makeContext();
+        auto file = isPath ? runtime::readProgramFile(program, *context)
+                           : runtime::readProgram(program, "the program", *context);
+        if (!file)
+          return tl::make_unexpected(llvm::toString(file.takeError()));
+        auto trials = FormatTrials::make(context, std::move(*file), trialOptions);
+        if (!trials)
+          return tl::make_unexpected(llvm::toString(trials.takeError()));
+        return std::move(*trials);
+      });
   if (!made)
-    raise(ErrorClass::Program, "{}", llvm::toString(made.takeError()));
+    raise(ErrorClass::Program, "{}", made.error());
   FormatTrials& trials = **made;
   std::vector<std::optional<Value>> bound = namedValues(trials.arguments(), trials.name(), weights);
   for (std::size_t i = 0; i < bound.size(); ++i)
@@ -264,7 +271,7 @@ nb::dict tune(const nb::bytes& source, bool isPath, const GivenWeights& weights,
   options.state = state;
   options.progress = [&](const backends::TuningProgress& step) { callables.progress(step); };
   options.host.isInterrupted = [&] { return callables.hasRaised() || signals.areRaised(); };
-  auto result = withoutLock([&] { return backends::tuneFormats(trials, options); });
+  auto result = withoutLock([&] { return backends::tuneFormats(*made, options); });
   if (!result) {
     const std::string message = llvm::toString(result.takeError());
     callables.rethrow();

@@ -71,12 +71,40 @@ def assert_linear(name, small, large):
         f"{name}: {small}, ten times as long {large}"
 
 
-def slow_to_compile():
-    """The text of a program that takes a minute of processor time to compile: its kernels all differ."""
+def slow_to_compile(n=12000, kind="tensor<64xf32>"):
+    """The text of a program of n operations whose kernels all differ: 12,000 take a minute of processor time to compile."""
     functions = ["tanh", "logistic", "exponential", "log_plus_one", "exponential_minus_one"]
     lines, y = [], "%a"
-    for i in range(12000):
+    for i in range(n):
         name = functions[i * i % 5] if i % 3 else functions[i // 7 % 5]
-        lines += [f"  %v{i} = stablehlo.{name} {y} : tensor<64xf32>"]
+        lines += [f"  %v{i} = stablehlo.{name} {y} : {kind}"]
         y = f"%v{i}"
-    return "func.func @main(%a: tensor<64xf32>) -> tensor<64xf32> {\n" + "\n".join(lines) + f"\n  return {y} : tensor<64xf32>\n}}\n"
+    return f"func.func @main(%a: {kind}) -> {kind} {{\n" + "\n".join(lines) + f"\n  return {y} : {kind}\n}}\n"
+
+
+SQUARE = "tensor<64x64xf32>"
+DOT = f"  %d = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] : ({SQUARE}, {SQUARE}) -> {SQUARE}\n"
+SIGNATURE = "func.func @main(" + ", ".join(f'%{name}: {SQUARE} {{octavo.name = "{name}"}}' for name in "aw") + f") -> {SQUARE} {{\n"
+
+
+def slow_dot(n=12000):
+    """A dot of an input and a weight, and n operations after it that take long to compile."""
+    return SIGNATURE + DOT + slow_to_compile(n, SQUARE).partition("{\n")[2].replace(" %a ", " %d ")
+
+
+def long_dot(rounds=10**12):
+    """A dot of an input and a weight in a loop of so many rounds: it compiles at once and runs for long."""
+    return SIGNATURE + f"""  %zero = stablehlo.constant dense<0> : tensor<i64>
+  %one = stablehlo.constant dense<1> : tensor<i64>
+  %rounds = stablehlo.constant dense<{rounds}> : tensor<i64>
+  %r:2 = stablehlo.while(%i = %zero, %x = %a) : tensor<i64>, {SQUARE}
+    cond {{
+      %c = stablehlo.compare LT, %i, %rounds : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    }} do {{
+{DOT.replace("%a", "%x")}      %n = stablehlo.add %i, %one : tensor<i64>
+      stablehlo.return %n, %d : tensor<i64>, {SQUARE}
+    }}
+  return %r#1 : {SQUARE}
+}}
+"""

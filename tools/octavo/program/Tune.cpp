@@ -8,6 +8,7 @@
 #include "tools/octavo/Threads.h"
 #include "tools/octavo/program/DotFlags.h"
 #include "tools/octavo/program/OrThrow.h"
+#include "tools/octavo/program/RunInterruption.h"
 #include "tools/octavo/program/TextFile.h"
 #include "tools/octavo/program/TuneInputs.h"
 #include "tools/octavo/program/TuneMetric.h"
@@ -224,11 +225,12 @@ void tuneProgram(const TuneFlags& flags) {
     if (!each.empty())
       static_cast<void>(createFile(each));
 
-  const Interruption interruption;
   TuneStatus status;
+  execution::Host preparation;
+  std::optional<RunInterruption> preparing(std::in_place, preparation);
   std::shared_ptr<mlir::MLIRContext> context = runtime::makeContext();
   runtime::ProgramFile file = orThrow(runtime::readProgramFile(flags.program, *context));
-  const std::unique_ptr<FormatTrials> trials =
+  const std::shared_ptr<FormatTrials> trials =
       orThrow(FormatTrials::make(context, std::move(file), std::move(trialOptions)), flags.program);
   InputSets sets = bindSets(trials->arguments(), flags.inputs, "@" + trials->name());
   std::optional<MetricCommand> metric;
@@ -238,11 +240,16 @@ void tuneProgram(const TuneFlags& flags) {
     options.metricText = flags.metric;
   }
   trials->setInputs(std::move(sets.values));
+  // Until here an interrupted process ends where it is; from here on it keeps what was measured.
+  if (Interruption::isAsked())
+    reportInterruption(flags, 0);
+  preparing.reset();
+  const Interruption interruption;
   options.state = flags.output + ".state";
   options.host.isInterrupted = Interruption::isAsked;
   options.progress = [&](const backends::TuningProgress& progress) { status.take(progress); };
   const backends::TuningResult result =
-      orThrow(backends::tuneFormats(*trials, options), flags.program);
+      orThrow(backends::tuneFormats(trials, options), flags.program);
   if (result.search.isEnded)
     reportInterruption(flags, result.search.measured.size());
 

@@ -1,6 +1,7 @@
 #include "tools/octavo/program/TuneMetric.h"
 
 #include "tools/octavo/Commands.h"
+#include "tools/octavo/Interruption.h"
 
 #include "octavo/Runtime/Failure.h"
 #include "octavo/Runtime/Outputs.h"
@@ -11,8 +12,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <system_error>
+#include <thread>
 
 namespace octavo::tools {
 
@@ -43,6 +48,28 @@ std::string tail(const std::string& text) {
   if (text.empty())
     return "";
   return "\n  " + (text.size() > kMost ? "..." + text.substr(text.size() - kMost) : text);
+}
+
+/// Runs a command of the shell. Returns its exit code; below 0, `problem` may say why. If the
+/// search is interrupted, the command is told to end and not waited for.
+int execute(llvm::ArrayRef<llvm::StringRef> words,
+            llvm::ArrayRef<std::optional<llvm::StringRef>> redirects, std::string& problem) {
+  using namespace std::chrono_literals;
+  const llvm::sys::ProcessInfo process = llvm::sys::ExecuteNoWait(
+      "/bin/sh", words, std::nullopt, redirects, /*MemoryLimit=*/0, &problem);
+  if (process.Pid == llvm::sys::ProcessInfo::InvalidPid)
+    return -1;
+  for (auto between = 1ms;; between = std::min(2 * between, 20ms)) {
+    const llvm::sys::ProcessInfo ended =
+        llvm::sys::Wait(process, /*SecondsToWait=*/0, &problem, nullptr, /*Polling=*/true);
+    if (ended.Pid == process.Pid)
+      return ended.ReturnCode;
+    if (Interruption::isAsked()) {
+      ::kill(process.Pid, SIGTERM);
+      return -1;
+    }
+    std::this_thread::sleep_for(between);
+  }
 }
 
 } // namespace
@@ -85,8 +112,9 @@ MetricCommand::operator()(const backends::FormatTrials::Outputs& outputs) const 
   std::string problem;
   const std::optional<llvm::StringRef> redirects[] = {"/dev/null", llvm::StringRef(printed),
                                                       llvm::StringRef(said)};
-  const int code = llvm::sys::ExecuteAndWait("/bin/sh", {"sh", "-c", command}, std::nullopt,
-                                             redirects, 0, 0, &problem);
+  const int code = execute({"sh", "-c", command}, redirects, problem);
+  if (Interruption::isAsked())
+    return runtime::failure("interrupted while the metric's command ran");
   if (code != 0)
     return runtime::failure(
         fmt::format("the metric's command failed: {}{}",
