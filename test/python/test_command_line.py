@@ -41,6 +41,25 @@ def test_a_negative_seed():
     assert "expected 0 to 2^64 - 1, found -1" in octavo("analyze", "--seed", "-1", code=2)
 
 
+@pytest.mark.parametrize("given", ["-1", "18446744073709551616", "99999999999999999999", "1.5", "nan", "0x", "one"])
+@pytest.mark.parametrize("command", ["analyze --seed", "tune p.mlir --budget relative<=1 -o r.json --tries",
+                                     "quantize p.mlir --format mxfp4 --min-size", "run p.mlir --repeat"])
+def test_a_number_that_is_no_whole_number(command, given):
+    """It is not taken for another one, as -1 for 2^64 - 1 or what is too large for the largest."""
+    if not command.startswith("analyze") and not HAS_MLIR:
+        pytest.skip("built without MLIR")
+    option = command.split()[-1]
+    assert f"{option}: expected 0 to 2^64 - 1, found {given}\n" in octavo(*command.split(), given, code=2)
+
+
+@pytest.mark.skipif(not HAS_MLIR, reason="built without MLIR")
+@pytest.mark.parametrize("given", ["nan", "-nan", "-1", "-inf", "one"])
+def test_a_bound_that_no_error_is_beyond(given):
+    """A bound of NaN is no bound: no comparison with it is true, and the check would always hold."""
+    assert f"--bound: expected a number from 0 on, found {given}\n" in octavo(
+        "run", "p.mlir", "--compare", "reference", f"--bound={given}", code=2)
+
+
 def test_a_path_that_is_not_there_is_not_for_lint(tmp_path):
     assert "lint" not in octavo("checkpoint", "inspect", tmp_path / "nope", code=3)
 

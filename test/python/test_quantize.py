@@ -148,7 +148,7 @@ def test_why_no_dot_is_quantized_is_told(tmp_path):
         program, *options, "--exclude", "dot")
     assert 'match: "zzz" is found in the name of no dot and of no dot\'s weight' in octavo(
         program, *options, "--match", "zzz", code=3)
-    assert "a least number of elements of -5; give one from 0 on" in octavo(program, *options, "--min-size", "-5", code=2)
+    assert "--min-size: expected 0 to 2^64 - 1, found -5" in octavo(program, *options, "--min-size", "-5", code=2)
     why = "of net/dot: both operands are activations (a weight among the arguments x, w is one that --weights gives or --parameters names, in Python weights= or parameters=)"
     assert why in octavo(program, *options[:2])
     for name, shape in (("x", (4, 64)), ("w", (64, 32))):

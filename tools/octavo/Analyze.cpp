@@ -219,10 +219,6 @@ void addAnalyzeCommand(CLI::App& app) {
   CLI::Option* seed =
       command->add_option("--seed", options->seed, "Seed of the generator (SplitMix64)")
           ->type_name("N")
-          // CLI11 takes -1 for 2^64 - 1.
-          ->check([](const std::string& text) {
-            return text.starts_with("-") ? "expected 0 to 2^64 - 1, found " + text : std::string();
-          })
           ->capture_default_str();
   CLI::Option* weights = readsPath(
       command->add_option("--weights", options->weights, "Measure on tensors of these weights")

@@ -13,11 +13,15 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <fcntl.h>
 #include <new>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -87,6 +91,36 @@ void refuseEmptyPlaces(CLI::App& app) {
     refuseEmptyPlaces(*subcommand);
 }
 
+/// What is wrong with a whole number; empty: nothing. CLI11 itself takes -1 for 2^64 - 1, and the
+/// largest number for one that is too large.
+std::string wholeNumberProblem(const std::string& given) {
+  const int base = given.starts_with("0x") ? 16 : 10;
+  const std::string_view digits = std::string_view(given).substr(base == 16 ? 2 : 0);
+  std::uint64_t value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [read, error] = std::from_chars(digits.data(), end, value, base);
+  return error == std::errc() && read == end ? "" : "expected 0 to 2^64 - 1, found " + given;
+}
+
+/// The same of a bound of an error. No error is beyond NaN.
+std::string boundProblem(const std::string& given) {
+  double value = 0;
+  return CLI::detail::lexical_cast(given, value) && value >= 0
+             ? ""
+             : "expected a number from 0 on, found " + given;
+}
+
+/// Holds the numbers that options take to what their types mean.
+void holdNumbers(CLI::App& app) {
+  for (CLI::Option* option : app.get_options())
+    if (option->get_type_name().starts_with("ULP"))
+      option->check(boundProblem);
+    else if (option->get_type_name() == "N")
+      option->check(wholeNumberProblem);
+  for (CLI::App* subcommand : app.get_subcommands({}))
+    holdNumbers(*subcommand);
+}
+
 /// What the command line says wrong, in one sentence, with the names near a name that is unknown.
 std::string usageMessage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = selected(app);
@@ -149,6 +183,7 @@ int run(int argc, char** argv) {
   addCheckpointCommand(app);
   addProgramCommands(app);
   refuseEmptyPlaces(app);
+  holdNumbers(app);
   app.add_flag_callback("--option-table",
                         [&app] {
                           printText(optionTable(app));
