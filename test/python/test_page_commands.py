@@ -4,6 +4,7 @@ those names. Tests of their own have the pages of `octavo checkpoint` (test_chec
 test_checkpoint_commands.py) and the other start pages (module/test_start_pages.py)."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -172,6 +173,9 @@ def test_the_commands_of_a_page_run(page, files, tmp_path):
         else:
             shutil.copy(content, tmp_path / name)
     setting = os.environ | {"PATH": f"{BUILD}/bin:{os.environ['PATH']}"}
+    cache = (BUILD / "CMakeCache.txt").read_text()
+    if re.search(r"^OCTAVO_SANITIZE:\w+=.+", cache, re.M):  # what links such a library has the same sanitizers
+        setting["CXX"] = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.+)", cache, re.M)[1]
     variables = ""
     for command in commands(page):
         if command.startswith("weights="):
