@@ -222,7 +222,7 @@ llvm::Error Tuning::measureCosts() {
 }
 
 llvm::Error Tuning::takeReference(FormatTrials::Outputs outputs) {
-  bool isMeasurable = options.budget.metric == Metric::Own;
+  bool isMeasurable = options.budget.metric == Metric::Own, hasElements = isMeasurable;
   bool hasLongRows = false;
   std::vector<std::size_t> ofOne;
   for (std::size_t set = 0; set < outputs.size(); ++set)
@@ -231,6 +231,7 @@ llvm::Error Tuning::takeReference(FormatTrials::Outputs outputs) {
       if (options.budget.metric == Metric::Own || !runtime::hasLoss(tensor.type))
         continue;
       isMeasurable = true;
+      hasElements |= tensor.size() != 0;
       hasLongRows |= !runtime::hasRowsOfOne(tensor.shape);
       if (set == 0 && runtime::hasRowsOfOne(tensor.shape))
         ofOne.push_back(i);
@@ -248,6 +249,11 @@ llvm::Error Tuning::takeReference(FormatTrials::Outputs outputs) {
     return runtime::failure(fmt::format(
         "@{} has no output of floats, of which {} could be computed; give a metric of your own",
         trials.name(), tuning::nameOf(options.budget.metric)));
+  if (!hasElements)
+    return runtime::failure(fmt::format(
+        "the outputs of floats of @{} have no elements, so that every choice would "
+        "keep the budget; give inputs for which they have some, or a metric of your own",
+        trials.name()));
   if (options.budget.metric == Metric::Cosine && !hasLongRows)
     return runtime::failure(fmt::format(
         "output {} has rows of one element, whose cosine is 1 whatever they lose, and @{} has no "

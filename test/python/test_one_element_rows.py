@@ -38,6 +38,12 @@ BOTH = program('tensor<8x64xf32> {octavo.name = "y"}, tensor<f32> {octavo.name =
   return %2, %r : tensor<8x64xf32>, tensor<f32>""")
 
 
+NONE = program('tensor<0x64xf32> {octavo.name = "none"}, tensor<8x64xi32> {octavo.name = "whole"}', """
+  %r = stablehlo.slice %2 [0:0, 0:64] : (tensor<8x64xf32>) -> tensor<0x64xf32>
+  %w = stablehlo.convert %2 : (tensor<8x64xf32>) -> tensor<8x64xi32>
+  return %r, %w : tensor<0x64xf32>, tensor<8x64xi32>""")
+
+
 @pytest.fixture
 def case(tmp_path):
     random = np.random.default_rng(46)
@@ -59,6 +65,13 @@ def test_a_cosine_of_them_alone_is_refused(case, text, name):
     for metric in ("relative <=", "sqnr >=", "max <="):
         assert metric in said
     assert not (case.folder / "r.json").exists() and not (case.folder / "r.json.state").exists()
+
+
+@pytest.mark.parametrize("budget", ["cosine >= 0.99", "relative <= 0.1", "sqnr >= 20", "max <= 0.1"])
+def test_outputs_without_elements_are_refused(case, budget):
+    said = octavo("tune", *case(NONE), "--formats", "mxfp4", "--budget", budget, "-o", "r.json", code=3, cwd=case.folder)
+    assert "the outputs of floats of @main have no elements, so that every choice would keep the budget" in said
+    assert not (case.folder / "r.json").exists()
 
 
 @pytest.mark.parametrize("text, name", [(LOSS, "loss"), (HEAD, "head")])
