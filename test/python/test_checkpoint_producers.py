@@ -288,6 +288,63 @@ def test_bytes_that_two_formats_have_are_asked_about(tmp_path):
     octavo("dequantize", folder, "-o", tmp_path / "out", "--allow", "ambiguous-format")
 
 
+@pytest.mark.parametrize("file", ["", "model.safetensors"])
+@pytest.mark.parametrize("kind, other, module", [("nvfp4", "modelopt", "up"), ("mxfp8", "compressed-tensors", "down"),
+                                                 ("mixed", "modelopt", "up")])
+def test_two_orders_that_both_fit_are_asked_about(tmp_path, kind, other, module, file):
+    """A file of ComfyUI's without its label, whose grids fill their tiles: nothing in it says which order it has."""
+    source, stored, wanted = p.Source(21), {}, {"comfyui": {}, other: {}}
+    for name in ("l.0.up", "l.0.down") if kind == "mixed" else ("l.0.up",):
+        if kind == "mxfp8":
+            codes, scales, _ = p.mx(source, 256, 128, 8)
+            raw, outer, table = codes, [], p.E4M3
+            readings = {"comfyui": codes, other: codes}
+            grids = {"comfyui": untiled(scales), other: scales}
+            numbers = {key: np.repeat(np.ldexp(1., grid.astype(int) - 127), 32, 1) for key, grid in grids.items()}
+            stored[name + ".weight_scale"] = p.of("U8", scales)
+        elif name == "l.0.down":
+            codes, scale = source.fp8(128, 128), source.float_scales()
+            stored |= {name + ".weight": p.of("F8_E4M3", codes), name + ".weight_scale": p.f32(scale)}
+            for each in wanted.values():
+                each[name + ".weight"] = p.value(p.E4M3, codes, scale)
+            continue
+        else:
+            codes, scales, _ = p.nvfp4(source, 128, 64)
+            raw, outer, table = p.low_first(codes), [source.float_scales()], p.E2M1
+            swapped = np.stack([codes[:, 1::2], codes[:, 0::2]], -1).reshape(codes.shape)
+            readings = {"comfyui": swapped, other: codes}
+            numbers = {"comfyui": np.repeat(p.E4M3[untiled(scales)], 16, 1), other: np.repeat(p.E4M3[scales], 16, 1)}
+            stored |= {name + ".weight_scale": p.of("F8_E4M3", scales), name + ".weight_scale_2": p.f32(outer[0])}
+        stored[name + ".weight"] = p.of("F8_E4M3" if kind == "mxfp8" else "U8", raw)
+        for key in wanted:
+            wanted[key][name + ".weight"] = p.value(table, readings[key], numbers[key], *outer)
+    folder = p.save(tmp_path / "model", stored)
+    path = folder / file
+    for command in (("dequantize",), ("convert", "--layout", "native"), ("quantize", "--layout", "native", "--format", "mxfp4")):
+        said = octavo(command[0], path, "-o", tmp_path / "out", *command[1:], code=3).stderr
+        assert f"--from {other} or --from comfyui" in said and not (tmp_path / "out").exists()
+    assert {"ambiguous-format"} <= {finding["rule"] for finding in findings(path, "error")}
+    for layout, values in wanted.items():
+        out = tmp_path / layout
+        out.mkdir()
+        check_values(path, values, out, "--from", layout)
+
+
+def untiled(stored):
+    """The grid of scales whose tiles are `stored`."""
+    place = p.tiled(np.arange(stored.size, dtype=np.int64).reshape(stored.shape)).reshape(-1)
+    grid = np.empty_like(stored).reshape(-1)
+    grid[place] = stored.reshape(-1)
+    return grid.reshape(stored.shape)
+
+
+@pytest.mark.parametrize("kind", ["nvfp4", "mxfp8"])
+def test_padded_tiles_need_no_label(tmp_path, kind):
+    folder, wanted = p.comfy(tmp_path / "model", 21, kind, 192, 96, "nothing")
+    assert as_json("inspect", folder)["layout"] == "comfyui"
+    check_values(folder, wanted, tmp_path)
+
+
 def test_what_was_found_in_the_place_of_scales_is_said(tmp_path):
     source, name = p.Source(1), "model.layers.0.mlp.experts.down_proj"
     tensors = {name: p.of("F8_E4M3", source.fp8(8, 16, 32)), name + "_scale": p.f32(source.float_scales(8, 2))}

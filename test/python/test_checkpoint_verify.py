@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 import checkpoints as cp
+import producers
 from checkpoints import DOWN, KV0, UP
-from commands import as_json, dequantized, octavo, write
+from commands import as_json, dequantized, octavo, tensors_of, write
 
 
 def verified(tmp_path, output, source, code=0):
@@ -312,3 +313,49 @@ def test_input_scales_that_the_layout_has_no_use_for_are_no_loss(tmp_path):
                       "fp8_block")
     assert "dropped-input-scale" in {note["rule"] for note in summary["notes"]}
     octavo("verify", tmp_path / "out", "--against", source)
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "f16", "f32"])
+@pytest.mark.parametrize("layout, format", [("compressed-tensors", "fp8_row"), ("compressed-tensors", "fp8_tensor"),
+                                            ("deepseek", "fp8_block"), ("compressed-tensors", "nvfp4")])
+def test_weights_that_were_plain_on_the_way(tmp_path, layout, format, dtype):
+    """Dequantized, and quantized into the same format again: other values, each the nearest under its scale."""
+    random = np.random.default_rng(31)
+    name = "model.layers.0.mlp.up_proj.weight"
+    folder = producers.save(tmp_path / "model", {name: producers.f32(random.normal(0, .05, (256, 256)))}, producers.config())
+    to = ("--layout", layout, "--format", format, "--weight-only")
+    octavo("quantize", folder, "-o", tmp_path / "first", *to[:4 if layout == "deepseek" else 5])
+    # No value is the largest of its block any more, so that quantizing again finds other scales.
+    smaller(tmp_path / "first")
+    octavo("dequantize", tmp_path / "first", "-o", tmp_path / "plain", "--dtype", dtype)
+    octavo("quantize", tmp_path / "plain", "-o", tmp_path / "again", *to[:4 if layout == "deepseek" else 5])
+    said = octavo("verify", tmp_path / "again", "--against", tmp_path / "first", code=1).stdout
+    assert "BROKEN  values-equal" in said and "--through" in said
+    octavo("verify", tmp_path / "again", "--against", tmp_path / "first", "--through", dtype)
+    # It is still held to what rounding leaves: a scale that is a tenth off is none.
+    part = name.replace("weight", "weight_global_scale" if format == "nvfp4" else
+                        "weight_scale_inv" if layout == "deepseek" else "weight_scale")
+    numbers(tmp_path / "again", part, lambda x: x * np.float32(1.1))
+    said = octavo("verify", tmp_path / "again", "--against", tmp_path / "first", "--through", dtype, code=1).stdout
+    assert "BROKEN  quantized-within-format" in said
+
+
+def numbers(folder, name, change):
+    """Changes the numbers of a tensor in place."""
+    file = folder / "model.safetensors"
+    raw = bytearray(file.read_bytes())
+    length = int.from_bytes(raw[:8], "little")
+    entry = json.loads(bytes(raw[8:8 + length]))[name]
+    begin, end = (8 + length + offset for offset in entry["data_offsets"])
+    dtype = {"F32": np.float32, "F16": np.float16, "BF16": producers.ml_dtypes.bfloat16, "U8": np.uint8, "F8_E4M3": np.uint8}[entry["dtype"]]
+    raw[begin:end] = np.asarray(change(np.frombuffer(bytes(raw[begin:end]), dtype)), dtype).tobytes()
+    file.write_bytes(raw)
+
+
+def smaller(folder):
+    """Makes the largest elements smaller: FP8 codes from 0x70 up, FP4 code 7."""
+    for name, tensor in tensors_of(folder).items():
+        if name.endswith("weight"):
+            numbers(folder, name, lambda x: np.where(x & 0x7F >= 0x70, x - 6, x))
+        elif name.endswith("weight_packed"):
+            numbers(folder, name, lambda x: x - np.where(x & 7 == 7, 1, 0) - np.where(x >> 4 & 7 == 7, 16, 0))

@@ -2,6 +2,7 @@
 
 #include "octavo/Checkpoint/StoredCode.h"
 #include "octavo/Kernels/RoundedRun.h"
+#include "octavo/Kernels/Widen.h"
 #include "octavo/Numerics/Conversion.h"
 
 #include <fmt/format.h>
@@ -109,8 +110,15 @@ std::int64_t firstBroken(const kernels::RoundedBlock& bounds, const float* x, co
 } // namespace
 
 QuantizationCheck::QuantizationCheck(const PairedRows& rows, const LayerReader& reader,
-                                     ExpectedRounding rounding)
-    : rows(rows), layer(reader), rounding(rounding) {}
+                                     ExpectedRounding rounding,
+                                     std::optional<kernels::WideType> through)
+    : rows(rows), layer(reader), rounding(rounding), through(through) {}
+
+void roundTo(kernels::WideType type, float* values, std::size_t n, Scratch& scratch) {
+  scratch.codes.resize(n * kernels::wideBytes(type));
+  kernels::narrow(type, values, scratch.codes.data(), n);
+  kernels::widen(type, scratch.codes.data(), values, n);
+}
 
 std::string QuantizationCheck::brokenIn(Piece piece, Scratch& scratch) const {
   const numerics::ScaledType& type = layer.layer().type;
@@ -143,7 +151,9 @@ std::string QuantizationCheck::brokenIn(Piece piece, Scratch& scratch) const {
                              bounds.scale(&scales[(first + i) * width]) * layer.outer(piece.begin));
     }
   };
-  const auto done = rows.forTiles(piece, scratch, [&](Piece tile, const float* x, const float* w) {
+  const auto done = rows.forTiles(piece, scratch, [&](Piece tile, float* x, const float* w) {
+    if (through)
+      roundTo(*through, x, static_cast<std::size_t>((tile.end - tile.begin) * columns), scratch);
     for (std::int64_t row = tile.begin; row < tile.end && broken.empty(); ++row)
       checkRow(row, x + (row - tile.begin) * columns, w + (row - tile.begin) * columns);
     return broken.empty();

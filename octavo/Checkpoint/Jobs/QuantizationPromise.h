@@ -2,7 +2,9 @@
 #pragma once
 
 #include "octavo/Checkpoint/PairedRows.h"
+#include "octavo/Kernels/WideMemory.h"
 
+#include <optional>
 #include <string>
 
 namespace octavo::checkpoint {
@@ -25,7 +27,9 @@ class QuantizationCheck {
 public:
   /// `rows`: first the layer's source, second the layer, which `reader` reads. Both must outlive
   /// the check.
-  QuantizationCheck(const PairedRows& rows, const LayerReader& reader, ExpectedRounding rounding);
+  /// `through`: the dtype that the source's values were rounded to before they were quantized.
+  QuantizationCheck(const PairedRows& rows, const LayerReader& reader, ExpectedRounding rounding,
+                    std::optional<kernels::WideType> through = {});
 
   /// The first such value of a piece, with the figures; empty if there is none.
   std::string brokenIn(Piece piece, Scratch& scratch) const;
@@ -34,6 +38,10 @@ private:
   const PairedRows& rows;
   const LayerReader& layer;
   ExpectedRounding rounding;
+  std::optional<kernels::WideType> through;
 };
+
+/// Rounds f32 values to a wide type and back.
+void roundTo(kernels::WideType type, float* values, std::size_t n, Scratch& scratch);
 
 } // namespace octavo::checkpoint

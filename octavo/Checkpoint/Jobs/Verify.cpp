@@ -3,7 +3,6 @@
 #include "octavo/Checkpoint/Jobs/ActivationsPromise.h"
 #include "octavo/Checkpoint/Jobs/Job.h"
 #include "octavo/Checkpoint/PieceSearch.h"
-#include "octavo/Kernels/Widen.h"
 #include "octavo/Numerics/Fnuz.h"
 #include "octavo/Text/NaturalOrder.h"
 
@@ -41,7 +40,7 @@ enum Check : std::size_t {
   Kinds
 };
 
-std::vector<Promise> emptyPromises(ExpectedRounding rounding) {
+std::vector<Promise> emptyPromises(const VerifyOptions& options) {
   std::vector<Promise> promises(Kinds);
   const auto set = [&](Check kind, const char* name, const char* statement) {
     promises[kind].name = name;
@@ -59,10 +58,13 @@ std::vector<Promise> emptyPromises(ExpectedRounding rounding) {
   set(Rounded, "dequantized-exactly",
       "plain values are the source's values, rounded once, to nearest, to their dtype");
   set(Equal, "values-equal",
-      "weights that are quantized in both have equal values; those whose format is another, which "
-      "does not have the source's values exactly, keep the next promise instead");
+      options.through
+          ? "weights that are quantized in both have equal values, or keep the next promise, since "
+            "they were quantized from plain weights"
+          : "weights that are quantized in both have equal values; those whose format is another, "
+            "which does not have the source's values exactly, keep the next promise instead");
   set(Quantized, "quantized-within-format",
-      rounding == ExpectedRounding::Nearest
+      options.rounding == ExpectedRounding::Nearest
           ? "each quantized value is within half a step of its element format under its scale, or "
             "at the format's end, and no block's scale is larger than any rule gives"
           : "each quantized value is within a step of its element format under its scale, or at "
@@ -97,14 +99,6 @@ private:
 bool areTwins(const Layer& a, const Layer& b) {
   const format::ElementFormat* twin = numerics::fnuzTwin(*a.type.element);
   return twin && *twin == *b.type.element;
-}
-
-/// f32 rounded to a wide type and back.
-void roundTo(kernels::WideType type, float* values, std::size_t n,
-             std::vector<std::byte>& scratch) {
-  scratch.resize(n * kernels::wideBytes(type));
-  kernels::narrow(type, values, scratch.data(), n);
-  kernels::widen(type, scratch.data(), values, n);
 }
 
 /// Whether the output has the source's values exactly if it was converted: elements of one format,
@@ -148,7 +142,7 @@ std::string firstDifference(const PairedRows& rows, Piece piece,
   const auto done = rows.forTiles(piece, scratch, [&](Piece tile, float* x, const float* y) {
     const auto n = static_cast<std::size_t>((tile.end - tile.begin) * columns);
     if (type)
-      roundTo(*type, x, n, scratch.codes);
+      roundTo(*type, x, n, scratch);
     if (n == 0 || std::memcmp(x, y, n * sizeof(float)) == 0)
       return true;
     for (std::size_t i = 0; i < n; ++i)
@@ -202,8 +196,8 @@ using OfOneName = std::pair<const NamedWeight*, const NamedWeight*>;
 /// Holds the values of weights against those of their source, piece by piece.
 class ValueCheck {
 public:
-  ValueCheck(ExpectedRounding rounding, const WorkSettings& settings, Record& record)
-      : rounding(rounding), settings(settings), record(record) {}
+  ValueCheck(const VerifyOptions& options, Record& record)
+      : options(options), settings(options.work), record(record) {}
 
   /// Checks what the names and dtypes tell, and takes up the rest.
   void add(const OfOneName& pair) {
@@ -245,7 +239,8 @@ public:
                 return firstDifference(*rows, piece, type, slack, scratch);
               });
     held.back().values = std::move(values);
-    held.back().mustBeEqual = out->layer && in->layer && hasFormatOf(*out->layer, *in->layer);
+    held.back().mustBeEqual =
+        !options.through && out->layer && in->layer && hasFormatOf(*out->layer, *in->layer);
   }
 
   void run() {
@@ -297,7 +292,7 @@ private:
     if (!reader) // PairedRows::open has opened it before
       return addResult(Quantized, *values->out, reader.error().message());
     values->reader = std::move(*reader);
-    values->check.emplace(values->rows, *values->reader, rounding);
+    values->check.emplace(values->rows, *values->reader, options.rounding, options.through);
     addSearch(Quantized, *values->out, *values, bytes,
               [check = &*values->check](Piece piece, Scratch& scratch) {
                 return check->brokenIn(piece, scratch);
@@ -328,6 +323,9 @@ private:
                               : found[i]);
       else if (each.kind == Equal && !found[i].empty() && !each.mustBeEqual)
         unequal.push_back(std::move(each.values));
+      else if (each.kind == Equal && !found[i].empty() && !options.through)
+        addResult(Equal, *each.out,
+                  found[i] + "; if it was quantized from plain weights, --through DTYPE says so");
       else
         addResult(each.kind, *each.out, found[i]);
     }
@@ -335,7 +333,7 @@ private:
     searches.clear();
   }
 
-  ExpectedRounding rounding;
+  const VerifyOptions& options;
   const WorkSettings& settings;
   Record& record;
   std::vector<Held> held;
@@ -411,7 +409,7 @@ VerifyReport verify(const Folder& output, const Folder& source, const VerifyOpti
   const WeightList out(output, ofOutput, options.outputLayout),
       in(source, ofSource, options.sourceLayout);
   VerifyReport report = {std::string(in.layout().name()), std::string(out.layout().name()),
-                         emptyPromises(options.rounding)};
+                         emptyPromises(options)};
   Record record(report.promises);
   checkFolder(output, source, out, ofOutput, record);
   ActivationsCheck inputs = checkActivations(out, output, in, source);
@@ -421,7 +419,7 @@ VerifyReport verify(const Folder& output, const Folder& source, const VerifyOpti
   // Without quantized weights there is no place for scales of activations and caches: a calibration
   // adds them to what was quantized, and dequantizing drops them.
   const bool isPlain = out.inventory().layers.empty(), wasPlain = in.inventory().layers.empty();
-  ValueCheck check(options.rounding, options.work, record);
+  ValueCheck check(options, record);
   for (const NamedWeight& weight : out.weights())
     if (const NamedWeight* same = in.find(weight.name); same || !(weight.scale && wasPlain))
       check.add({&weight, same});

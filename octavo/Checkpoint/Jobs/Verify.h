@@ -9,6 +9,7 @@
 #include "octavo/Checkpoint/Work.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ struct VerifyReport {
 
 struct VerifyOptions {
   ExpectedRounding rounding = ExpectedRounding::Nearest;
+  /// The dtype of the plain weights from which all quantized ones were made, if the source was
+  /// dequantized on the way: then weights in the source's own format are rounded, not kept.
+  std::optional<kernels::WideType> through = {};
   /// Null: what the checkpoint says, or its tensors.
   const Layout *outputLayout = nullptr, *sourceLayout = nullptr;
   WorkSettings work = {}; ///< progress hears of bytes of the output
@@ -42,8 +46,8 @@ struct VerifyOptions {
 /// that was plain: each value lies within half a step of its element format under its scale, or at
 /// the largest value where the scale rule clips; no block's scale is larger than a rule gives. Of a
 /// plain one that was quantized: each value is the source's, rounded once to the dtype. Of one that
-/// was quantized before: equal values, or where the grid changed, as if it had been plain. FNUZ
-/// elements and OCP's are the same grid.
+/// was quantized before: equal values. It is judged as if it had been plain if its grid changed, or
+/// if `options.through` is set. FNUZ elements and OCP's are the same grid.
 VerifyReport verify(const Folder& output, const Folder& source, const VerifyOptions& options = {});
 
 } // namespace octavo::checkpoint

@@ -127,7 +127,12 @@ public:
     for (const StoredTensor& tensor : folder.tensors())
       if (lastComponent(tensor.name()) == kComfySpellings.front().scales.name)
         return fmt::format("there is a tensor {}", inQuotes(tensor.name()));
-    return std::nullopt;
+    // Without tiles all other layouts of FP8 fit as well, with the same values.
+    const std::size_t count = countExactLayers(folder, kComfySpellings);
+    if (count == 0 || count == countExactLayers(folder, std::span(kComfySpellings).first(2)))
+      return std::nullopt;
+    return fmt::format("names, dtypes and shapes of {} weights and their scales in cuBLAS' tiles",
+                       count);
   }
 
   Inventory read(const Folder& folder, Findings& findings) const override {

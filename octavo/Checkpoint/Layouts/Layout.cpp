@@ -141,6 +141,21 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
   for (const Layout* layout : layouts())
     if (auto reason = layout->detectByTensors(folder))
       stored.push_back({layout, *std::move(reason)});
+  // ComfyUI's names are those of other layouts, its order of elements and scales is not: where each
+  // grid of scales fills its tiles, names, dtypes and shapes fit both.
+  if (const auto comfy = std::ranges::find(stored, &comfyLayout(), &DetectedLayout::layout);
+      comfy != stored.begin() && comfy != stored.end()) {
+    DetectedLayout& tied = stored.front();
+    tied.isForeign = true;
+    tied.rival = &comfyLayout();
+    tied.reason = fmt::format("{}, which are as well those of {}, with other values", tied.reason,
+                              comfyLayout().name());
+    findings.push_back(
+        finding("ambiguous-format", folder.shardNames().front(), "",
+                fmt::format("nothing says whether the layout is {} or {}: --from names it",
+                            tied.layout->name(), comfyLayout().name())));
+    return tied;
+  }
   // The last one, plain, always fits: not a rival of the others.
   if (stored.size() > 2)
     findings.push_back(
@@ -192,6 +207,19 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
   return found;
 }
 
+/// Why neither layout is taken if two read the same bytes as different values.
+static Error tiedLayouts(const Folder& folder, const DetectedLayout& detected) {
+  const std::string_view first = detected.layout->name(), second = detected.rival->name();
+  return {.file = folder.path().string(),
+          .problem = "has bytes that two layouts read as different values, and nothing says which "
+                     "of them it has",
+          .expected = "a configuration, or what ComfyUI writes into the header "
+                      "(_quantization_metadata)",
+          .found = fmt::format("{} or {}", first, second),
+          .fix = fmt::format("say which one it is, with --from {} or --from {} (layout= in Python)",
+                             first, second)};
+}
+
 /// "fp8 (quant_method fp8, fbgemm_fp8), deepseek (...), ...".
 static std::string knownMethods() {
   std::vector<std::string> known;
@@ -207,6 +235,8 @@ DetectedLayout layoutOf(const Folder& folder, const Layout* named, Findings& fin
 }
 
 Error foreignLayout(const Folder& folder, const DetectedLayout& detected) {
+  if (detected.rival)
+    return tiedLayouts(folder, detected);
   return {.file = folder.path().string(),
           .problem = "is quantized in a way that octavo cannot read",
           .expected = "one of the layouts " + knownMethods(),

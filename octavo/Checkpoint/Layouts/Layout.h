@@ -210,6 +210,9 @@ struct DetectedLayout {
   /// quantization or codes lie beside scales.
   bool isForeign = false;
   std::string producer = {}; ///< whose its codes are, where that is told
+  /// A second layout, if it reads the same bytes as other values and nothing says which one the
+  /// checkpoint has. Then isForeign is set.
+  const Layout* rival = nullptr;
 };
 /// The codes of a folder that no layout reads: matrices of integers, and narrow floats beside
 /// something that scales them. `taken` says which tensors a layout has placed.

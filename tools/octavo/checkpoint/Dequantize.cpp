@@ -22,21 +22,8 @@ struct DequantizeFlags {
   std::vector<std::string> allowed;
 };
 
-kernels::WideType wideTypeOf(const std::string& name) {
-  const std::pair<const char*, kernels::WideType> types[] = {{"bf16", kernels::WideType::Bf16},
-                                                             {"f16", kernels::WideType::F16},
-                                                             {"f32", kernels::WideType::F32}};
-  std::vector<std::string> known;
-  for (const auto& [known_name, type] : types) {
-    if (name == known_name)
-      return type;
-    known.emplace_back(known_name);
-  }
-  throw CommandError(unknownName("dtype", name, known), ExitCode::BadUsage);
-}
-
 void dequantize(const DequantizeFlags& flags) {
-  const kernels::WideType dtype = wideTypeOf(flags.dtype);
+  const kernels::WideType dtype = wideTypeNamed(flags.dtype);
   const checkpoint::Folder folder = openFolder(flags.rewrite.input);
   const checkpoint::Layout& layout = layoutOf(folder, flags.layout);
   auto rewrite = checkpoint::planDequantization(

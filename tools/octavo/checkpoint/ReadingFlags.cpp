@@ -70,6 +70,19 @@ const checkpoint::Layout& layoutNamed(const std::string& name) {
   throw CommandError(unknownName("layout", name, layoutNames()), ExitCode::BadUsage);
 }
 
+kernels::WideType wideTypeNamed(const std::string& name) {
+  const std::pair<const char*, kernels::WideType> types[] = {{"bf16", kernels::WideType::Bf16},
+                                                             {"f16", kernels::WideType::F16},
+                                                             {"f32", kernels::WideType::F32}};
+  std::vector<std::string> known;
+  for (const auto& [known_name, type] : types) {
+    if (name == known_name)
+      return type;
+    known.emplace_back(known_name);
+  }
+  throw CommandError(unknownName("dtype", name, known), ExitCode::BadUsage);
+}
+
 const checkpoint::Layout* layoutIfNamed(const std::string& name) {
   return name.empty() ? nullptr : &layoutNamed(name);
 }

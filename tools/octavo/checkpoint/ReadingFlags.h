@@ -7,6 +7,7 @@
 #include "octavo/Checkpoint/Folder.h"
 #include "octavo/Checkpoint/Layouts/Layout.h"
 #include "octavo/Checkpoint/Work.h"
+#include "octavo/Kernels/WideMemory.h"
 
 #include <cstdint>
 #include <string>
@@ -34,6 +35,9 @@ void addAgainstFromOption(CLI::App& command, std::string& layout, const std::str
 const checkpoint::Layout& layoutNamed(const std::string& name);
 /// The same; null where the name is empty.
 const checkpoint::Layout* layoutIfNamed(const std::string& name);
+
+/// The dtype of plain weights of that name: bf16, f16 or f32. Throws CommandError with all names.
+kernels::WideType wideTypeNamed(const std::string& name);
 
 /// Opens a checkpoint. Throws CommandError.
 checkpoint::Folder

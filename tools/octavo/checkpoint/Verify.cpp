@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace octavo::tools {
@@ -27,7 +28,7 @@ using checkpoint::VerifyReport;
 struct VerifyFlags {
   std::string output, source;
   bool isJson = false, showsAll = false;
-  std::string rounding = "nearest";
+  std::string rounding = "nearest", through;
   std::string outputLayout, sourceLayout;
   WorkFlags work;
 };
@@ -35,6 +36,10 @@ struct VerifyFlags {
 constexpr NamedChoice<checkpoint::ExpectedRounding> kRoundings[] = {
     {"nearest", checkpoint::ExpectedRounding::Nearest},
     {"stochastic", checkpoint::ExpectedRounding::Stochastic}};
+
+std::optional<kernels::WideType> wideTypeIfNamed(const std::string& name) {
+  return name.empty() ? std::nullopt : std::optional(wideTypeNamed(name));
+}
 
 std::string reportText(const VerifyReport& report, const VerifyFlags& flags) {
   constexpr std::size_t kShown = 5;
@@ -82,6 +87,7 @@ void runVerify(const VerifyFlags& flags) {
   layoutOf(output, flags.outputLayout);
   layoutOf(source, flags.sourceLayout);
   checkpoint::VerifyOptions options = {.rounding = rounding,
+                                       .through = wideTypeIfNamed(flags.through),
                                        .outputLayout = layoutIfNamed(flags.outputLayout),
                                        .sourceLayout = layoutIfNamed(flags.sourceLayout),
                                        .work = workSettings(flags.work)};
@@ -99,7 +105,8 @@ void runVerify(const VerifyFlags& flags) {
 constexpr const char* kVerifyExamples = R"(Examples:
   octavo checkpoint verify model-nvfp4/ --against model-bf16/
   octavo checkpoint verify model-bf16/ --against model-fp8/ --json
-  octavo checkpoint verify model-mxfp4/ --against model-bf16/ --rounding stochastic)";
+  octavo checkpoint verify model-mxfp4/ --against model-bf16/ --rounding stochastic
+  octavo checkpoint verify model-again/ --against model-fp8/ --through bf16)";
 
 } // namespace
 
@@ -114,6 +121,11 @@ void addVerifyCommand(CLI::App& group) {
                    "How weights were rounded: nearest, or stochastic, to either neighbour")
       ->type_name("ROUNDING")
       ->capture_default_str();
+  command
+      ->add_option("--through", flags->through,
+                   "Dtype of the plain weights on the way, if the source was dequantized and then "
+                   "quantized: bf16, f16 or f32")
+      ->type_name("DTYPE");
   addFromOption(*command, flags->outputLayout);
   addAgainstFromOption(*command, flags->sourceLayout, "what it was made from");
   addWorkFlags(*command, flags->work);
