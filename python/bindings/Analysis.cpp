@@ -1,4 +1,4 @@
-// octavo.analyze and octavo.samples: octavo/Analysis on arrays.
+// octavo.analyze and octavo.samples: the functions of octavo/Analysis on NumPy arrays.
 #include "python/bindings/Array.h"
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
@@ -67,15 +67,15 @@ static nb::object samples(const std::string& spelling, nb::handle count, std::ui
 
 void bindAnalysis(nb::module_& module) {
   // clang-format off
-  nb::class_<ErrorRow>(module, "ErrorRow", "What one format does to an array, by one scale rule or as one preset.")
+  nb::class_<ErrorRow>(module, "ErrorRow", "The error of quantizing an array to one format, with one scale rule or one preset.")
       .def_prop_ro("format", [](const ErrorRow& row) { return row.recipe.format; }, nb::rv_policy::reference, "The scaled format.")
       .def_prop_ro("rule", [](const ErrorRow& row) { return row.recipe.ruleName(); }, "The scale rule.")
-      .def_prop_ro("preset", [](const ErrorRow& row) { return row.recipe.preset.empty() ? std::nullopt : std::optional(std::string(row.recipe.preset)); }, "The preset; None for the rule alone.")
-      .def_prop_ro("bits_per_value", [](const ErrorRow& row) { return row.bitsPerValue; }, "Bits of a value with its share of the scales.")
-      .def_prop_ro("bytes_per_block", [](const ErrorRow& row) { return row.bytesPerBlock; }, "Bytes of a block with its scale; None where a block is a whole axis.")
-      .def_prop_ro("mean_relative_error", [](const ErrorRow& row) { return row.figures.meanRelativeError; }, "Mean of |y - x| / |x| over the values that are not 0.")
-      .def_prop_ro("qsnr", [](const ErrorRow& row) { return row.figures.qsnr; }, "10 log10(sum x^2 / sum (y - x)^2), in dB.")
-      .def_prop_ro("clipped_blocks", [](const ErrorRow& row) { return row.figures.clippedBlocks; }, "Share of the blocks with a value beyond the largest element.")
+      .def_prop_ro("preset", [](const ErrorRow& row) { return row.recipe.preset.empty() ? std::nullopt : std::optional(std::string(row.recipe.preset)); }, "The preset; None if the row is of a scale rule alone.")
+      .def_prop_ro("bits_per_value", [](const ErrorRow& row) { return row.bitsPerValue; }, "Bits that a value takes in a file: its packed element and its share of the scales.")
+      .def_prop_ro("bytes_per_block", [](const ErrorRow& row) { return row.bytesPerBlock; }, "Bytes of a block and its scale in a file; None if a block spans a whole axis.")
+      .def_prop_ro("mean_relative_error", [](const ErrorRow& row) { return row.figures.meanRelativeError; }, "Mean of |y - x| / |x| over the values x that are not 0; y are the dequantized values.")
+      .def_prop_ro("qsnr", [](const ErrorRow& row) { return row.figures.qsnr; }, "Signal to quantization noise in dB: 10 log10(sum x^2 / sum (y - x)^2).")
+      .def_prop_ro("clipped_blocks", [](const ErrorRow& row) { return row.figures.clippedBlocks; }, "Share of the blocks, from 0 to 1, that have a value beyond the largest element times the scale.")
       .def("__repr__", [](const ErrorRow& row) {
         return fmt::format("<octavo.ErrorRow {} {}: {:.4g} bits, QSNR {:.4g} dB, mean relative error {:.4g}>",
                            row.recipe.format->name, row.recipe.preset.empty() ? row.recipe.ruleName() : row.recipe.preset, row.bitsPerValue,
@@ -86,17 +86,24 @@ void bindAnalysis(nb::module_& module) {
       "analyze", &analyze, DefaultFloats(), nb::arg("x").none(), nb::arg("format") = nb::none(),
       nb::sig("def analyze(x: numpy.typing.ArrayLike, format: str | ScaledFormat | None = None) -> "
               "list[ErrorRow]"),
-      R"(The error of quantize and dequantize along the last axis, for every format, scale rule and preset.
+      R"(Measures the error of quantizing x along its last axis, for every format, scale rule and preset.
 
-x: one axis or more, float32, bfloat16 or float16, finite. format: one scaled format; all if None.
+x: float32, bfloat16 or float16 of one axis or more; finite values.
+format: a scaled format or its name; None measures all scaled formats.
 
+Returns a row for each pair of a format and a scale rule or preset, as `octavo analyze` prints them.
 Raises DtypeError, ShapeError, FormatError, NonFiniteError.)");
   module.def("samples", &samples, DefaultFloats(), nb::arg("distribution"), nb::arg("n").none(),
              nb::kw_only(), nb::arg("seed") = 0,
              nb::sig("def samples(distribution: str, n: int, *, seed: int = 0) -> "
                      "numpy.typing.NDArray[numpy.float32]"),
-             "n values of \"uniform:LOW,HIGH\", \"normal\" or \"student-t:DEGREES\", as octavo "
-             "analyze\ndraws them. Raises FormatError, ShapeError, DtypeError.");
+             R"(Draws random values, as `octavo analyze` draws them.
+
+distribution: "uniform:LOW,HIGH", "normal" (mean 0, variance 1) or "student-t:DEGREES".
+n: the number of values.
+seed: of the random numbers. The same seed gives the same values.
+
+Returns float32 [n]. Raises FormatError, ShapeError, DtypeError.)");
 }
 
 } // namespace octavo::python

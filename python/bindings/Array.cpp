@@ -24,13 +24,13 @@ namespace octavo::python {
 
 namespace nb = nanobind;
 
-/// What calls ask NumPy for, found once.
+/// Objects of NumPy and ml_dtypes that calls need, looked up once.
 struct Numpy {
   nb::object module = nb::module_::import_("numpy");
   nb::object arrayType = module.attr("ndarray");
   nb::object empty = module.attr("empty");
   nb::object byte = module.attr("dtype")("uint8");
-  std::vector<nb::object> dtypes; ///< by row of kElementFormats; null where it has none
+  std::vector<nb::object> dtypes; ///< by row of kElementFormats; null if the row has no dtype
 
   Numpy() {
     for (const ElementFormat& row : format::kElementFormats)
@@ -44,7 +44,7 @@ static const Numpy& numpy() {
   return madeOnce([] { return Numpy(); });
 }
 
-/// The dtype of arrays of a format: that of bytes for narrow codes that ml_dtypes does not have.
+/// The dtype of arrays of the format; uint8 if ml_dtypes lacks it.
 static nb::object dtypeOf(const ElementFormat& format) {
   const nb::object dtype = numpy().dtypes[&format - format::kElementFormats.data()];
   assert(dtype.is_valid() || format.isNarrow());
@@ -83,7 +83,7 @@ static Array describe(nb::object array) {
   const auto interface = nb::borrow<nb::dict>(array.attr("__array_interface__"));
   Array described;
   described.isContiguous = interface["strides"].is_none();
-  // A dtype in the machine's byte order is one object for all arrays.
+  // NumPy has one dtype object for all arrays of a dtype in the machine's byte order.
   const auto& dtypes = numpy().dtypes;
   const auto same = std::ranges::find_if(
       dtypes, [&](const nb::object& each) { return each.is_valid() && each.is(dtype); });
@@ -100,7 +100,7 @@ static Array describe(nb::object array) {
   described.shape = nb::cast<Shape>(interface["shape"]);
   const auto address = nb::cast<std::uintptr_t>(nb::object(nb::object(interface["data"])[0]));
   described.data = reinterpret_cast<std::byte*>(address);
-  // A view of bytes may begin anywhere: the kernels read whole elements, which must not.
+  // A view of bytes may begin at any address, but kernels need aligned elements.
   const auto itemSize = described.format ? static_cast<std::size_t>(described.format->bytes())
                                          : nb::cast<std::size_t>(dtype.attr("itemsize"));
   described.isContiguous &= itemSize == 0 || address % itemSize == 0;
@@ -108,8 +108,8 @@ static Array describe(nb::object array) {
   return described;
 }
 
-/// The array of a DLPack tensor, whose memory it shares and keeps; null if its type is of no
-/// format. NumPy itself reads neither bf16 nor the narrow types from DLPack.
+/// A NumPy array that shares and keeps the memory of a DLPack tensor; null if no format has the
+/// tensor's type. NumPy's own DLPack reader knows neither bf16 nor the narrow types.
 static nb::object fromDlpack(nb::handle object, std::string_view name) {
   using Tensor = nb::ndarray<nb::ro, nb::device::cpu>;
   auto tensor = std::make_unique<Tensor>(nb::cast<Tensor>(object));
@@ -149,7 +149,7 @@ static nb::object fromDlpack(nb::handle object, std::string_view name) {
   return words.attr("view")(dtypeOf(*row));
 }
 
-/// The array that an object gives by DLPack or __array__; null if it has neither.
+/// The array of an object by its DLPack or __array__ method; null if it has neither.
 static nb::object fromProtocols(nb::handle object, std::string_view name) {
   constexpr int kCpu = nb::device::cpu::value;
   if (nb::hasattr(object, "__dlpack__") && nb::hasattr(object, "__dlpack_device__")) {
@@ -162,13 +162,13 @@ static nb::object fromProtocols(nb::handle object, std::string_view name) {
     try {
       if (const nb::object array = fromDlpack(object, name))
         return array;
-    } catch (const nb::cast_error&) { // no DLPack for this dtype: perhaps __array__
-    } catch (const Error&) { // packed: JAX's __array__ has such codes one a byte, torch's none
+    } catch (const nb::cast_error&) { // the dtype has no DLPack type: try __array__
+    } catch (const Error&) {          // packed codes: JAX's __array__ unpacks them, torch's raises
       try {
         if (nb::hasattr(object, "__array__"))
           return numpy().module.attr("asarray")(object);
       } catch (const nb::python_error& error) {
-        if (!error.matches(PyExc_Exception)) // an interrupt
+        if (!error.matches(PyExc_Exception)) // such as KeyboardInterrupt
           throw;
       }
       throw;
@@ -177,8 +177,8 @@ static nb::object fromProtocols(nb::handle object, std::string_view name) {
   return nb::hasattr(object, "__array__") ? numpy().module.attr("asarray")(object) : nb::object();
 }
 
-/// A NumPy array of a subclass as a plain one of the same memory. Raises DtypeError for a masked
-/// array some of whose values are masked.
+/// A plain NumPy array of the same memory as an array of a subclass. Raises DtypeError for a masked
+/// array with masked values.
 static nb::object plainArray(nb::handle array, std::string_view name) {
   if (nb::hasattr(array, "mask")) {
     const auto masked =
@@ -191,8 +191,8 @@ static nb::object plainArray(nb::handle array, std::string_view name) {
   return numpy().module.attr("asarray")(array);
 }
 
-/// The object itself, or the tensor that it stands for: torch has views of what it has not computed
-/// yet, whose memory holds other values.
+/// The object itself, or the tensor that it stands for. torch's lazy views (conjugate, negative)
+/// have memory that holds other values until torch resolves them.
 static nb::object resolved(nb::handle object) {
   nb::object result = nb::borrow(object);
   for (const auto& [asks, resolves] :
@@ -213,7 +213,7 @@ Array toArray(nb::handle object, std::string_view name) {
   try {
     array = fromProtocols(resolved(object), name);
   } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_Exception)) // an interrupt
+    if (!error.matches(PyExc_Exception)) // such as KeyboardInterrupt
       throw;
     raise(ErrorClass::Dtype, "{}: this {} gives no array on the CPU: {}", name, type,
           nb::cast<std::string>(nb::str(error.value())));
@@ -280,19 +280,19 @@ Array asFloats(const Array& array, std::string_view name) {
   return out;
 }
 
-/// NumPy's name of the dtype that an object names; nothing where it names none.
+/// NumPy's name of the dtype that an object names; nullopt if it does not name a dtype.
 static std::optional<std::string> numpyReading(nb::handle named) {
   try {
     return nb::cast<std::string>(numpy().module.attr("dtype")(named).attr("name"));
   } catch (const nb::python_error& error) {
-    if (!error.matches(PyExc_Exception)) // an interrupt
+    if (!error.matches(PyExc_Exception)) // such as KeyboardInterrupt
       throw;
     return std::nullopt;
   }
 }
 
-/// The row of a string. What NumPy reads otherwise is refused: "f4" is its float32 and F4 of
-/// safetensors, "i8" its int64 and MLIR's name of int8.
+/// The format of a name. A name that NumPy uses for a different dtype is refused: "f4" is NumPy's
+/// float32 but safetensors' F4; "i8" is NumPy's int64 but MLIR's int8.
 static const ElementFormat* spelledFormat(nb::handle named, const std::string& spelling,
                                           std::string_view name) {
   const ElementFormat* row = format::findElementFormat(spelling);
@@ -311,7 +311,7 @@ static const ElementFormat* spelledFormat(nb::handle named, const std::string& s
   return row;
 }
 
-/// The row of a torch.dtype, by torch's name of it.
+/// The format of a torch.dtype, by torch's name of the dtype.
 static const ElementFormat* torchFormat(const std::string& spelling, std::string_view name) {
   const auto row = std::ranges::find(format::kElementFormats, spelling, &ElementFormat::torch);
   if (row == format::kElementFormats.end())
@@ -358,7 +358,7 @@ std::size_t firstNoCode(const std::byte* bytes, std::size_t n, const ElementForm
   constexpr std::size_t kChunk = 1 << 16;
   std::atomic<std::size_t> first = n;
   kernels::forRanges(n, kChunk, execution(), [&](std::size_t begin, std::size_t end) {
-    // A loop without an exit, which the compiler makes a vector's.
+    // A loop without an early exit, so that the compiler vectorizes it.
     std::byte all{};
     for (std::size_t i = begin; i < end; ++i)
       all |= bytes[i];

@@ -1,4 +1,5 @@
-// Arrays that come in and go out. Whatever came in is seen as a NumPy array that shares its memory.
+// Arrays of arguments and results. An argument of any library becomes a NumPy array of the same
+// memory.
 #pragma once
 
 #include "octavo/Format/ElementFormat.h"
@@ -19,65 +20,69 @@ using format::ElementFormat;
 
 using Shape = std::vector<std::int64_t>;
 
-/// A NumPy array and what the kernels must know of it.
+/// A NumPy array with its dtype, shape and memory as kernels need them.
 struct Array {
   nanobind::object numpy;
-  std::string dtype;                     ///< NumPy's name of it
-  const ElementFormat* format = nullptr; ///< null if no element format has that dtype
+  std::string dtype;                     ///< NumPy's name of the dtype
+  const ElementFormat* format = nullptr; ///< the format of that dtype; null if there is none
   Shape shape;
   bool isContiguous = false; ///< row-major, aligned, in the machine's byte order
-  std::byte* data = nullptr; ///< written only to arrays that emptyArray made
+  std::byte* data = nullptr; ///< written to only if emptyArray or `out` gave the array
 
   std::size_t size() const;
 };
 
-/// Any array as a NumPy array without a copy: NumPy's own, one with DLPack or `__array__`. `name`
-/// is the argument's, for messages. Raises DtypeError for what is no array, lies on another device
-/// or has masked values.
+/// The array of an object without a copy: a NumPy array, or an object with DLPack or `__array__`.
+/// `name` is the argument's name for messages. Raises DtypeError if the object is not an array,
+/// lies on another device or has masked values.
 Array toArray(nanobind::handle object, std::string_view name);
 
-/// The array itself, or a row-major copy.
+/// The array itself if it is row-major, else a row-major copy.
 Array contiguous(const Array& array);
 
-/// A new array whose elements are not set, of the format's NumPy dtype; of uint8 for narrow codes
-/// that have none.
+/// A new array with uninitialized elements, of the format's NumPy dtype, or uint8 if NumPy and
+/// ml_dtypes lack the format.
 Array emptyArray(const Shape& shape, const ElementFormat& format);
-/// The same of any dtype, by NumPy's name of it.
+/// A new array with uninitialized elements of the dtype that NumPy calls `dtype`.
 Array emptyOf(const Shape& shape, const std::string& dtype);
 
-/// The same memory with another dtype.
+/// An array of the same memory whose dtype is the format's.
 Array viewed(const Array& array, const ElementFormat& format);
 
-/// The type by which kernels read f32, bf16 and f16; raises DtypeError for another dtype.
+/// The type with which kernels read the array: f32, bf16 or f16. Raises DtypeError for another
+/// dtype.
 kernels::WideType wideType(const Array& array, std::string_view name);
 
-/// The values as f32, row-major: exact from bf16 and f16. Raises as wideType.
+/// The values as a row-major f32 array; bf16 and f16 convert exactly. Raises DtypeError as wideType
+/// does.
 Array asFloats(const Array& array, std::string_view name);
 
-/// NumPy's name of the dtype of arrays of a narrow format: uint8 where NumPy and ml_dtypes lack it.
+/// NumPy's name of the dtype of arrays of the format; uint8 if NumPy and ml_dtypes lack the format.
 std::string_view dtypeName(const ElementFormat& format);
 
-/// The same of tensors of a type that is not quantized.
+/// NumPy's name of the dtype of tensors of this type, which must not be quantized.
 std::string numpyName(const numerics::ElementType& type);
 
-/// What arrays of a format are, for messages: "float4_e2m1fn or its codes in uint8".
+/// Describes arrays of the format in messages: "float4_e2m1fn or its codes in uint8".
 std::string codesText(const ElementFormat& format);
 
-/// The format that a name, a dtype of NumPy or torch or a scalar type names. Raises FormatError,
-/// also for a name that NumPy reads otherwise, and DtypeError.
+/// The format that an argument names: by octavo's name, or by a dtype or scalar type of NumPy or
+/// torch. Raises DtypeError for another object, FormatError for an unknown name or one that NumPy
+/// uses for a different dtype.
 const ElementFormat& elementFormat(nanobind::handle named, std::string_view name);
 
-/// The first of n bytes that is not a code of the format, or n. Touches no Python object.
+/// The index of the first of n bytes that is not a code of the format; n if all are. Touches no
+/// Python object.
 std::size_t firstNoCode(const std::byte* bytes, std::size_t n, const ElementFormat& format);
 
-/// Raises FormatError where one of n bytes is not a code of the format: kernels take the bits above
-/// its width for granted. Touches no Python object.
+/// Raises FormatError if one of n bytes is not a code of the format: kernels assume that the bits
+/// above the format's width are 0. Touches no Python object.
 void checkCodes(const std::byte* bytes, std::size_t n, const ElementFormat& format,
                 std::string_view name);
-/// The same of a row-major array, without the interpreter's lock.
+/// Checks a row-major array; releases the interpreter's lock meanwhile.
 void checkCodes(const Array& codes, const ElementFormat& format, std::string_view name);
 
-/// "(2, 3)"
+/// A shape as messages show it: "(2, 3)".
 std::string text(const Shape& shape);
 
 } // namespace octavo::python

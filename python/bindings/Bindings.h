@@ -1,5 +1,5 @@
-// The parts of the extension module octavo._core: one source file and one function a subject. A new
-// part is a file, its function here, and its call in Module.cpp.
+// The parts of the extension module octavo._core: one source file and one bind function for each
+// subject. A new part needs its source file, its function here and a call in Module.cpp.
 #pragma once
 
 #include <nanobind/nanobind.h>

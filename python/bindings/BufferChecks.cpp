@@ -47,7 +47,7 @@ ScaledBatch scaledBatch(const format::ScaledFormat& format, const Buffer& elemen
   batch.lead = elements.shape;
   batch.lead.resize(leading);
   const auto axes = static_cast<std::int64_t>(batch.shape.size());
-  if (axes == 0 && leading == 0 && axisFromEnd <= 1) { // a number
+  if (axes == 0 && leading == 0 && axisFromEnd <= 1) { // a tensor of rank 0
     batch.type = scaledType(format, batch.shape, 0);
     return batch;
   }

@@ -1,5 +1,5 @@
-// octavo.checkpoint: a checkpoint of any layout as a mapping from names to arrays and scaled
-// tensors, read when asked for.
+// octavo.checkpoint: a checkpoint as a mapping from names to arrays and scaled tensors, which are
+// read on access.
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
@@ -58,7 +58,7 @@ const checkpoint::Layout& layoutNamed(const std::string& name) {
   raise(ErrorClass::Format, "unknown layout \"{}\"; available: {}", name, fmt::join(known, ", "));
 }
 
-/// An opened checkpoint: shards open, layers found, no weight read.
+/// An opened checkpoint. The shards are open and the layers are known; no weight has been read.
 class Checkpoint {
 public:
   Checkpoint(Folder opened, const std::optional<std::string>& layout)
@@ -76,21 +76,22 @@ public:
       places.emplace(tensor.name(), &tensor);
   }
 
-  std::unique_ptr<Folder> folder; ///< its address is in every StoredTensor
+  std::unique_ptr<Folder> folder; ///< StoredTensor refers to it, so its address must not change
   checkpoint::Findings findings;
   checkpoint::DetectedLayout detected;
   Inventory inventory;
-  std::map<std::string, Place, std::less<>> places; ///< by the names of keys()
+  std::map<std::string, Place, std::less<>> places; ///< by the names that keys() returns
 };
 
-/// A plain tensor: a copy of its elements, one a container.
+/// A tensor that is not quantized, as a new array.
 nb::object plainArray(const StoredTensor& tensor) {
   return readTensor(*tensor.shard, *tensor.entry).numpy;
 }
 
 LayerReader readerOf(const Layer& layer) { return valueOf(LayerReader::open(layer)); }
 
-/// The scales in the format of the row: exact, because a row's f32 holds every stored scale.
+/// The scales in the format `wanted`. That is exact: if `wanted` is f32, it holds every stored
+/// scale.
 Array scalesOf(const LayerReader& reader, const Shape& grid, const ElementFormat& wanted) {
   const ElementFormat& stored = *reader.layer().type.scale;
   const std::int64_t count = reader.scaleCount(0, reader.rows());
@@ -142,7 +143,8 @@ ScaledTensor scaledTensorOf(const Layer& layer) {
   return tensor;
 }
 
-/// A weight's place, found by its name or, where it is a layer's only one, by the layer's.
+/// The place of the weight with this name, or of the only weight of the layer with this name; null
+/// if there is none.
 const Place* findPlace(const Checkpoint& checkpoint, const std::string& name) {
   if (const auto found = checkpoint.places.find(name); found != checkpoint.places.end())
     return &found->second;
@@ -195,8 +197,8 @@ nb::object mappingView(const char* kind, nb::handle checkpoint) {
   return nb::module_::import_("collections.abc").attr(kind)(checkpoint);
 }
 
-/// The numbers of a part as they multiply: a float, or a float32 array of those of experts or
-/// heads; None where there is no part.
+/// A scale as it multiplies: a float, or a float32 array if experts or heads have one each. None if
+/// there is no such part.
 nb::object numbers(const std::optional<checkpoint::Part>& part) {
   if (!part)
     return nb::none();
@@ -209,13 +211,13 @@ nb::object numbers(const std::optional<checkpoint::Part>& part) {
   return array.numpy;
 }
 
-/// The layer of that name; null where the tensor is plain. Raises KeyError.
+/// The layer of this name; null if the weight is not quantized. Raises KeyError.
 const Layer* layerOf(const Checkpoint& checkpoint, const std::string& name) {
   const auto* layer = std::get_if<const Layer*>(&placeOf(checkpoint, name));
   return layer ? *layer : nullptr;
 }
 
-/// The scales of one attention module that are there.
+/// The stored key-value scales of an attention module, by "key" and "value".
 nb::dict kvScalesOf(const checkpoint::KvScales& scales) {
   nb::dict found;
   for (const auto& [name, part] :
@@ -227,7 +229,7 @@ nb::dict kvScalesOf(const checkpoint::KvScales& scales) {
   return found;
 }
 
-/// Weights as the writer takes them, and the arrays that hold their bytes.
+/// The writer's arguments, and the arrays that own their bytes.
 struct Weights {
   std::vector<checkpoint::ScaledWeight> scaled;
   std::vector<checkpoint::PlainWeight> plain;
@@ -314,29 +316,34 @@ void bindCheckpoint(nb::module_& module) {
       nb::sig(
           "def lint_checkpoint(path: str | bytes | os.PathLike[str] | os.PathLike[bytes], readers: "
           "collections.abc.Sequence[str]) -> list[Finding]"),
-      "octavo.checkpoint.lint.");
+      "Implements octavo.checkpoint.lint.");
   module.def("write_checkpoint", &write, DefaultFloats(), nb::arg("path").none(),
              nb::arg("weights"), nb::arg("layout"), nb::arg("config_json"),
              nb::sig("def write_checkpoint(path: str | bytes | os.PathLike[str] | "
                      "os.PathLike[bytes], weights: dict[str, "
                      "ScaledTensor | numpy.typing.ArrayLike], layout: str, config_json: str) -> "
                      "list[Finding]"),
-             "octavo.checkpoint.write, the configuration as JSON text.");
-  nb::class_<Finding>(module, "Finding", "What a look at a checkpoint found.")
+             "Implements octavo.checkpoint.write. The configuration is JSON text.");
+  nb::class_<Finding>(
+      module, "Finding",
+      "A finding of octavo.checkpoint.lint: what is wrong with a checkpoint, and the remedy.")
       .def_prop_ro(
           "rule", [](const Finding& finding) { return finding.rule.text(); },
-          "A stable name: missing-scale, zero-scale, ...")
+          "The rule's name, such as \"missing-scale\"; docs/generated/lint-rules.md lists the "
+          "rules.")
       .def_prop_ro(
           "severity",
           [](const Finding& finding) {
             return std::string(checkpoint::severityName(finding.severity));
           },
-          "note, warning or error.")
-      .def_ro("file", &Finding::file, "Relative to the checkpoint; may be empty.")
-      .def_ro("tensor", &Finding::tensor, "May be empty.")
+          "\"note\", \"warning\" or \"error\".")
+      .def_ro("file", &Finding::file,
+              "The file, relative to the checkpoint; empty if the finding is of no single file.")
+      .def_ro("tensor", &Finding::tensor,
+              "The tensor's name; empty if the finding is of no single tensor.")
       .def_ro("what", &Finding::what, "What was found.")
-      .def_ro("why", &Finding::why, "What comes of it.")
-      .def_ro("fix", &Finding::fix, "What to do.")
+      .def_ro("why", &Finding::why, "The consequence for programs that read the checkpoint.")
+      .def_ro("fix", &Finding::fix, "The remedy.")
       .def(
           "__repr__",
           [](const Finding& finding) {
@@ -348,9 +355,10 @@ void bindCheckpoint(nb::module_& module) {
 
   nb::class_<Checkpoint>(
       module, "Checkpoint",
-      "An opened checkpoint: a mapping from names of weights to what they are, ScaledTensor where\n"
-      "quantized, else a NumPy array. A weight is read each time it is asked for, and depends on\n"
-      "no file from then on; the shards stay open.",
+      R"(An opened checkpoint: a mapping from the names of weights to their values.
+
+A quantized weight is a ScaledTensor, any other a NumPy array. Each access reads the weight from the
+file into new memory. The files stay open until the checkpoint is freed.)",
       nb::is_weak_referenceable())
       .def(
           "__init__",
@@ -360,25 +368,29 @@ void bindCheckpoint(nb::module_& module) {
           DefaultFloats(), nb::arg("path").none(), nb::arg("layout") = nb::none(),
           nb::sig("def __init__(self, path: str | bytes | os.PathLike[str] | os.PathLike[bytes], "
                   "layout: str | None = None) -> None"),
-          "Opens a folder or a safetensors file, in the layout of that name instead of the one "
-          "that\n"
-          "it seems to have. Raises FileError, and FormatError for an unknown layout.")
+          R"(Opens a checkpoint, as octavo.checkpoint.open does.
+
+path: a folder of safetensors shards with its config.json, or a safetensors file.
+layout: the layout of the quantized weights; None detects it.
+
+Raises FileError, and FormatError for an unknown layout.)")
       .def_prop_ro(
           "path", [](const Checkpoint& self) { return self.folder->path(); },
           "The checkpoint's folder.")
       .def_prop_ro(
           "layout",
           [](const Checkpoint& self) { return std::string(self.detected.layout->name()); },
-          "The layout that spells its quantized weights: compressed-tensors, modelopt, ...")
+          "The layout of the quantized weights, such as \"compressed-tensors\" or \"modelopt\".")
       .def_prop_ro(
           "reason", [](const Checkpoint& self) { return self.detected.reason; },
-          "What tells that it is that layout.")
+          "Why octavo takes the checkpoint for one of that layout.")
       .def_prop_ro(
           "findings", [](const Checkpoint& self) { return self.findings; },
-          "What did not fit when it was opened; `octavo checkpoint lint` looks at values too.")
+          "The findings of opening the checkpoint, which looks at names, shapes and dtypes.\n"
+          "octavo.checkpoint.lint also looks at values.")
       .def_prop_ro(
           "config_json", [](const Checkpoint& self) { return self.folder->config().dump(); },
-          "The text of config.json; null where there is none.")
+          "The text of config.json; \"null\" if there is none.")
       .def_prop_ro(
           "layers",
           [](const Checkpoint& self) {
@@ -387,7 +399,7 @@ void bindCheckpoint(nb::module_& module) {
               names.push_back(layer.name + "." + layer.parameter);
             return names;
           },
-          "Names of the quantized weights.")
+          "The names of the quantized weights.")
       .def_prop_ro(
           "kv_scales",
           [](const Checkpoint& self) {
@@ -398,8 +410,9 @@ void bindCheckpoint(nb::module_& module) {
           },
           nb::for_getter(nb::sig("def kv_scales(self) -> dict[str, dict[str, float | "
                                  "numpy.typing.NDArray[numpy.float32]]]")),
-          "Scales of the key-value cache: {module: {\"key\": 0.02, \"value\": 0.01}}; arrays of "
-          "one a head where there is one a head. What is not there is 1 to readers.")
+          R"(The scales of the key-value cache by attention module: {module: {"key": 0.02, "value": 0.01}}.
+
+A scale is an array if each head has its own. A scale that is absent counts as 1.)")
       .def(
           "input_scale",
           [](const Checkpoint& self, const std::string& name) {
@@ -409,8 +422,12 @@ void bindCheckpoint(nb::module_& module) {
           DefaultFloats(), nb::arg("name"),
           nb::sig("def input_scale(self, name: str) -> float | "
                   "numpy.typing.NDArray[numpy.float32] | None"),
-          "The static scale of a quantized weight's input, as it multiplies; an array [E] where "
-          "stacked experts have one each, None where there is none. Raises KeyError.")
+          R"(The static scale of a quantized weight's input; codes times it are values.
+
+name: of the weight.
+
+Returns a float, an array [E] if E stacked experts have a scale each, or None if there is none. Raises
+KeyError.)")
       .def(
           "outer_scale",
           [](const Checkpoint& self, const std::string& name) {
@@ -420,11 +437,16 @@ void bindCheckpoint(nb::module_& module) {
           DefaultFloats(), nb::arg("name"),
           nb::sig("def outer_scale(self, name: str) -> float | "
                   "numpy.typing.NDArray[numpy.float32] | None"),
-          "The scale above the blocks' (NVFP4), as it multiplies; an array [E] where stacked "
-          "experts have one each, None where the format has none. Raises KeyError.")
+          R"(The outer scale of a quantized weight, by which values are multiplied (NVFP4).
+
+name: of the weight.
+
+Returns a float, an array [E] if E stacked experts have a scale each, or None if the format has no
+outer scale. Raises KeyError.)")
       .def("dequantize", &dequantized, DefaultFloats(), nb::arg("name"),
            nb::sig("def dequantize(self, name: str) -> numpy.typing.NDArray[numpy.float32]"),
-           "The values of a weight as float32, quantized or not.")
+           "The values of the weight `name` as float32, whether it is quantized or not.\n\n"
+           "Raises KeyError, FileError.")
       .def(
           "keys",
           [](const Checkpoint& self) {
@@ -433,18 +455,18 @@ void bindCheckpoint(nb::module_& module) {
               names.push_back(name);
             return names;
           },
-          DefaultFloats(), "Names of all weights, sorted.")
+          DefaultFloats(), "The names of all weights, sorted.")
       .def(
           "values", [](nb::handle self) { return mappingView("ValuesView", self); },
           DefaultFloats(),
           nb::sig("def values(self) -> collections.abc.ValuesView[ScaledTensor | "
                   "numpy.typing.NDArray[typing.Any]]"),
-          "All weights in the order of names, each read when its turn comes.")
+          "All weights in the order of their names. Iteration reads one weight at a time.")
       .def(
           "items", [](nb::handle self) { return mappingView("ItemsView", self); }, DefaultFloats(),
           nb::sig("def items(self) -> collections.abc.ItemsView[str, ScaledTensor | "
                   "numpy.typing.NDArray[typing.Any]]"),
-          "Pairs of name and weight, each read when its turn comes.")
+          "Pairs of name and weight. Iteration reads one weight at a time.")
       .def(
           "get",
           [](nb::handle self, nb::handle name, nb::object fallback) {
@@ -452,13 +474,12 @@ void bindCheckpoint(nb::module_& module) {
           },
           DefaultFloats(), nb::arg("name"), nb::arg("default") = nb::none(),
           nb::sig("def get(self, name: str, default: typing.Any = None) -> typing.Any"),
-          "The weight of that name, or `default`. Raises FileError.")
+          "The weight `name`, or `default` if there is none. Raises FileError.")
       .def("__getitem__", &get, DefaultFloats(), nb::arg("name"),
            nb::sig("def __getitem__(self, name: str) -> ScaledTensor | numpy.typing.NDArray["
                    "typing.Any]"),
-           "The weight of that name, or of the layer of that name where it has one. Raises "
-           "KeyError, "
-           "FileError.")
+           "The weight `name`. The name of a layer with a single weight stands for that weight.\n\n"
+           "Raises KeyError, FileError.")
       .def(
           "__contains__",
           [](const Checkpoint& self, nb::handle name) {

@@ -14,7 +14,8 @@ namespace octavo::python {
 
 namespace nb = nanobind;
 
-/// As f64: Python's numbers are, and a conversion under the caller's state might flush it.
+/// The result is f64, like Python's floats: a later conversion from f32 would run in the caller's
+/// float environment and might flush a subnormal number to 0.
 static double amax(nb::handle object) {
   const Array x = toArray(object, "x");
   const kernels::WideType type = wideType(x, "x");
@@ -23,7 +24,7 @@ static double amax(nb::handle object) {
       [&]() -> double { return kernels::amax(type, in.data, in.size(), execution()); });
 }
 
-/// A format whose codes are packed.
+/// The format itself; raises FormatError unless files pack its codes (fewer than 8 bits).
 static const ElementFormat& packable(const ElementFormat& format) {
   if (format.width() >= 8)
     raise(ErrorClass::Format, "format: codes of fewer than 8 bits are packed; those of {} have {}",
@@ -81,30 +82,35 @@ static nb::object unpack(nb::handle object, nb::handle named) {
 }
 
 void bindCodes(nb::module_& module) {
-  module.def(
-      "amax", &amax, DefaultFloats(), nb::arg("x").none(),
-      nb::sig("def amax(x: numpy.typing.ArrayLike) -> float"),
-      "The largest magnitude of float32, bfloat16 or float16 values; 0 of none, NaN if one is "
-      "NaN.\nRaises DtypeError.");
+  module.def("amax", &amax, DefaultFloats(), nb::arg("x").none(),
+             nb::sig("def amax(x: numpy.typing.ArrayLike) -> float"),
+             R"(The largest magnitude of an array's values.
+
+x: float32, bfloat16 or float16 of any shape.
+
+Returns 0 for an empty array, NaN if a value is NaN. Raises DtypeError.)");
   module.def("pack", &pack, DefaultFloats(), nb::arg("codes").none(),
              nb::arg("format") = nb::none(),
              nb::sig("def pack(codes: numpy.typing.ArrayLike, format: str | "
                      "numpy.typing.DTypeLike | None = None) -> numpy.typing.NDArray[numpy.uint8]"),
-             R"(Packs codes of fewer than 8 bits along the last axis, as OCP's formats are stored.
+             R"(Packs codes of fewer than 8 bits along the last axis, as files store them.
 
-codes: [..., n], one a byte, in a dtype of ml_dtypes, or in uint8 with `format`. The first code lies
-    in the low bits: two codes of 4 bits a byte, four of 6 bits in three bytes. n fills whole bytes,
-    but for an array of one axis, whose last byte is filled up with zeros.
+codes: [..., n], one code a byte, in a dtype of ml_dtypes, or in uint8 with `format`. The n codes must
+    fill whole bytes; if there is one axis, zeros fill the last byte.
+format: the element format of uint8 codes, such as "e2m1fn"; None takes it from the dtype.
 
-Returns uint8 [..., n * bits / 8]. Raises FormatError, DtypeError, ShapeError.)");
+Returns uint8 [..., n * bits / 8]. The first code lies in the low bits: a byte holds two 4-bit codes,
+three bytes hold four 6-bit codes. Raises FormatError, DtypeError, ShapeError.)");
   module.def("unpack", &unpack, DefaultFloats(), nb::arg("packed").none(), nb::arg("format"),
              nb::sig("def unpack(packed: numpy.typing.ArrayLike, format: str | "
                      "numpy.typing.DTypeLike) -> numpy.typing.NDArray[typing.Any]"),
-             R"(The codes that pack packed, one a byte.
+             R"(Unpacks the codes that octavo.pack packed.
 
-packed: uint8 [..., bytes], of whole codes. format: "e2m1fn", "e3m2fn", "e2m3fn" or their dtypes.
+packed: uint8 [..., bytes]. The bytes of the last axis must hold whole codes.
+format: an element format of fewer than 8 bits, such as "e2m1fn", "e3m2fn" or "e2m3fn", or its dtype.
 
-Returns [..., bytes * 8 / bits] in the format's dtype. Raises FormatError, DtypeError, ShapeError.)");
+Returns [..., bytes * 8 / bits], one code a byte, in the format's dtype.
+Raises FormatError, DtypeError, ShapeError.)");
 }
 
 } // namespace octavo::python

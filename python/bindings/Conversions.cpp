@@ -1,4 +1,4 @@
-// octavo.convert: arrays of floats to narrow formats and back.
+// octavo.convert: arrays of wide floats to narrow formats and back.
 #include "python/bindings/Array.h"
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
@@ -55,7 +55,7 @@ static nb::object convert(nb::handle object, nb::handle to, nb::handle from,
                                            .overflow = overflow(overflowName),
                                            .nan = nanCode(nanName)};
   const Array x = toArray(object, "x");
-  // int8 may hold numbers or OCP's INT8, uint8 any codes: only the caller knows.
+  // int8 may hold integers or OCP's INT8, and uint8 may hold codes of any format. The caller says.
   const bool isAmbiguous = x.dtype == "uint8" || (x.format && x.format->isInteger());
   if (from.is_none() && isAmbiguous)
     raise(ErrorClass::Dtype,
@@ -91,32 +91,34 @@ static nb::object convert(nb::handle object, nb::handle to, nb::handle from,
 }
 
 void bindConversions(nb::module_& module) {
-  module.def("convert", &convert, DefaultFloats(), nb::arg("x").none(), nb::arg("to"),
-             nb::kw_only(), nb::arg("source") = nb::none(), nb::arg("rounding") = "ties-to-even",
-             nb::arg("overflow") = "special", nb::arg("nan") = "negative-zero",
-             nb::arg("key") = nb::none(), nb::arg("out") = nb::none(),
-             nb::sig("def convert(x: numpy.typing.ArrayLike, to: str | numpy.typing.DTypeLike, *, "
-                     "source: str | numpy.typing.DTypeLike | None = None, rounding: str = "
-                     "'ties-to-even', overflow: str = 'special', nan: str = 'negative-zero', "
-                     "key: int | tuple[int, int] | None = None, out: "
-                     "numpy.typing.NDArray[typing.Any] | None = None) -> "
-                     "numpy.typing.NDArray[typing.Any]"),
-             R"(Converts every element, rounding once (docs/semantics.md, N1 to N8).
+  module.def(
+      "convert", &convert, DefaultFloats(), nb::arg("x").none(), nb::arg("to"), nb::kw_only(),
+      nb::arg("source") = nb::none(), nb::arg("rounding") = "ties-to-even",
+      nb::arg("overflow") = "special", nb::arg("nan") = "negative-zero",
+      nb::arg("key") = nb::none(), nb::arg("out") = nb::none(),
+      nb::sig("def convert(x: numpy.typing.ArrayLike, to: str | numpy.typing.DTypeLike, *, "
+              "source: str | numpy.typing.DTypeLike | None = None, rounding: str = "
+              "'ties-to-even', overflow: str = 'special', nan: str = 'negative-zero', "
+              "key: int | tuple[int, int] | None = None, out: "
+              "numpy.typing.NDArray[typing.Any] | None = None) -> "
+              "numpy.typing.NDArray[typing.Any]"),
+      R"(Converts an array to another element format. Each element is rounded once (docs/semantics.md, N1 to N8).
 
-x: any shape; float32, bfloat16, float16, or a narrow dtype; uint8 or int8 codes with `source`.
-to: the name of a format ("e4m3fn", "bf16", ...) or a dtype. Either side is of at most 8 bits.
-source: the format of codes in uint8 or int8. OCP's INT8 is code / 64.
+x: float32, bfloat16, float16 or a narrow dtype, of any shape; with `source`, codes in uint8 or int8.
+to: the name of a format ("e4m3fn", "bf16") or a dtype. x or the result must have at most 8 bits.
+source: the format of the codes in x. An int8 code of OCP's INT8 means code / 64.
 rounding: "ties-to-even", "ties-to-away", "ties-toward-zero", "toward-zero", "toward-positive",
-    "toward-negative"; "stochastic" with `key`.
-overflow: "special" gives Inf where the format has it, else NaN, else the largest value; "saturate"
-    gives the largest value.
-nan: what NaN becomes in a format without one: "negative-zero" or "maximum".
-key: a seed, or seed and stream, of the random numbers: element i takes number i (N11).
-out: a NumPy array for the result, of x's shape and of `to`'s dtype, or uint8 for its codes. It is
-    filled in place where it is row-major and shares no memory with x, else by a copy.
+    "toward-negative", or "stochastic", which needs `key`.
+overflow: for values beyond the largest. "special" gives Inf, or NaN if the format has no Inf, or the
+    largest value if it has neither. "saturate" gives the largest value.
+nan: for NaN, if the format has none: "negative-zero" or "maximum".
+key: the random numbers of stochastic rounding: an integer seed, or (seed, stream). Element i uses
+    number i of the stream (N11).
+out: a NumPy array to write to, of x's shape, of `to`'s dtype or uint8 for its codes. It is written in
+    place if it is row-major and shares no memory with x, else through a copy.
 
-Returns an array of x's shape and of `to`'s dtype; `out` if it is given.
-Raises DtypeError (float64 too: it would be rounded twice), FormatError.)");
+Returns `out` if given, else a new array of x's shape and `to`'s dtype.
+Raises DtypeError (for float64 too, which would round twice), FormatError, ShapeError.)");
 }
 
 } // namespace octavo::python

@@ -26,7 +26,7 @@ static const ElementFormat& trainingFormat(nb::handle named) {
 
 static float* floats(const Array& array) { return reinterpret_cast<float*>(array.data); }
 
-/// The values as f32; Python's numbers too, which NumPy has as arrays of rank 0.
+/// The values as f32. A number of Python counts as an array of rank 0.
 static Array numbers(nb::handle object, std::string_view name) {
   const bool isNumber = PyFloat_CheckExact(object.ptr()) || PyLong_CheckExact(object.ptr());
   return asFloats(
@@ -35,7 +35,7 @@ static Array numbers(nb::handle object, std::string_view name) {
       name);
 }
 
-/// A number as NumPy gives it: an array of rank 0 becomes its scalar.
+/// The array, or a NumPy scalar if its rank is 0.
 static nb::object scalarOr(const Array& array) { return array.numpy[nb::tuple()]; }
 
 static nb::tuple update(nb::handle historyObject, nb::handle scaleObject, nb::handle formatName,
@@ -99,36 +99,39 @@ void bindDelayedScaling(nb::module_& module) {
               "numpy.typing.ArrayLike, format: str | numpy.typing.DTypeLike, *, choice: str = "
               "'max', zero_amax: str = 'roll', margin: int = 0) -> "
               "tuple[numpy.typing.NDArray[numpy.float32], typing.Any, typing.Any]"),
-      R"(One step of delayed scaling in FP8 training, as Transformer Engine takes it (docs/semantics.md, F1
-to F4). It changes nothing that it is given.
+      R"(The scales of the next training step from the largest magnitudes of earlier steps (delayed scaling).
 
-history: [..., N] amaxes of tensors, float32; slot 0 of the step that ends, slots 1 to N - 1 of the
-    earlier ones, oldest first.
-scale: [...], what the values of each tensor were multiplied by, float32; it stays where the amax is
-    0, negative, infinite or NaN.
-format: the element format, "e4m3fn" or "e5m2".
-choice: which amax decides: "max", the largest of all N, or "most-recent", slot 0.
-zero_amax: "roll", or "keep": an amax of 0 in slot 0 leaves history and scale as they are.
-margin: scales are made 2^margin times smaller.
+The rules are those of Transformer Engine (docs/semantics.md, F1 to F4). The arguments stay unchanged.
 
-Returns the history of the next step, its slot 0 set to 0; the scale, max / 2^margin / amax; and its
-inverse, by which codes are multiplied to be values again.
+history: float32 [..., N], the amax of each tensor in N steps. Slot 0 is the current step; slots 1 to
+    N - 1 are the earlier steps, oldest first.
+scale: float32 [...], by which the values of each tensor are multiplied before they become codes. If
+    the amax is 0, negative, infinite or NaN, the scale stays.
+format: the element format: "e4m3fn" or "e5m2".
+choice: the amax that decides: "max", the largest of the N, or "most-recent", slot 0.
+zero_amax: "roll" treats an amax of 0 in slot 0 as any other; "keep" then leaves history and scale as
+    they are.
+margin: the new scale is divided by 2^margin.
+
+Returns (history, scale, inverse): the history with slot 0 set to 0; the scale, which is
+max / 2^margin / amax with the format's largest value max; and 1 / scale, which turns codes into values.
 Raises FormatError, DtypeError, ShapeError.)");
-  module.def(
-      "current_scale", &current, DefaultFloats(), nb::arg("amax").none(), nb::arg("format"),
-      nb::kw_only(), nb::arg("epsilon") = 0.0f, nb::arg("scales") = "all",
-      nb::sig("def current_scale(amax: numpy.typing.ArrayLike, format: str | "
-              "numpy.typing.DTypeLike, *, epsilon: float = 0.0, scales: str = 'all') -> "
-              "tuple[typing.Any, typing.Any]"),
-      R"(The scale of a tensor from its own amax, as Transformer Engine's current scaling has it
-(docs/semantics.md, F5): max / amax, 1 where amax is 0, infinite or NaN.
+  module.def("current_scale", &current, DefaultFloats(), nb::arg("amax").none(), nb::arg("format"),
+             nb::kw_only(), nb::arg("epsilon") = 0.0f, nb::arg("scales") = "all",
+             nb::sig("def current_scale(amax: numpy.typing.ArrayLike, format: str | "
+                     "numpy.typing.DTypeLike, *, epsilon: float = 0.0, scales: str = 'all') -> "
+                     "tuple[typing.Any, typing.Any]"),
+             R"(The scale of a tensor from its own largest magnitude (current scaling).
 
-amax: [...], float32.
-format: the element format, "e4m3fn" or "e5m2".
-epsilon: smaller amaxes count as this.
-scales: "all", or "powers-of-two", rounded down to one.
+The rule is Transformer Engine's (docs/semantics.md, F5): the format's largest value divided by amax,
+or 1 if amax is 0, infinite or NaN.
 
-Returns the scale, by which values are multiplied, and its inverse, both of amax's shape.
+amax: float32 [...], the largest magnitude of each tensor.
+format: the element format: "e4m3fn" or "e5m2".
+epsilon: the least amax; a smaller amax counts as epsilon.
+scales: "all" allows any scale; "powers-of-two" rounds the scale down to a power of two.
+
+Returns (scale, inverse) of amax's shape: values times scale become codes, codes times inverse values.
 Raises FormatError, DtypeError, ShapeError.)");
 }
 

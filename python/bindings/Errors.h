@@ -1,5 +1,4 @@
-// Errors of the module: thrown here as C++ exceptions, seen in Python as the classes of
-// octavo/errors.py.
+// Errors of the extension modules: C++ throws Error, Python sees the classes of octavo/errors.py.
 #pragma once
 
 #include "octavo/Text/Shortened.h"
@@ -16,7 +15,8 @@ namespace octavo::python {
 
 enum class ErrorClass { Format, Dtype, Shape, NonFinite, File, Program };
 
-/// Of less than 2 KB, whatever the input is called.
+/// An error with its Python class. The message is shortened to less than 2 KB, however long names
+/// are.
 class Error : public std::runtime_error {
 public:
   Error(ErrorClass errorClass, const std::string& message)
@@ -24,18 +24,19 @@ public:
   ErrorClass errorClass;
 };
 
-/// Raises `errorClass` in Python. The message says what is wrong, what was found, what to do.
+/// Throws an Error that Python sees as `errorClass`. The message says what is wrong, what was found
+/// and what to do.
 template <typename... Arguments>
 [[noreturn]] void raise(ErrorClass errorClass, fmt::format_string<Arguments...> text,
                         Arguments&&... arguments) {
   throw Error(errorClass, fmt::format(text, std::forward<Arguments>(arguments)...));
 }
 
-/// Text that may name files and tensors, whose names may be any bytes: escaped where it is not
-/// UTF-8 or a terminal would obey it. Newlines stay.
+/// A Python string of text with names of files and tensors, which may have any bytes. Bytes that
+/// are not UTF-8 and control characters are escaped, but newlines stay.
 nanobind::str pythonText(std::string_view text);
 
-/// Makes nanobind translate Error. Once, when the module is loaded.
+/// Registers the translation of Error with nanobind. Called once, when a module is loaded.
 void registerErrors();
 
 } // namespace octavo::python

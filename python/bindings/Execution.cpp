@@ -28,11 +28,14 @@ void bindExecution(nb::module_& module) {
         mostThreads = threads;
       },
       DefaultFloats(), nb::arg("threads"),
-      "Lets every later call use at most that many threads; 0, as at the start, is as many as the\n"
-      "machine has. Results do not depend on it.");
+      R"(Limits the number of threads that every later call uses. Results do not depend on it.
+
+threads: the limit; 0, the initial setting, stands for the number of threads of the machine.
+
+Raises ShapeError if threads is negative.)");
   module.def(
       "get_threads", [] { return mostThreads.load(); }, DefaultFloats(),
-      "The number that set_threads was given; 0 for as many as the machine has.");
+      "The limit that set_threads has set; 0 stands for the number of threads of the machine.");
   module.def(
       "isa", [] { return std::string(kernels::isaName(kernels::defaultIsa())); }, DefaultFloats(),
       "The instruction set that the kernels run on: \"portable\", \"avx2\", \"avx512\" or "

@@ -1,4 +1,4 @@
-// Safetensors files and NumPy: dtypes, tensors as arrays, errors.
+// Between safetensors files and NumPy: dtypes, tensors and errors.
 #pragma once
 
 #include "python/bindings/Array.h"
@@ -10,18 +10,18 @@
 
 namespace octavo::python {
 
-/// NumPy's name of a dtype of safetensors.
+/// NumPy's name of the dtype of a safetensors file.
 std::string numpyName(const checkpoint::SafetensorsDtype& dtype);
 
-/// The dtype that stores the array's elements; raises DtypeError if there is none. `name` is the
-/// argument's, for messages.
+/// The safetensors dtype that stores the array's elements. Raises DtypeError if there is none.
+/// `name` is the argument's name for messages.
 const checkpoint::SafetensorsDtype& safetensorsDtype(const Array& array, const std::string& name);
 
-/// The tensor's elements, one a container, read into a new array. Raises FileError.
+/// Reads a tensor into a new array, in which each element has its own bytes. Raises FileError.
 Array readTensor(const checkpoint::SafetensorsFile& file,
                  const checkpoint::SafetensorsEntry& entry);
 
-/// The value; raises FileError where there is none.
+/// The value of the result. Raises FileError with the error's message if there is none.
 template <typename Value> Value valueOf(tl::expected<Value, checkpoint::Error> result) {
   if (!result)
     raise(ErrorClass::File, "{}", result.error().message());

@@ -1,4 +1,4 @@
-// The processor's state in which functions of the modules compute.
+// The floating-point environment in which functions of the modules compute.
 #pragma once
 
 #include "octavo/Parallel/FloatEnvironment.h"
@@ -7,8 +7,8 @@
 
 namespace octavo::python {
 
-/// Among the arguments of every `def`: the function runs in DefaultFloatEnvironment, whatever its
-/// caller computes with.
+/// An argument of every `def`: the function runs in the default floating-point environment,
+/// whatever rounding mode or flushing its caller has set.
 using DefaultFloats = nanobind::call_guard<parallel::DefaultFloatEnvironment>;
 
 } // namespace octavo::python

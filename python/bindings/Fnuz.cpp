@@ -1,4 +1,5 @@
-// octavo.to_fnuz and octavo.to_ocp: FP8 codes and their scales between OCP's formats and AMD's.
+// octavo.to_fnuz, octavo.to_ocp and octavo.cap_fnuz: FP8 codes and scales between OCP's formats and
+// AMD's.
 #include "python/bindings/Array.h"
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
@@ -15,7 +16,7 @@ namespace octavo::python {
 
 namespace nb = nanobind;
 
-/// A new array of the same values.
+/// A row-major copy of the array.
 static Array copied(const Array& array, int bytesPerElement) {
   const Array from = contiguous(array), copy = emptyOf(array.shape, array.dtype);
   if (from.size() > 0)
@@ -35,7 +36,8 @@ static numerics::ScaleShiftReport shift(const Array& scales, int exponent,
                                        : codes(std::uint32_t{});
 }
 
-/// Codes in the twin of `format`, their scales, and what was changed on the way.
+/// Converts codes to the twin of `format` and adapts the scales. Returns both and the counts of
+/// changed codes and scales as a dict.
 static nb::tuple toTwin(const Array& codes, const ElementFormat& format, const Array& scales,
                         const numerics::FnuzOptions& options, numerics::ScaleRange range) {
   const ElementFormat& twin = *numerics::fnuzTwin(format);
@@ -73,7 +75,7 @@ static nb::tuple toTwin(const Array& codes, const ElementFormat& format, const A
   return nb::make_tuple(viewed(newCodes, twin).numpy, newScales.numpy, counts);
 }
 
-/// The codes' format, which their dtype or `source` says.
+/// The format of the codes: `source`, or that of their dtype if `source` is None.
 static const ElementFormat& sourceOf(const Array& codes, nb::handle source,
                                      format::Specials expected) {
   const ElementFormat* format = source.is_none() ? codes.format : &elementFormat(source, "source");
@@ -106,12 +108,14 @@ void bindFnuz(nb::module_& module) {
       nb::sig("def cap_fnuz(codes: numpy.typing.ArrayLike, *, source: str | "
               "numpy.typing.DTypeLike | None = None) -> "
               "tuple[numpy.typing.NDArray[typing.Any], int]"),
-      R"(Limits FNUZ codes to the values that OCP's format has halved: +-240 of e4m3fnuz becomes +-224,
-the largest value of vLLM's kernels; e5m2fnuz ends at +-28672 (docs/semantics.md, F10).
+      R"(Limits FNUZ codes to half of the largest value of OCP's format: 224 for e4m3fnuz, 28672 for e5m2fnuz.
 
-codes: float8_e4m3fnuz or float8_e5m2fnuz, any shape; uint8 with `source`.
+vLLM's kernels have the same limit (docs/semantics.md, F10). Codes from octavo.to_fnuz never exceed it.
 
-Returns the codes in the fnuz dtype, and how many changed. Codes that to_fnuz gives are within.
+codes: float8_e4m3fnuz or float8_e5m2fnuz of any shape; with `source`, codes in uint8.
+source: the format of uint8 codes: "e4m3fnuz" or "e5m2fnuz".
+
+Returns (codes, count): the codes in the FNUZ dtype, and how many changed.
 Raises DtypeError, FormatError.)");
   module.def(
       "to_fnuz",
@@ -128,16 +132,22 @@ Raises DtypeError, FormatError.)");
               "source: str | numpy.typing.DTypeLike | None = None, special: str = 'refuse', "
               "scale_range: str = 'refuse') -> tuple[numpy.typing.NDArray[typing.Any], "
               "numpy.typing.NDArray[typing.Any], dict[str, int]]"),
-      R"(OCP's FP8 as AMD's MI300 reads it: the same bytes mean half the value, so scales double.
+      R"(Converts OCP FP8 to the FNUZ formats of AMD's MI300.
 
-codes: float8_e4m3fn or float8_e5m2, any shape; uint8 with `source`. scales: any shape, any float of
-    at most 32 bits.
-special: what NaN and Inf codes become: "refuse", "nan", or "saturate", the largest value.
-scale_range: what a scale without a double does: "refuse" or "saturate".
+The same byte means half the value in FNUZ, so codes stay and scales double (docs/semantics.md, F6 to
+F11).
 
-Returns codes in the fnuz dtype, scales times 2, and counts of what had to change: "negative_zeros"
-(0x80, which is fnuz's NaN, becomes 0), "specials", ... Rules: docs/semantics.md, F6 to F11.
-Raises DtypeError, FormatError, NonFiniteError (special codes, scales).)");
+codes: float8_e4m3fn or float8_e5m2 of any shape; with `source`, codes in uint8.
+scales: floats of at most 32 bits, of any shape.
+source: the format of uint8 codes: "e4m3fn" or "e5m2".
+special: for NaN and Inf codes: "refuse" raises NonFiniteError, "nan" makes them NaN, "saturate" makes
+    them the largest value.
+scale_range: for scales whose double is not a value of their dtype: "refuse" raises NonFiniteError,
+    "saturate" takes the nearest value.
+
+Returns (codes, scales, counts): the codes in the FNUZ dtype, the doubled scales, and a dict that counts
+what changed, such as "negative_zeros" (0x80, NaN in FNUZ, becomes 0) and "specials".
+Raises DtypeError, FormatError, NonFiniteError.)");
   module.def(
       "to_ocp",
       [](nb::handle codesObject, nb::handle scalesObject, nb::handle source,
@@ -155,11 +165,15 @@ Raises DtypeError, FormatError, NonFiniteError (special codes, scales).)");
               "no_twin: str = 'refuse', scale_range: str = 'refuse') -> "
               "tuple[numpy.typing.NDArray[typing.Any], numpy.typing.NDArray[typing.Any], dict[str, "
               "int]]"),
-      R"(The way back from fnuz codes to OCP's: scales halve.
+      R"(Converts the FNUZ formats of AMD's MI300 to OCP FP8: codes stay, scales halve.
 
-As to_fnuz; no_twin says what finite codes become that OCP's format has no double of (240 in
-e4m3fnuz): "refuse", "saturate", or "requantize", which converts all codes under the same scale (one
-scale for all codes).
+codes: float8_e4m3fnuz or float8_e5m2fnuz of any shape; with `source`, codes in uint8.
+scales, source, special, scale_range: as in to_fnuz.
+no_twin: for finite codes whose doubled value OCP's format lacks (240 in e4m3fnuz): "refuse" raises
+    NonFiniteError, "saturate" takes the largest value, "requantize" rounds every code again under the
+    given scale, of which there must be one.
+
+Returns (codes, scales, counts) as to_fnuz does.
 Raises DtypeError, FormatError, ShapeError, NonFiniteError.)");
 }
 

@@ -1,5 +1,5 @@
-// XLA's buffers: what they are, and their codes one a byte. XLA keeps four-bit elements two a byte,
-// the first in the low bits (Kernels/Pack.h).
+// XLA's buffers: their dtypes and shapes, and access to their codes one a byte. XLA packs two
+// four-bit elements into a byte, the first in the low bits (Kernels/Pack.h).
 #pragma once
 
 #include "python/bindings/BufferChecks.h"
@@ -13,20 +13,21 @@
 
 namespace octavo::python {
 
-/// NumPy's name of an element type of XLA's.
+/// NumPy's name of XLA's element type.
 std::string numpyName(xla::ffi::DataType type);
 
-/// NumPy's name of the type that codes of a format have in XLA: uint8 where it has no such type.
+/// NumPy's name of the dtype in which XLA holds codes of the format; uint8 if XLA lacks the format.
 std::string_view jaxDtype(const ElementFormat& format);
 
-/// What a buffer of XLA's is, whatever it holds.
+/// Describes a buffer of XLA by its dtype and shape.
 template <typename XlaBuffer> Buffer described(std::string_view name, const XlaBuffer& buffer) {
   const auto extents = buffer.dimensions();
   return {name, numpyName(buffer.element_type()), Shape(extents.begin(), extents.end())};
 }
 
-/// Codes of an operand, one a byte: those of a packed buffer in memory of their own. Raises
-/// FormatError for a byte that is no code: six-bit floats come in uint8.
+/// The codes of an operand, one a byte. Codes of a packed buffer are unpacked into new memory.
+/// Raises FormatError for a byte that is not a code, which a uint8 buffer of six-bit floats may
+/// have.
 class InputCodes {
 public:
   InputCodes(std::string_view name, const xla::ffi::AnyBuffer& buffer, const ElementFormat& format);
@@ -37,7 +38,7 @@ private:
   const std::uint8_t* data;
 };
 
-/// The same of a result: `finish` packs what was written.
+/// Memory for the codes of a result, one a byte. `finish` packs them into the buffer if need be.
 class OutputCodes {
 public:
   OutputCodes(const xla::ffi::AnyBuffer& buffer, const ElementFormat& format);

@@ -1,8 +1,9 @@
-// What octavo.jax calls through XLA's foreign function interface: the kernels on XLA's buffers.
+// The targets that octavo.jax calls through XLA's foreign function interface: kernels on XLA's
+// buffers.
 //
-// Leading axes that vmap adds are a batch: each member is a tensor of its own, with an outer scale
-// of its own. Exported programs name these calls: a target keeps its operands, results and
-// attributes for good, and what needs others gets another name.
+// Leading axes that vmap adds form a batch. Each member of the batch is a tensor with its own outer
+// scale. Exported programs refer to these targets by name, so the operands, results and attributes
+// of a target never change; a different set gets a new name.
 #include "python/bindings/Bindings.h"
 
 #include "octavo/Kernels/Convert.h"
@@ -44,27 +45,27 @@ namespace {
 namespace ffi = xla::ffi;
 namespace nb = nanobind;
 
-/// The answer of a call to XLA: what it raises makes the program fail.
+/// Runs a call for XLA. An exception becomes the error with which the program fails.
 template <typename Call> ffi::Error answer(Call&& call) {
-  const parallel::DefaultFloatEnvironment environment; // XLA's threads flush subnormals
+  const parallel::DefaultFloatEnvironment environment; // XLA's threads flush subnormal numbers to 0
   try {
     call();
     return ffi::Error::Success();
   } catch (const Error& error) {
     return ffi::Error::InvalidArgument(fmt::format("octavo: {}", error.what()));
-  } catch (const std::exception& error) { // memory
+  } catch (const std::exception& error) { // such as std::bad_alloc
     return ffi::Error(ffi::ErrorCode::kResourceExhausted, fmt::format("octavo: {}", error.what()));
   }
 }
 
-/// What an operand that a call does not need has in place of values.
+/// The shape of an operand that the call does not need: it has no elements.
 Shape nothing(Shape lead) {
   lead.push_back(0);
   return lead;
 }
 
-/// The settings that names choose; an empty one leaves the preset's, or the format's. `input` is
-/// the type that the values came in.
+/// The options of a quantization by name. An empty name leaves the preset's or the format's
+/// setting. `input` is the dtype of the values before octavo.jax widened them to f32.
 numerics::QuantizeOptions optionsOf(const format::ScaledFormat& format, std::string_view input,
                                     std::string_view preset, std::string_view rule,
                                     std::string_view rounding, std::string_view overflow,
@@ -80,7 +81,7 @@ numerics::QuantizeOptions optionsOf(const format::ScaledFormat& format, std::str
   return options;
 }
 
-/// The row of a format whose codes are bytes. Raises FormatError.
+/// The format of this name. Raises FormatError unless it exists and has at most 8 bits.
 const ElementFormat& narrowFormat(std::string_view name) {
   const ElementFormat* format = format::findElementFormat(name);
   if (!format || !format->isNarrow())
@@ -88,7 +89,7 @@ const ElementFormat& narrowFormat(std::string_view name) {
   return *format;
 }
 
-/// The random numbers of the values from `at` on; none where the rounding takes none.
+/// The random numbers from value `at` on; empty unless the rounding is stochastic.
 std::span<const std::uint32_t> numbersAt(const ffi::Buffer<ffi::U32>& bits, bool isStochastic,
                                          std::int64_t at, std::int64_t n) {
   return isStochastic
@@ -185,8 +186,9 @@ ffi::Error convertCall(ffi::Buffer<ffi::F32> x, ffi::Buffer<ffi::U32> randomBits
   });
 }
 
-/// One side of a product as attributes say it: "e4m3fn" with "e8m0fnu" scales on blocks
-/// [across, along]; an empty scale name: plain f32. Raises FormatError, ShapeError.
+/// The format of an operand that a call's attributes describe: an element format, a scale format
+/// and blocks [across, along]. An empty scale name stands for plain f32. Raises FormatError,
+/// ShapeError.
 kernels::OperandFormat operandOf(std::string_view element, std::string_view scale,
                                  std::int64_t across, std::int64_t along) {
   if (scale.empty())
@@ -202,10 +204,10 @@ kernels::OperandFormat operandOf(std::string_view element, std::string_view scal
   return {elementRow, scaleRow, across, along};
 }
 
-/// One side of a batch of products [lead..., rows, depth], contracted along depth.
+/// One operand of a batch of products: [lead..., rows, depth], contracted along depth.
 class ProductSide {
 public:
-  /// Raises DtypeError, ShapeError, FormatError where the buffers are not those of `format`.
+  /// Raises DtypeError, ShapeError or FormatError if the buffers do not fit `format`.
   ProductSide(const kernels::OperandFormat& format, const Shape& lead, const Buffer& named,
               const ffi::AnyBuffer& elements, const Buffer& scalesNamed,
               const ffi::AnyBuffer& scales, const Buffer& outerNamed,
@@ -232,14 +234,15 @@ public:
     name = named.name;
   }
 
-  /// Where matrix `i` of a scaled side lies, if it begins and ends on bytes.
+  /// The bytes of matrix `i` of a scaled operand; nullopt unless it begins and ends at a byte
+  /// boundary.
   std::optional<WeightBytes> bytes(std::int64_t i) const {
     const auto part = [&](const ffi::AnyBuffer& buffer, std::int64_t elementsOfEach, int bits) {
       const std::int64_t each = elementsOfEach * bits / 8;
       return std::span(static_cast<const std::byte*>(buffer.untyped_data()) + i * each,
                        static_cast<std::size_t>(each));
     };
-    // XLA counts a byte for each packed element, too.
+    // XLA's element count is that of unpacked elements, also for packed ones.
     const int bits = elements.element_type() == ffi::DataType::F4E2M1FN ? 4 : 8;
     const std::int64_t area = rows * depth;
     if (area == 0 || area * bits % 8 != 0)
@@ -250,7 +253,7 @@ public:
         outer.typed_data()[i]};
   }
 
-  /// Matrix `i` of the batch. Raises FormatError for a byte that is no code.
+  /// Packs matrix `i` of the batch. Raises FormatError for a byte that is not a code.
   kernels::PackedOperand packed(std::int64_t i, kernels::Side side,
                                 const kernels::ProductPlan& plan) {
     const std::int64_t area = rows * depth;
@@ -285,10 +288,10 @@ private:
   const ffi::Buffer<ffi::F32>& outer;
   Shape block, grid;
   std::string name;
-  std::optional<InputCodes> codes; ///< from the first packing on
+  std::optional<InputCodes> codes; ///< set by the first call of the packing function
 };
 
-/// Matrix `i` of the right side, kept with those of other calls.
+/// Matrix `i` of the right operand, packed; kept for later calls (JaxWeights.h).
 std::shared_ptr<const kernels::PackedOperand> packedRight(ProductSide& side, std::int64_t i,
                                                           const kernels::ProductPlan& plan) {
   const auto pack = [&] { return side.packed(i, kernels::Side::Right, plan); };
@@ -336,8 +339,8 @@ ffi::Error productCall(ffi::AnyBuffer left, ffi::AnyBuffer leftScales,
   });
 }
 
-/// Products of a batch times the outer scales of both sides, which multiply last (D5). XLA itself
-/// would flush subnormals.
+/// Multiplies a batch of products by the outer scales of both operands, which multiply last (D5). A
+/// product by XLA would flush subnormal numbers to 0.
 ffi::Error outerCall(ffi::Buffer<ffi::F32> sums, ffi::Buffer<ffi::F32> leftOuter,
                      ffi::Buffer<ffi::F32> rightOuter, ffi::Result<ffi::Buffer<ffi::F32>> result) {
   return answer([&] {
@@ -360,7 +363,7 @@ ffi::Error outerCall(ffi::Buffer<ffi::F32> sums, ffi::Buffer<ffi::F32> leftOuter
   });
 }
 
-/// The scales of a state of delayed scaling, of which its seal says that it is one.
+/// Returns the scales of a state of delayed scaling. Fails if the seal does not match the state.
 ffi::Error delayedScalesCall(ffi::Buffer<ffi::F32> scale, ffi::Buffer<ffi::F32> history,
                              ffi::Buffer<ffi::F32> seal,
                              ffi::Result<ffi::Buffer<ffi::F32>> result) {
@@ -391,7 +394,7 @@ ffi::Error delayedScalesCall(ffi::Buffer<ffi::F32> scale, ffi::Buffer<ffi::F32> 
   });
 }
 
-/// A buffer as octavo.jax describes it: its dtype and shape.
+/// A Buffer of the dtype and shape that octavo.jax passes.
 using PartFacts = std::pair<std::string, Shape>;
 Buffer buffer(std::string_view name, const PartFacts& facts) {
   return {name, facts.first, facts.second};
@@ -480,12 +483,12 @@ void bindJaxCalls(nb::module_& module) {
         return targets;
       },
       DefaultFloats(), nb::sig("def jax_targets() -> dict[str, typing.Any]"),
-      "The targets of octavo.jax for jax.ffi.register_ffi_target, by name.");
+      "The targets of octavo.jax by name, for jax.ffi.register_ffi_target.");
   module.def(
       "jax_array", [](nb::handle x, const std::string& name) { return toArray(x, name).numpy; },
       DefaultFloats(), nb::arg("x"), nb::arg("name"),
       nb::sig("def jax_array(x: typing.Any, name: str) -> numpy.typing.NDArray[typing.Any]"),
-      "Another library's array as NumPy's, which jax.numpy takes. Raises DtypeError.");
+      "The NumPy array of another library's array, for jax.numpy. Raises DtypeError.");
   module.def(
       "jax_check_options",
       [](const std::string& format, const std::optional<std::string>& rule,
@@ -517,7 +520,7 @@ void bindJaxCalls(nb::module_& module) {
             shape, scaledType(scaledFormat(format), shape, axisOf(axis, shape, "axis")).block);
       },
       DefaultFloats(), nb::arg("format"), nb::arg("shape"), nb::arg("axis"),
-      "The shape of the grid of scales of a tensor of that shape.");
+      "The shape of the scales of a tensor of this shape.");
   module.def(
       "jax_parts",
       [](const std::string& formatName, std::int64_t axisFromEnd, const PartFacts& elements,
@@ -531,8 +534,11 @@ void bindJaxCalls(nb::module_& module) {
       },
       DefaultFloats(), nb::arg("format"), nb::arg("axis_from_end"), nb::arg("elements"),
       nb::arg("scales"), nb::arg("outer"),
-      "The shape of a member of a batch of scaled tensors, and that of its blocks. The parts are\n"
-      "names of dtypes and shapes; raises where a kernel does, which compiled programs do late.");
+      "The shape of a member of a batch of scaled tensors, and the shape of its blocks. Each part "
+      "is "
+      "the\nname of its dtype and its shape. Raises the errors that the kernels would raise later, "
+      "in "
+      "the\ncompiled program.");
   module.def(
       "jax_values",
       [](const std::string& name) {
@@ -542,7 +548,7 @@ void bindJaxCalls(nb::module_& module) {
           values.push_back(numerics::decode(*format, code));
         return values;
       },
-      DefaultFloats(), "The values of a narrow format's codes.");
+      DefaultFloats(), "The value of each code of an element format, in the order of the codes.");
   module.def(
       "jax_product_refusal",
       [](const std::string& leftElement, const std::string& leftScale, std::int64_t leftAcross,

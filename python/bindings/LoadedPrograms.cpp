@@ -1,5 +1,6 @@
-// The extension module octavo._loaded: programs that `octavo compile` wrote, loaded and called. It
-// needs no MLIR, and is a module of its own so that octavo._core does not carry the steps.
+// The extension module octavo._loaded: loads and calls programs that `octavo compile` wrote. It
+// does not need MLIR. It is separate from octavo._core to keep the code of the steps out of that
+// module.
 #include "python/bindings/Array.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/FloatGuard.h"
@@ -23,7 +24,7 @@ namespace {
 using execution::Value;
 using standalone::LoadedProgram;
 
-/// A loaded program, as Python calls it.
+/// A loaded program during a call from Python.
 class Loaded : public CalledProgram {
 public:
   explicit Loaded(std::unique_ptr<LoadedProgram> loaded) : program(std::move(loaded)) {
@@ -88,7 +89,7 @@ nb::object callLoaded(Loaded& program, const nb::args& positional, const nb::kwa
 NB_MODULE(_loaded, module) {
   using namespace octavo::python;
   nanobind::set_leak_warnings(false);
-  nanobind::module_::import_("octavo._core"); // which has ScaledTensor
+  nanobind::module_::import_("octavo._core"); // defines ScaledTensor
   registerErrors();
   nanobind::class_<Loaded>(module, "Program")
       .def("__call__", &callLoaded, DefaultFloats())

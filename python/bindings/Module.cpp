@@ -5,10 +5,10 @@
 
 NB_MODULE(_core, module) {
   using namespace octavo::python;
-  // Said once here, not by each function.
+  // A wrong OCTAVO_ISA fails here once, not in each function.
   if (const auto& isa = octavo::kernels::configuredIsa(); !isa)
     throw nanobind::import_error(isa.error().c_str());
-  // JAX keeps compiled functions, and with them objects of ours, beyond the end of the interpreter.
+  // JAX keeps compiled functions, and so objects of this module, alive until after Python's end.
   nanobind::set_leak_warnings(false);
   module.attr("__version__") = OCTAVO_VERSION;
   registerErrors();

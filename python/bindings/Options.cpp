@@ -51,7 +51,7 @@ std::string pathOf(nb::handle object, std::string_view name) {
   return path;
 }
 
-/// The choice of that name among those from 0 to `last`.
+/// The enumerator, from 0 to `last`, that has this name. Raises FormatError.
 template <typename Enum>
 static Enum choice(const char* argument, const std::string& name, Enum last,
                    std::string_view (*nameOf)(Enum)) {
@@ -81,7 +81,7 @@ format::ScaleRule scaleRule(const std::string& name) {
   return choice("rule", name, format::ScaleRule::Nearest, format::scaleRuleName);
 }
 
-// Names of choices that nothing but this module spells.
+// Names of choices that only this module has.
 template <typename Enum, std::size_t N>
 static Enum choice(const char* argument, const std::string& name,
                    const std::array<std::string_view, N>& names) {
@@ -104,7 +104,8 @@ numerics::ScaleRange scaleRange(const std::string& name) {
                                       std::to_array<std::string_view>({"refuse", "saturate"}));
 }
 kernels::Activation activation(const std::string& name) {
-  constexpr auto first = static_cast<int>(kernels::Activation::Relu); // None is Python's None
+  // Activation::None has no name: it is Python's None.
+  constexpr auto first = static_cast<int>(kernels::Activation::Relu);
   return static_cast<kernels::Activation>(
       first +
       choice<int>("activation", name,

@@ -1,5 +1,5 @@
-// Arguments that are no arrays. Choices by name: an unknown one raises FormatError, which lists
-// those that there are.
+// Arguments that are not arrays: numbers, paths and choices by name. An unknown choice raises
+// FormatError with a list of the known ones.
 #pragma once
 
 #include "octavo/Kernels/Product/Epilogue.h"
@@ -16,13 +16,13 @@
 
 namespace octavo::python {
 
-/// Any integer of Python or NumPy. Raises DtypeError; one beyond 64 bits becomes the nearest.
+/// The value of an integer of Python or NumPy. Raises DtypeError. Values beyond 64 bits saturate.
 std::int64_t integer(nanobind::handle object, std::string_view name);
 
-/// Any number of Python, NumPy or an array of one. Raises DtypeError.
+/// The value of a number of Python or NumPy, or of an array of one element. Raises DtypeError.
 double number(nanobind::handle object, std::string_view name);
 
-/// A path as the system has it: str, bytes or os.PathLike. Raises DtypeError, FileError.
+/// The bytes of a path that is a str, bytes or os.PathLike. Raises DtypeError, FileError.
 std::string pathOf(nanobind::handle object, std::string_view name);
 
 numerics::Rounding rounding(const std::string& name);

@@ -1,4 +1,4 @@
-// out=: a result in memory that the caller gives.
+// The argument out=: a result in memory that the caller provides.
 #pragma once
 
 #include "python/bindings/Array.h"
@@ -9,29 +9,30 @@
 
 namespace octavo::python {
 
-/// The array that a result is computed in: a new one, or the caller's own.
+/// The array of a result: a new one, or the caller's `out`.
 class OutputArray {
 public:
-  /// `given` is None, or a NumPy array of that shape in the dtype of `format`, or uint8 for codes
-  /// of at most 8 bits, that can be written to. Where it is not row-major or may share memory with
-  /// one of `inputs`, the result is computed beside it and copied. `name` is for messages. Raises
-  /// DtypeError, ShapeError.
+  /// `given` is None or a writable NumPy array of this shape. Its dtype is that of `format`, or
+  /// uint8 if codes have at most 8 bits. If `given` is not row-major or may overlap one of
+  /// `inputs`, the result is computed in a new array and copied. `name` is the argument's name for
+  /// messages. Raises DtypeError, ShapeError.
   OutputArray(nanobind::handle given, const Shape& shape, const ElementFormat& format,
               std::string_view name, std::span<const Array> inputs);
 
-  /// Where the result is computed: row-major.
+  /// The row-major array in which the caller computes the result.
   const Array& array() const { return computed; }
   bool isGiven() const { return given.has_value(); }
 
-  /// The result in the dtype of its format, of what was computed: the caller's memory if given.
+  /// The computed array in the dtype of its format; copied to the caller's memory if there is
+  /// `out`.
   Array stored(const Array& result) const;
   Array stored() const { return stored(computed); }
-  /// The same as Python has it: the caller's own object if given.
+  /// The result as a Python object: the caller's `out` object itself if there is one.
   nanobind::object toPython(const Array& result) const;
   nanobind::object toPython() const { return toPython(computed); }
 
 private:
-  nanobind::object object; ///< the caller's
+  nanobind::object object; ///< the caller's `out`
   std::optional<Array> given;
   Array computed;
 };

@@ -1,4 +1,4 @@
-// A weight in the layout of the product kernels, kept between products.
+// The packed form of a right operand, which a ScaledTensor keeps between products.
 #pragma once
 
 #include "octavo/Kernels/Product/Product.h"
@@ -8,17 +8,17 @@
 
 namespace octavo::python {
 
-/// Which left operands a packed weight serves.
+/// The left operands for which a packed right operand is valid.
 struct PackedRightKey {
   const format::ElementFormat* leftElement;
   const format::ElementFormat* leftScale;
   std::int64_t leftAlong;
-  bool alongAxis; ///< K is the tensor's axis; a weight of square blocks can be packed either way
+  bool alongAxis; ///< whether K is the tensor's axis: square blocks can be packed along either axis
 
   friend bool operator==(const PackedRightKey&, const PackedRightKey&) = default;
 };
 
-/// The last such packing of a matrix.
+/// The last packing of a matrix, and its key.
 struct PackedRight {
   std::mutex mutex;
   PackedRightKey key = {};

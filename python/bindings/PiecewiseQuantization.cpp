@@ -14,7 +14,7 @@ namespace octavo::python {
 
 namespace {
 
-/// Values of a piece: enough for the threads, little beside a tensor.
+/// Values of a piece: enough to occupy the threads, few beside a large tensor.
 constexpr std::int64_t kPiece = std::int64_t{1} << 20;
 
 class PiecewiseQuantization {
@@ -30,7 +30,8 @@ public:
         size(numerics::elementCount(shape)), hasOneScale(scaled.block == shape) {}
 
   kernels::QuantizeReport run() {
-    if (size > 0 && given && stream) // the kernels take no stream under a given scale
+    // Kernels do not combine a given outer scale with random numbers.
+    if (size > 0 && given && stream)
       return quantizePieces();
     if (type == kernels::WideType::F32)
       return quantizeWhole(reinterpret_cast<const float*>(values));
@@ -42,8 +43,9 @@ public:
   }
 
 private:
-  /// What the pieces must be told of the whole, where they need to be told anything and can be: the
-  /// kernels look for sound blocks in the whole tensor, and take no random numbers with an amax.
+  /// Whether pieces can be quantized separately. They can if no scale depends on the whole tensor, or
+  /// if `amax`, which this sets, is all that they need of it. If `amax` is not finite, kernels search
+  /// the whole tensor for finite blocks. Kernels also do not combine a given amax with random numbers.
   bool knowsAmax() {
     if (given || (!scaled.hasOuterScale && !hasOneScale))
       return true;
@@ -62,7 +64,7 @@ private:
 
   std::int64_t blockAlong(std::size_t axis) const { return hasOneScale ? 1 : scaled.block[axis]; }
 
-  /// Cut along the first axis whose slabs of blocks are small enough, or that has blocks.
+  /// Cuts along the first axis whose slabs of blocks are small enough, or along which blocks lie.
   kernels::QuantizeReport quantizePieces() {
     std::size_t axis = 0;
     std::int64_t lead = 1, inner = size / shape[0];

@@ -1,4 +1,4 @@
-// Quantization of arrays whose widened copy need not fit into memory.
+// Quantization of bf16 and f16 arrays in pieces, so that no f32 copy of the whole array is needed.
 #pragma once
 
 #include "python/bindings/Array.h"
@@ -9,11 +9,11 @@
 
 namespace octavo::python {
 
-/// kernels::quantize of a row-major array of any wide type, bit for bit. bf16 and f16 are widened a
-/// piece at a time: beside the result that takes 8 MB, or what one slab of blocks takes where that
-/// is more (blocks over a whole first axis are one slab), or where values are NaN or infinite and a
-/// scale of the whole tensor depends on them. `given` is an outer scale in place of the tensor's
-/// own. Touches no Python object.
+/// Quantizes a row-major array, with the bits of kernels::quantize. bf16 and f16 values are widened
+/// to f32 in pieces of 8 MB. A piece is larger if one slab of blocks is larger (blocks that span
+/// the whole first axis form one slab), and it is the whole array if a scale of the whole tensor
+/// depends on NaN or infinite values. `given` replaces the tensor's own outer scale. Touches no
+/// Python object.
 kernels::QuantizeReport quantizePiecewise(kernels::WideType type, const std::byte* values,
                                           const Shape& shape, const numerics::ScaledType& scaled,
                                           const numerics::QuantizeOptions& options,

@@ -16,14 +16,14 @@ namespace octavo::python {
 
 namespace nb = nanobind;
 
-/// The values as f32; those of f64, which NumPy has unasked, are rounded to it once.
+/// The values as f32. f64 values, NumPy's default, are rounded once.
 static Array rounded(const Array& array, std::string_view name) {
   if (array.format == &format::element("f64"))
     return toArray(array.numpy.attr("astype")(nb::str("float32")), name);
   return asFloats(array, name);
 }
 
-/// The array as f32 of `shape`, to which it broadcasts as NumPy does.
+/// The array as f32, broadcast to `shape` by NumPy's rules. Raises ShapeError, DtypeError.
 static std::optional<Array> addedArray(nb::handle object, const Shape& shape,
                                        std::string_view name) {
   if (object.is_none())
@@ -66,7 +66,7 @@ ProductResult::ProductResult(const EpilogueArguments& arguments, const Shape& sh
     whole.activation = activation(*arguments.activation);
   addend = addedArray(arguments.addend, shape, "addend");
   residual = addedArray(arguments.residual, shape, "residual");
-  // One value a column, of every product or of each.
+  // One value for each column: the same for every product, or one row for each product.
   Shape biasShape = {columns()};
   if (!arguments.bias.is_none() && toArray(arguments.bias, "bias").shape.size() > 1) {
     biasShape = shape;

@@ -1,4 +1,4 @@
-// octavo.matmul: products of scaled tensors, and of one with an array, and what follows them.
+// octavo.matmul and octavo.PackedWeight: products with scaled tensors, and their epilogues.
 #include "python/bindings/Products.h"
 
 #include "python/bindings/Bindings.h"
@@ -22,9 +22,9 @@ namespace octavo::python {
 namespace nb = nanobind;
 using kernels::PackedOperand;
 
-/// One side of a product as matrices [batch..., rows, depth], the contracted axis last.
+/// One operand of a product: matrices [batch..., rows, depth], contracted along the last axis.
 struct Operand {
-  Array elements; ///< codes, or f32 where scales is nothing
+  Array elements; ///< codes; f32 values if there are no scales
   std::optional<Array> scales;
   kernels::OperandFormat format;
   Shape block;
@@ -38,7 +38,8 @@ struct Operand {
   }
 };
 
-/// A tensor whose contracted axis is the last one.
+/// The operand of a tensor that a product contracts along its last axis. Raises ShapeError if
+/// blocks lie along a leading axis.
 static Operand scaledOperand(const ScaledTensor& tensor, std::string_view name) {
   const std::size_t rank = tensor.shape().size();
   const Shape& block = tensor.type.block;
@@ -58,7 +59,7 @@ static Operand floatOperand(const Array& array) {
       .elements = contiguous(array), .scales = {}, .format = kernels::floatOperand(), .block = {}};
 }
 
-/// Matrix `index` of the operand, packed for its side.
+/// Matrix `index` of the operand in the layout of the product kernels.
 static PackedOperand packed(const Operand& operand, std::int64_t index, kernels::Side side,
                             const kernels::ProductPlan& plan) {
   const std::int64_t area = operand.rows() * operand.depth();
@@ -70,7 +71,7 @@ static PackedOperand packed(const Operand& operand, std::int64_t index, kernels:
         execution());
   const Shape& grid = operand.scales->shape;
   const std::int64_t perMatrix = *(grid.end() - 2) * grid.back();
-  // Leading axes that lie in one block share their scales.
+  // Matrices along a leading axis that one block spans share its scales.
   std::int64_t scales = 0, rest = index, stride = perMatrix;
   for (std::size_t axis = grid.size() - 2; axis-- > 0;) {
     const std::int64_t extent = operand.elements.shape[axis];
@@ -79,7 +80,7 @@ static PackedOperand packed(const Operand& operand, std::int64_t index, kernels:
     rest /= extent;
     stride *= grid[axis];
   }
-  // The memory of elements is the caller's, who may have written to it since they were checked.
+  // The caller may have written to the elements' memory since the tensor was checked.
   const auto n = static_cast<std::size_t>(area);
   if (const std::size_t at = firstNoCode(elements, n, *operand.format.element); at < n)
     raise(ErrorClass::Format,
@@ -100,7 +101,7 @@ static PackedOperand packed(const Operand& operand, std::int64_t index, kernels:
       side, plan, execution());
 }
 
-/// The leading axes of both, broadcast as NumPy does.
+/// The leading axes of both operands, broadcast by NumPy's rules. Raises ShapeError.
 static Shape broadcast(const Operand& a, const Operand& b) {
   const Shape &x = a.elements.shape, &y = b.elements.shape;
   const std::size_t rank = std::max(x.size(), y.size()) - 2;
@@ -117,7 +118,7 @@ static Shape broadcast(const Operand& a, const Operand& b) {
   return batch;
 }
 
-/// Which of the operand's matrices is matrix `index` of the broadcast batch.
+/// The index of the operand's matrix that stands at `index` of the broadcast batch.
 static std::int64_t matrixOf(const Operand& operand, const Shape& batch, std::int64_t index) {
   const Shape& shape = operand.elements.shape;
   std::int64_t result = 0, stride = 1;
@@ -132,7 +133,8 @@ static std::int64_t matrixOf(const Operand& operand, const Shape& batch, std::in
   return result;
 }
 
-/// The weight packed as it was the last time, or packed now and kept.
+/// The packed right operand: the one of the last product if it has the same key, else a new one
+/// that `kept` keeps. Without `kept` it is packed anew.
 static std::shared_ptr<const PackedOperand> keptRight(const Operand& right, PackedRight* kept,
                                                       bool alongAxis,
                                                       const kernels::ProductPlan& plan) {
@@ -154,7 +156,8 @@ static Shape productShape(const Operand& left, const Operand& right) {
   return shape;
 }
 
-/// left * right^T into `result`, of one right matrix for all. Without Python's lock.
+/// Computes left * right^T into `result` for one right matrix. The caller does not hold Python's
+/// lock.
 static void multiplyByOne(const Operand& left, const PackedOperand& right,
                           const kernels::ProductPlan& plan, ProductResult& result) {
   std::vector<PackedOperand> lefts;
@@ -164,7 +167,8 @@ static void multiplyByOne(const Operand& left, const PackedOperand& right,
                     execution());
 }
 
-/// left * right^T into `result`; `kept` is the right one's.
+/// Computes left * right^T into `result`. `kept` is the right tensor's cache of its packing; may be
+/// null.
 static void multiply(const Operand& left, const Operand& right, PackedRight* kept, bool alongAxis,
                      const kernels::ProductPlan& plan, ProductResult& result) {
   if (result.isEmpty())
@@ -187,7 +191,7 @@ static void multiply(const Operand& left, const Operand& right, PackedRight* kep
   });
 }
 
-/// The array as f32 with two axes or more.
+/// The array as f32. Raises ShapeError if it has fewer than two axes.
 static Array matrixArray(nb::handle object, std::string_view name) {
   const Array array = toArray(object, name);
   if (array.shape.size() < 2)
@@ -212,7 +216,7 @@ static EpilogueArguments nothingFollows() {
   return {.addend = nb::none(), .bias = nb::none(), .residual = nb::none(), .to = nb::str("f32")};
 }
 
-/// What an epilogue makes of sums that NumPy or a transposed product gave.
+/// Applies the epilogue to sums that NumPy or a transposed product computed.
 static nb::object finished(const nb::object& sums, const EpilogueArguments& arguments) {
   const Array array = toArray(sums, "matmul");
   ProductResult result(arguments, array.shape);
@@ -256,7 +260,7 @@ static nb::object matmulScaled(const ScaledTensor& a, const ScaledTensor& b,
   return result.toPython();
 }
 
-/// An array times a tensor; `nothing` if the kernels have no such product.
+/// The product of an array and a tensor; a null object if the kernels have no such product.
 static nb::object matmulArray(const Array& a, const ScaledTensor& b,
                               const EpilogueArguments& arguments) {
   const ScaledTensor right = transposed(b);
@@ -273,10 +277,10 @@ static nb::object matmulArray(const Array& a, const ScaledTensor& b,
   return result.toPython();
 }
 
-/// octavo.PackedWeight: a right operand packed ahead, without the codes it was packed from.
+/// octavo.PackedWeight: a right operand that was packed ahead. It does not keep the codes.
 struct PackedWeight {
   Shape shape;                      ///< [K, N]
-  const format::ScaledFormat* left; ///< null: arrays
+  const format::ScaledFormat* left; ///< of the left operands; null for plain arrays
   kernels::ProductPlan plan;
   PackedOperand operand = {.side = kernels::Side::Right,
                            .storage = PackedOperand::Storage::Records};
@@ -336,7 +340,7 @@ static nb::object matmulPacked(nb::handle a, const PackedWeight& b,
   return result.toPython();
 }
 
-/// The memory that an operand reads.
+/// Adds the arrays that the operand is read from, with which `out` may overlap.
 static void addOperand(std::vector<Array>& operands, nb::handle operand, std::string_view name) {
   if (nb::isinstance<ScaledTensor>(operand)) {
     const auto& tensor = nb::cast<const ScaledTensor&>(operand);
@@ -376,12 +380,11 @@ static nb::object product(nb::handle a, nb::handle b, const EpilogueArguments& a
 nb::object matmul(nb::handle a, nb::handle b) { return product(a, b, nothingFollows()); }
 
 void bindProducts(nb::module_& module) {
-  nb::class_<PackedWeight>(
-      module, "PackedWeight",
-      R"(A weight in the layout of the product kernels, packed once for octavo.matmul(a, weight).
+  nb::class_<PackedWeight>(module, "PackedWeight",
+                           R"(A weight that is packed ahead for octavo.matmul(a, weight).
 
-A ScaledTensor keeps such a packing with it, too, made by its first product, of the left format of
-the last one. This one is made when it is asked for, and holds no codes: the tensor may go.)")
+octavo.matmul packs a ScaledTensor on its first product and keeps the packing with the tensor. A
+PackedWeight is packed when it is made and does not refer to the tensor, which can then be freed.)")
       .def(
           "__init__",
           [](PackedWeight* self, const ScaledTensor& b, nb::handle left) {
@@ -389,20 +392,22 @@ the last one. This one is made when it is asked for, and holds no codes: the ten
           },
           DefaultFloats(), nb::arg("b"), nb::arg("left") = "f32",
           nb::sig("def __init__(self, b: ScaledTensor, left: str | ScaledFormat = 'f32') -> None"),
-          R"(b: [K, N], blocks along K: W.T of a weight [N, K] that was quantized along its last axis.
-left: the scaled format of the left sides, or "f32": arrays.
+          R"(Packs a weight.
+
+b: a tensor [K, N] with blocks along K: W.T of a weight W [N, K] that is quantized along its last axis.
+left: the scaled format of the left operands; "f32" for plain arrays.
 
 Raises ShapeError, FormatError.)")
       .def_prop_ro(
           "shape",
           [](const PackedWeight& self) { return nb::make_tuple(self.shape[0], self.shape[1]); },
-          nb::sig("def shape(self, /) -> tuple[int, int]"), "(K, N).")
+          nb::sig("def shape(self, /) -> tuple[int, int]"), "The weight's shape, (K, N).")
       .def_prop_ro(
           "left", [](const PackedWeight& self) { return std::string(nameOf(self.left)); },
-          "The scaled format of the left sides, or f32.")
+          "The scaled format of the left operands; \"f32\" for plain arrays.")
       .def_prop_ro(
           "nbytes", [](const PackedWeight& self) { return self.operand.bytes(); },
-          "Bytes of its memory.")
+          "Bytes of the packed weight in memory.")
       .def(
           "__repr__",
           [](const PackedWeight& self) {
@@ -427,7 +432,7 @@ Raises ShapeError, FormatError.)")
       nb::arg("addend") = nb::none(), nb::arg("bias") = nb::none(),
       nb::arg("activation") = nb::none(), nb::arg("residual") = nb::none(), nb::arg("to") = "f32",
       nb::arg("scale") = 1.0f, nb::arg("return_amax") = false, nb::arg("out") = nb::none(),
-      // Type checkers see the overloads of Stub.pattern.
+      // The stub has overloads in place of this signature (Stub.pattern).
       nb::sig("def matmul(a: ScaledTensor | numpy.typing.ArrayLike, b: ScaledTensor | "
               "PackedWeight | numpy.typing.ArrayLike, *, addend: numpy.typing.ArrayLike | None = "
               "None, bias: "
@@ -436,35 +441,35 @@ Raises ShapeError, FormatError.)")
               "scale: float = 1.0, return_amax: bool = False, out: "
               "numpy.typing.NDArray[typing.Any] | None = None) -> "
               "numpy.typing.NDArray[typing.Any]"),
-      R"(The product of [..., M, K] and [..., K, N], one side or both scaled, and the steps that follow it.
+      R"(Multiplies matrices, one or both of them quantized, and applies an epilogue:
 
-Blocks lie along K: axis -1 of a, -2 of b. A weight W of shape [N, K] that was quantized along its
-last axis is b = W.T. Leading axes broadcast as in numpy.matmul.
+    activation((a @ b + addend) + bias) + residual
 
-Two scaled sides: as docs/semantics.md, D1 to D5, say; with 4-, 6-bit and int8 elements to the bit,
-with 8-bit floats within the bound that octavo/Kernels/Product/Product.h states.
-An array and a scaled side: within the bound that Product.h states for f32 activations. Where blocks
-do not lie along K, the scaled side is dequantized and NumPy multiplies.
+a: [..., M, K], a ScaledTensor with blocks along axis -1, or an array.
+b: [..., K, N], a ScaledTensor with blocks along axis -2, an array, or a PackedWeight for a's format.
+    A weight W [N, K] that is quantized along its last axis is b = W.T. Leading axes of a and b
+    broadcast as in numpy.matmul. The tensor b keeps its packed form for the next product.
+addend, residual: arrays that broadcast to [..., M, N]; float32, bfloat16, float16, or float64, which
+    is rounded to float32 first.
+bias: [N], or [..., 1, N] with a bias for each product; of the same dtypes.
+activation: "relu", "gelu-erf", "gelu-tanh" or "silu"; None applies no function.
+to: the dtype of the result: "f32", "bf16", "f16" or a narrow format such as "e4m3fn". Values are
+    rounded to nearest, ties to even. A narrow format saturates.
+scale: a positive number. Values are divided by it before they are rounded to a narrow format, so the
+    result stands for codes * scale.
+return_amax: True also returns the largest magnitude before that rounding; NaN if a value is NaN.
+out: a NumPy array to write to, of the result's shape, of `to`'s dtype or uint8 for codes. It is
+    written in place if it is row-major, shares no memory with an operand, and the kernels multiply;
+    else through a copy.
 
-What follows costs no pass over memory of its own, and each step rounds once to float32
-(docs/semantics.md, P1 to P9): activation((a @ b + addend) + bias) + residual.
-addend, residual: arrays that broadcast to [..., M, N]; float32, bfloat16 or float16, or float64,
-    which is rounded to float32 first.
-bias: [N], or [..., 1, N] with one for each product; of the same dtypes.
-activation: "relu", "gelu-erf", "gelu-tanh" or "silu"; None leaves values as they are.
-to: "f32", "bf16", "f16" or a narrow format ("e4m3fn", ...), to which values are rounded, ties to
-    even; a narrow format saturates.
-scale: a positive number, by which values are divided on their way to a narrow format: the result
-    stands for codes * scale.
-return_amax: True also returns the largest magnitude before that rounding, NaN if a value is NaN.
-out: a NumPy array for the result, of its shape and of `to`'s dtype, or uint8 for codes. It is filled
-    in place where it is row-major, shares no memory with an operand and the kernels multiply; else
-    by a copy.
+Two quantized operands: docs/semantics.md, D1 to D5. With 4-bit, 6-bit or int8 elements the result is
+bit-exact. With 8-bit floats its error stays within the bound of octavo/Kernels/Product/Product.h.
+An array and a quantized operand: within the bound of Product.h for f32 activations. If blocks do not
+lie along K, the operand is dequantized and NumPy multiplies.
+Each step of the epilogue rounds once to float32 (docs/semantics.md, P1 to P9).
 
-The packed form of b is kept with it for the next product. A PackedWeight takes the place of b where
-a is what it was packed for; results are the same.
-Returns an array [..., M, N] of `to`'s dtype, `out` if it is given; with return_amax, that and a numpy.float32.
-Raises ShapeError, DtypeError, FormatError (formats that are not multiplied with one another).)");
+Returns an array [..., M, N] of `to`'s dtype (`out` if given); with return_amax, that array and a
+numpy.float32. Raises ShapeError, DtypeError, FormatError (no product of these formats).)");
 }
 
 } // namespace octavo::python

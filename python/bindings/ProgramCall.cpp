@@ -27,7 +27,7 @@ namespace {
 
 using execution::Value;
 
-/// Python's lock is not held.
+/// Runs the program. The caller does not hold Python's lock.
 void run(CalledProgram& program, std::vector<Value> values, execution::ResultMemory memory,
          int threads, Signals& signals, std::string& failed) {
   execution::Host host;
@@ -62,7 +62,7 @@ bool isMapping(nb::handle given) {
   if (PyDict_Check(given.ptr()))
     return true;
   if (PyObject_CheckBuffer(given.ptr()) || PyMapping_Check(given.ptr()) == 0)
-    return false; // arrays of NumPy soon
+    return false; // NumPy makes arrays of them
   return nb::isinstance(
       given,
       madeOnce([] { return nb::object(nb::module_::import_("collections.abc").attr("Mapping")); }));
@@ -71,16 +71,17 @@ bool isMapping(nb::handle given) {
 constexpr std::string_view kLeftOut = "JAX leaves out what a function does not use; jax.jit(..., "
                                       "keep_unused=True) keeps it";
 
-/// An object that is neither a number nor an array of anybody's, as dataclasses are that JAX takes
-/// for trees.
+/// Whether the object is neither a number nor an array of any library: perhaps a dataclass that JAX
+/// knows as a tree.
 bool isOther(nb::handle given) {
   return !PyNumber_Check(given.ptr()) && !PyUnicode_Check(given.ptr()) && !given.is_none() &&
          !PyObject_CheckBuffer(given.ptr()) && !nb::hasattr(given, "__array__") &&
          !nb::hasattr(given, "__dlpack__") && !nb::isinstance<ScaledTensor>(given);
 }
 
-/// Whether `given`, by position for an argument of this name, is a tree of which that is a leaf. A
-/// list may be an array's values, too: it is a tree where JAX's name has a place in one.
+/// Whether `given`, passed by position for the argument `name`, is a tree that contains the
+/// argument as a leaf. A list can also be the values of an array; it counts as a tree only if JAX's
+/// name of the argument has an index.
 bool isTree(nb::handle given, std::string_view name) {
   if (isSequence(given)) {
     const std::string_view path = name.substr(rootOf(name).size());
@@ -90,7 +91,7 @@ bool isTree(nb::handle given, std::string_view name) {
   return isMapping(given) || (rootOf(name) != name && isOther(given));
 }
 
-/// The arrays of a tree with the names of arguments, which begin with `root`.
+/// The leaves of a tree by the names of their arguments, which begin with `root`.
 nb::object leavesOf(std::string_view root, nb::handle tree) {
   return nb::module_::import_("octavo.programs").attr("leaves")(pythonText(root), tree);
 }

@@ -18,18 +18,18 @@
 
 namespace octavo::python {
 
-/// What a function takes, and what of it is bound.
+/// The arguments of a program's function, and the values of those that are bound.
 class Signature {
 public:
   virtual ~Signature() = default;
 
   virtual const std::string& name() const = 0;
   virtual const std::vector<runtime::Argument>& arguments() const = 0;
-  /// The value of an argument that is bound; null for others.
+  /// The value of a bound argument; null for an open argument.
   virtual const execution::Value* bound(std::size_t argument) const = 0;
 };
 
-/// A program during one call.
+/// A program that Python calls. `prepare` comes first, then `run` with the same values.
 class CalledProgram : public Signature {
 public:
   virtual bool isDonated(std::size_t argument, std::size_t result) const = 0;
@@ -38,43 +38,44 @@ public:
     ErrorClass errorClass;
     std::string message;
   };
-  /// What it gives for values, one an argument. Python's lock is not held, here and in `run`.
+  /// Prepares the program for these values, one for each argument, and returns the types of its
+  /// results. The caller of `prepare` and `run` does not hold Python's lock.
   virtual tl::expected<std::vector<runtime::Result>, Refusal>
   prepare(std::span<const execution::Value> values) = 0;
-  /// Runs on the values that it was prepared for.
+  /// Runs the program on the values of the last `prepare`.
   virtual tl::expected<void, std::string> run(std::vector<execution::Value> values,
                                               const execution::Host& host,
                                               execution::ResultMemory memory) = 0;
 };
 
-/// Calls a program with arguments by position and by name, trees of them, and `out`. Ctrl-C ends
-/// it. Raises ProgramError, and what programValue and programResults raise.
+/// Calls a program with arguments by position and by name, trees of arguments, and `out`. Ctrl-C
+/// interrupts the call. Raises ProgramError, and the errors of programValue and programResults.
 nanobind::object call(CalledProgram& program, const nanobind::args& positional,
                       const nanobind::kwargs& named);
 
-/// A value for each argument, of those that are bound and of a call's. `out` takes what is named
-/// so.
+/// A value for each argument: the bound value or the call's. The call's argument named `out` is
+/// moved to `out`.
 std::vector<execution::Value> valuesOf(const Signature& program, const nanobind::args& positional,
                                        const nanobind::kwargs& named, nanobind::object& out);
 
-/// That of an error of compiling, binding or running: NonFinite where a quantization refuses what
-/// it is given, else Program.
+/// The class of an error of compiling, binding or running: NonFinite if a quantization refuses a
+/// value, else Program.
 ErrorClass classOf(const std::string& error);
 
-/// Name, shape, NumPy's name of the element type, and the type as text of each.
+/// A list with a tuple for each result: name, shape, NumPy's name of the dtype, type as text.
 nanobind::list resultsOf(std::span<const runtime::Result> results);
 
-/// What set_threads gave; 0: as many as there are.
+/// The limit that octavo.set_threads has set; 0 stands for the number of threads of the machine.
 int threadLimit();
 
-/// The name of the tree that JAX gave as an argument, of a leaf's name.
+/// The name of the argument in the name that JAX gave one of its leaves: "p" of "p['w'][0]".
 std::string_view rootOf(std::string_view name);
 
-/// The argument of that name. Raises ProgramError with near names.
+/// The index of the argument with this name. Raises ProgramError, which suggests similar names.
 std::size_t argumentNamed(std::span<const runtime::Argument> arguments, const std::string& function,
                           const std::string& name);
 
-/// Name, shape, type as text, and whether it is bound, of each.
+/// A list with a tuple for each argument: name, shape, type as text, whether it is bound.
 nanobind::list argumentsOf(const Signature& program);
 
 } // namespace octavo::python

@@ -25,8 +25,8 @@ using execution::Value;
 using numerics::ElementType;
 using numerics::Tensor;
 
-/// Holds on to a Python object for who does not hold Python's lock. Work that was interrupted may
-/// let go of it when Python is ending: the object is then left to the end of the process.
+/// Keeps a reference to a Python object and releases it with Python's lock. Detached work may
+/// release it while Python ends; the reference is then leaked.
 std::shared_ptr<const void> holderOf(nb::object object) {
   return std::shared_ptr<const void>(object.release().ptr(), [](const void* held) {
     if (_Py_IsFinalizing() != 0)
@@ -36,14 +36,15 @@ std::shared_ptr<const void> holderOf(nb::object object) {
   });
 }
 
-/// The array's elements as a tensor: its own memory if it is row-major, else a copy's.
+/// The array as a tensor. A row-major array is shared, any other is copied.
 Tensor tensorOf(const Array& given, const ElementType& type) {
   const Array array = contiguous(given);
   const std::size_t bytes = array.size() * static_cast<std::size_t>(type.bytes());
   return {type, array.shape, numerics::Bytes::lent({array.data, bytes}, holderOf(array.numpy))};
 }
 
-/// NumPy leaves the bits above the width of a boolean or a small integer as they are.
+/// The tensor with the unused high bits of booleans and small integers cleared. NumPy does not
+/// clear them.
 Tensor withoutExcess(Tensor tensor) {
   if (tensor.type.isFloat() || tensor.type.isComplex() || tensor.type.width() >= 8)
     return tensor;
@@ -73,7 +74,8 @@ void checkShape(const runtime::Argument& argument, const std::string& function,
         argument.describe(), text(shape));
 }
 
-/// The tensor as this extension knows formats: octavo._core, which made it, has tables of its own.
+/// The tensor with pointers to this extension's format tables; octavo._core, which made the tensor,
+/// has a separate copy of the tables.
 ScaledTensor ours(const ScaledTensor& made) {
   ScaledTensor tensor = made;
   tensor.type.element = format::findElementFormat(made.type.element->name);
@@ -125,8 +127,8 @@ Value quantizedValue(const runtime::Argument& argument, const std::string& funct
   return std::move(*value);
 }
 
-/// What of a scaled tensor is for an argument that is none: of caches that are codes and scales
-/// (docs/recipes.md), these.
+/// The part of a scaled tensor that a plain argument takes: codes or scales, if the argument is one
+/// of the two arguments of a quantized cache (docs/recipes.md).
 std::string_view partFor(const runtime::Argument& argument, const ScaledTensor& given) {
   const auto& type = std::get<ElementType>(argument.type);
   const auto is = [&](const format::ElementFormat& format) {
@@ -137,8 +139,8 @@ std::string_view partFor(const runtime::Argument& argument, const ScaledTensor& 
   return is(*given.type.element) ? "elements" : "dequantize()";
 }
 
-/// Numbers of Python have no dtype of their own: they take the argument's, if it is of their kind
-/// or a wider one.
+/// The object, or an array if it is a Python number. The number takes the argument's dtype if that
+/// is of the number's kind or a wider kind.
 nb::object asArray(nb::handle given, const ElementType& type, const std::string& dtype,
                    const std::string& name) {
   const bool isInteger = PyLong_Check(given.ptr()) && !PyBool_Check(given.ptr());
@@ -151,7 +153,7 @@ nb::object asArray(nb::handle given, const ElementType& type, const std::string&
   return nb::module_::import_("numpy").attr("asarray")(given, dtype);
 }
 
-/// Whether nobody can write to the memory of an array.
+/// Whether the memory of an array cannot be written to.
 bool isImmutable(nb::handle given) {
   const nb::object& arrayType =
       madeOnce([] { return nb::object(nb::module_::import_("numpy").attr("ndarray")); });

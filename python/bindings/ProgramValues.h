@@ -1,4 +1,4 @@
-// What a program takes from Python and gives back.
+// Values and result arrays of programs from and to Python's objects.
 #pragma once
 
 #include "python/bindings/Array.h"
@@ -16,25 +16,26 @@
 
 namespace octavo::python {
 
-/// A tuple; None for an extent that arguments decide.
+/// The shape as a Python tuple; None stands for an open extent.
 nanobind::tuple shapeOf(std::span<const std::int64_t> shape);
 
-/// An array or ScaledTensor as the value of an argument. A row-major array of the argument's dtype
-/// is not copied: the value holds on to it. Raises DtypeError, ShapeError, FormatError for codes
-/// that are none, NonFiniteError where a quantization refuses a value. `function` is for messages.
+/// The value of an array or ScaledTensor for an argument. A row-major array of the argument's dtype
+/// is not copied; the value keeps a reference to it. `function` is the function's name for
+/// messages. Raises DtypeError, ShapeError, FormatError for a byte that is not a code, and
+/// NonFiniteError if a quantization refuses a value.
 execution::Value programValue(const runtime::Argument& argument, const std::string& function,
                               nanobind::handle given);
 
-/// The same for as long as a program lives. What anybody may write to is copied, so that the
-/// program goes on with the values that it was given: only arrays of JAX and NumPy arrays that are
-/// read-only, themselves and what they are views of, are held.
+/// The value of an array or ScaledTensor that stays bound to the program. Memory that could be
+/// written to later is copied. Only JAX arrays, and NumPy arrays that are read-only along with the
+/// arrays they are views of, are shared. Raises as programValue does.
 execution::Value boundValue(const runtime::Argument& argument, const std::string& function,
                             nanobind::handle given);
 
-/// An array that a result lies in.
+/// The array to which a result is written.
 struct ProgramResult {
   Array array = {};
-  nanobind::object given = {}; ///< the caller's; null: the array is new
+  nanobind::object given = {}; ///< the caller's array of `out`; null if the array is new
   int bytesOfElement = 1;
 
   std::span<std::byte> memory() const {
@@ -43,11 +44,11 @@ struct ProgramResult {
   nanobind::object object() const { return given.is_valid() ? given : array.numpy; }
 };
 
-/// New arrays for results, or those of `out`: None, the array of the only result, or a sequence of
-/// one a result. They are NumPy arrays of the results' dtypes and shapes, row-major, that can be
-/// written to and share no memory with one another or with `inputs`, the values of the arguments;
-/// but an array that is an argument's and not bound may be that of a result it is donated to.
-/// Raises DtypeError, ShapeError.
+/// The arrays of the results: those of `out`, or new arrays if `out` is None. `out` is the array of
+/// the only result, or a sequence with an array for each result: writable row-major NumPy arrays of
+/// the results' dtypes and shapes. They must overlap neither one another nor `inputs`, the values
+/// of the arguments, with one exception: the array of an open argument may be that of a result to
+/// which the argument is donated. Raises DtypeError, ShapeError.
 std::vector<ProgramResult> programResults(std::span<const runtime::Result> results,
                                           const CalledProgram& program, nanobind::handle out,
                                           std::span<const execution::Value> inputs);

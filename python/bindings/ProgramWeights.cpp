@@ -69,7 +69,7 @@ namedArrays(std::span<const runtime::Argument> arguments, const std::string& fun
     if (const auto found = numbers.find(name); found != numbers.end())
       named.emplace_back(found->second, given);
     else if (!weights.ignoresUnused && !isLeftOut)
-      argumentNamed(arguments, function, name); // which raises
+      argumentNamed(arguments, function, name); // raises ProgramError
   }
   return named;
 }

@@ -1,4 +1,4 @@
-// Weights and inputs that Python gives a program by name, and what it gives of calibrations.
+// Weights that Python passes to a program by name, and calibrations.
 #pragma once
 
 #include "octavo/Execution/Value.h"
@@ -18,34 +18,35 @@
 
 namespace octavo::python {
 
-/// Files of weights, and arrays by the names of arguments.
+/// The argument weights= of Python: files, or arrays by the names of arguments.
 struct GivenWeights {
   std::vector<std::string> files;
   nanobind::dict arrays;
-  nanobind::set leftOut; ///< leaves of trees that JAX may have left out
-  bool ignoresUnused;    ///< no tensor, and no array, need be an argument's
+  nanobind::set leftOut; ///< names of tree leaves that JAX may have dropped from the program
+  bool ignoresUnused;    ///< whether tensors and arrays that match no argument are ignored
 };
 
 GivenWeights givenWeights(const nanobind::list& paths, const nanobind::dict& arrays,
                           const nanobind::set& leftOut, bool ignoresUnused);
 
-/// The names of what files and arrays have. Throws File.
+/// The names of all tensors in the files and of all arrays. Raises FileError.
 std::vector<std::string> weightNames(const GivenWeights& weights);
 
-/// The arrays beside the arguments that they are for. Raises ProgramError for one that is for none,
-/// unless it need not be.
+/// Pairs of an argument's index and its array. Raises ProgramError for an array that matches no
+/// argument, unless unused arrays are ignored.
 std::vector<std::pair<std::size_t, nanobind::handle>>
 namedArrays(std::span<const runtime::Argument> arguments, const std::string& function,
             const GivenWeights& weights);
 
-/// The calibration of a file, or the one that the text is; null where it is empty. Throws File.
+/// The static scales of a calibration: a file, or its text. Null if `calibration` is empty. Raises
+/// FileError.
 std::shared_ptr<const transforms::StaticScales> staticScales(const std::string& calibration,
                                                              bool isText);
 
-/// Files of weights; messages say what to do in Python.
+/// The weight files as sources, with messages in terms of Python's arguments.
 runtime::Sources sourcesOf(const GivenWeights& weights);
 
-/// The values of the arguments that files and arrays name; nothing for the others.
+/// The value of each argument that a file or an array names; nullopt for the others.
 std::vector<std::optional<execution::Value>>
 namedValues(std::span<const runtime::Argument> arguments, const std::string& function,
             const GivenWeights& weights);

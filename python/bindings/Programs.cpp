@@ -1,5 +1,5 @@
-// The extension module octavo._programs: programs that are compiled and called. It is a module of
-// its own since it needs MLIR, which octavo._core does not.
+// The extension module octavo._programs: compiles programs and calls them. It is separate from
+// octavo._core because it needs MLIR.
 #include "python/bindings/Array.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
@@ -52,14 +52,14 @@ template <typename T> T orRaise(tl::expected<T, std::string> result) {
   return std::move(*result);
 }
 
-/// With the error's text, which nobody has to look at.
+/// The value, or the text of the error. llvm::Expected must be checked; this result need not be.
 template <typename T> tl::expected<T, std::string> textOr(llvm::Expected<T> result) {
   if (!result)
     return tl::make_unexpected(llvm::toString(result.takeError()));
   return std::move(*result);
 }
 
-/// As Python calls it.
+/// A compiled program during a call from Python.
 class CompiledCall : public CalledProgram {
 public:
   explicit CompiledCall(CallableProgram& program, execution::Probes* probes = nullptr)
@@ -226,7 +226,7 @@ std::shared_ptr<CallableProgram> compile(const nb::bytes& source, bool isPath,
                      std::move(dots), std::nullopt);
 }
 
-/// A program that is run to be calibrated.
+/// octavo._programs.Calibrator: runs a program and records the ranges of its dots' operands.
 class Calibrator {
 public:
   Calibrator(const nb::bytes& source, bool isPath, const GivenWeights& weights,
@@ -254,7 +254,7 @@ private:
   backends::RangeRecorder recorder;
 };
 
-/// Of each recipe that has a name: that, what it is, and its text.
+/// A list with a tuple for each named recipe: name, summary, text.
 nb::list recipes() {
   nb::list list;
   for (const transforms::NamedRecipe& recipe : transforms::kRecipes)
@@ -268,8 +268,8 @@ void checkRecipe(const std::string& text) {
     raise(ErrorClass::Format, "{}", llvm::toString(recipe.takeError()));
 }
 
-/// Of each dot: its name, sizes, the formats of its sides where it is narrow, and why it is as it
-/// is.
+/// A list with a tuple for each dot: name, sizes, whether it is quantized, the formats of its
+/// operands or None, and the reason.
 nb::list dotsOf(const CallableProgram& program) {
   nb::list list;
   if (!program.dots())
@@ -283,7 +283,7 @@ nb::list dotsOf(const CallableProgram& program) {
   return list;
 }
 
-/// Of each product that is no dot and was left: its name, and what it is instead.
+/// A list with a tuple for each product that is not a dot: name, and why it is not one.
 nb::list othersOf(const CallableProgram& program) {
   nb::list list;
   if (program.dots())
@@ -292,7 +292,7 @@ nb::list othersOf(const CallableProgram& program) {
   return list;
 }
 
-/// What docs/commands/run.md has under per_op, as JSON.
+/// The errors of the dots as JSON: the value of `per_op` in docs/commands/run.md.
 std::string dotErrors(CallableProgram& program, const transforms::DotOptions& dots,
                       const nb::args& positional, const nb::kwargs& named) {
   nb::object out = nb::none();
@@ -333,7 +333,7 @@ nb::list warningsOf(const CallableProgram& program) {
   return list;
 }
 
-/// What docs/commands/explain.md has for --json, but the name of the program.
+/// The output of `octavo explain --json` (docs/commands/explain.md) without the program's name.
 std::string dotWidths(CallableProgram& program) {
   const auto widths = orRaise(interruptibly(
       [shared = program.shared_from_this()](const auto&) { return textOr(shared->dotWidths()); }));
@@ -342,7 +342,7 @@ std::string dotWidths(CallableProgram& program) {
 }
 
 nb::dict explain(CallableProgram& program) {
-  // It may compile, or wait for another thread that compiles, without Python's lock.
+  // This may compile, or wait for another thread that compiles, so Python's lock is released.
   struct Explained {
     execution::Explanation explanation;
     std::string openExtents;
@@ -380,7 +380,7 @@ nb::dict explain(CallableProgram& program) {
 NB_MODULE(_programs, module) {
   using namespace octavo::python;
   nanobind::set_leak_warnings(false);
-  nanobind::module_::import_("octavo._core"); // which has ScaledTensor
+  nanobind::module_::import_("octavo._core"); // defines ScaledTensor
   registerErrors();
   nanobind::class_<octavo::transforms::DotOptions>(module, "DotOptions")
       .def(

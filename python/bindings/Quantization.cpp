@@ -40,7 +40,7 @@ static const numerics::Preset& presetOf(const std::string& name,
         fmt::join(numerics::presetNames(format), ", "));
 }
 
-/// Raises ShapeError where the owner of the preset refuses the last block of an axis.
+/// Raises ShapeError if the library that the preset follows refuses an incomplete last block.
 static void checkEdge(const format::ScaledFormat& format, const std::string& name,
                       const std::vector<std::int64_t>& shape, int contracted) {
   const numerics::Preset& preset = presetOf(name, format);
@@ -97,13 +97,13 @@ numerics::OuterScale givenOuterScale(const format::ScaledFormat& format, float v
   checkTakesOuter(format, options);
   if (!(value > 0 && std::isfinite(value)))
     raise(ErrorClass::Format, "outer: expected a positive, finite float32, found {}", value);
-  // Owners who store its inverse compute with that one (docs/semantics.md, S15).
+  // A library that stores the inverse of the scale also computes with it (docs/semantics.md, S15).
   const bool hasInverse = options.outer != numerics::OuterForm::Quotient;
   constexpr float kLargest = std::numeric_limits<float>::max();
   return {.value = value, .inverse = hasInverse ? std::min(1.0f / value, kLargest) : 1.0f};
 }
 
-/// The outer scale that a caller gives; nothing for None.
+/// The outer scale that the caller passes; nullopt for None.
 static std::optional<numerics::OuterScale> givenOuter(nb::handle object,
                                                       const format::ScaledFormat& format,
                                                       const numerics::QuantizeOptions& options) {
@@ -119,7 +119,7 @@ static std::optional<numerics::OuterScale> givenOuter(nb::handle object,
         input.value, input.index, text(shape));
 }
 
-/// A tensor of what a quantization made, with the divisor that its owner stores.
+/// The tensor of a quantization's results, with the divisor that the preset's library stores.
 static ScaledTensor quantizedTensor(const Array& elements, const Array& scales,
                                     const numerics::OuterScale& outer,
                                     const numerics::QuantizeOptions& options,
@@ -131,7 +131,7 @@ static ScaledTensor quantizedTensor(const Array& elements, const Array& scales,
   return tensor;
 }
 
-/// Where a scaled tensor goes: out=(elements, scales), or nothing.
+/// The destination of a scaled tensor: out=(elements, scales), or new arrays.
 struct OutputParts {
   OutputArray elements, scales;
 
@@ -188,7 +188,7 @@ static ScaledTensor quantize(nb::handle object, nb::handle formatName, nb::handl
                          options, format, contracted);
 }
 
-/// An array whose last two axes are exchanged.
+/// The array with its last two axes exchanged.
 static Shape exchanged(Shape shape) {
   std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
   return shape;
@@ -212,7 +212,7 @@ static nb::tuple quantizeBoth(nb::handle object, nb::handle formatName,
   if (preset)
     for (int contracted : {rank - 1, rank - 2})
       checkEdge(format, *preset, x.shape, contracted);
-  if (rowwise.block == columnwise.block) { // squares, or one scale: a copy serves both ways
+  if (rowwise.block == columnwise.block) { // square blocks or one scale: one result serves both
     const ScaledTensor both = quantize(x.numpy, formatName, nb::int_(-1), rule, preset,
                                        roundingName, overflowName, nanName, key, outer, nb::none());
     ScaledTensor down = makeScaledTensor(both.elements, both.scales, both.outer, format, rank - 2);
@@ -285,34 +285,38 @@ void bindQuantization(nb::module_& module) {
           "None = None, nan: str | None = None, key: int | tuple[int, int] | None = None, outer: "
           "float | None = None, out: tuple[numpy.typing.NDArray[typing.Any], "
           "numpy.typing.NDArray[typing.Any]] | None = None) -> ScaledTensor"),
-      R"(Quantizes an array: elements of a narrow format on a grid of scales (docs/semantics.md, S2 to S16).
+      R"(Quantizes an array: divides each block by its scale and rounds to narrow elements.
 
-x: any shape; float32, bfloat16 or float16.
-format: a scaled format or its name: "mxfp8_e4m3", "mxfp4", "nvfp4", "fp8_row", ... (formats());
+docs/semantics.md, S2 to S16, defines every bit of the result.
+
+x: float32, bfloat16 or float16 of any shape.
+format: a scaled format or its name: "mxfp8_e4m3", "mxfp4", "nvfp4", "fp8_row"; formats() lists all.
     "mxfp4:16" is mxfp4 in blocks of 16.
-axis: the axis that a product contracts; blocks lie along it.
-rule: how a block's scale comes from its largest magnitude: "floor", "ceil", "even", "round-up",
-    "nearest"; the format's own if None.
-preset: the name of a library ("torchao-rceil", "transformer-engine", ...), whose bytes come out:
-    presets(format) has them with their settings. Some compute in x's own type ("in input type"), so
-    that bfloat16 and float32 of the same values have other bytes. A last block that is not full is
-    refused where the library refuses it ("ragged edge"). What follows replaces a preset's
-    setting.
-rounding: as for convert; ties to even if None.
-overflow: "saturate" (None) or "special", for elements beyond the element format.
-nan: "error" (None) refuses NaN and infinities; "propagate" makes their blocks NaN; "saturate" lets
-    infinities saturate and NaN propagate; "skip-nan" lets infinities saturate and keeps NaN out of
-    the scale.
-key: for rounding="stochastic", as for convert.
-outer: for NVFP4, a scale of the whole tensor that was calibrated, or that tensors share; None takes
-    it from the tensor's largest magnitude. It multiplies, as ScaledTensor.outer does: ModelOpt's
-    weight_scale_2, or 1 / weight_global_scale of compressed-tensors. Values beyond 2688 * outer
-    saturate.
-out: two NumPy arrays for elements and scales, of their shapes and dtypes, or uint8 for codes; the
-    result is made of them, so that writing to them changes it. They are filled in place where they
-    are row-major and share no memory with x, else by copies; after an error they hold anything.
+axis: the axis that a product contracts. Blocks lie along it.
+rule: how the largest magnitude of a block decides its scale: "floor", "ceil", "even", "round-up" or
+    "nearest" (docs/scale-rules.md). None uses the format's rule.
+preset: the name of a library's settings, such as "torchao-rceil" or "transformer-engine"; the result
+    has that library's bytes. presets(format) lists the presets with their settings. A preset that
+    computes "in input type" gives other bytes for bfloat16 than for float32. If the library
+    refuses an incomplete last block ("ragged edge"), so does quantize. rule, rounding, overflow and
+    nan override the preset's settings.
+rounding: as in convert. None rounds to nearest, ties to even.
+overflow: for elements beyond the largest: "saturate" or "special" (Inf or NaN). None saturates.
+nan: for NaN and infinite values. "error", the default, raises NonFiniteError. "propagate" makes their
+    blocks NaN. "saturate" saturates infinities and propagates NaN. "skip-nan" saturates infinities
+    and ignores NaN when it computes the scale.
+key: the random numbers of rounding="stochastic", as in convert.
+outer: for formats with an outer scale (nvfp4): a scale that was calibrated, or that several tensors
+    share. None computes it from the largest magnitude of x. Like ScaledTensor.outer it multiplies:
+    ModelOpt's weight_scale_2, or 1 / weight_global_scale of compressed-tensors. Values beyond
+    2688 * outer saturate.
+out: two NumPy arrays to write the elements and the scales to, of their shapes, in their dtypes or as
+    uint8 codes. The result shares their memory, so writing to them changes the result. They are
+    written in place if they are row-major and share no memory with x, else through a copy. After an
+    error their content is unspecified.
 
-Raises DtypeError (float64 too: it would be rounded twice), FormatError, ShapeError, NonFiniteError.)");
+Returns a ScaledTensor of x's shape.
+Raises DtypeError (for float64 too, which would round twice), FormatError, ShapeError, NonFiniteError.)");
   module.def(
       "quantize_both", &quantizeBoth, DefaultFloats(), nb::arg("x").none(),
       nb::arg("format").none(), nb::kw_only(), nb::arg("rule") = nb::none(),
@@ -323,14 +327,18 @@ Raises DtypeError (float64 too: it would be rounded twice), FormatError, ShapeEr
               "str | None = None, preset: str | None = None, rounding: str | None = None, "
               "overflow: str | None = None, nan: str | None = None, key: int | tuple[int, int] | "
               "None = None, outer: float | None = None) -> tuple[ScaledTensor, ScaledTensor]"),
-      R"(quantize(x, format, axis=-1) and quantize(x, format, axis=-2), bit for bit, in one reading of x:
-what training needs of a tensor that meets products over its columns and over its rows.
+      R"(Quantizes an array along its last axis and along the axis before it, reading x once.
 
-x: two axes or more; float32, bfloat16 or float16, which are widened to float32 as a whole.
+The results are bit for bit quantize(x, format, axis=-1) and quantize(x, format, axis=-2). Training
+needs both: the forward and the backward product contract different axes of the same tensor.
 
-The second lies transposed in memory, as products over the rows read it. Formats with square blocks
-or one scale give two tensors of the same memory. The other arguments are those of quantize; both
-take the same random numbers.
+x: float32, bfloat16 or float16 of two axes or more. A bfloat16 or float16 array is converted to
+    float32 as a whole, which takes memory.
+format, rule, preset, rounding, overflow, nan, key, outer: as in quantize. Both results use the same
+    random numbers.
+
+The second result lies transposed in memory, as a product that contracts axis -2 reads it. If the
+format has square blocks or one scale, both results share memory.
 
 Raises DtypeError, FormatError, ShapeError, NonFiniteError.)");
   module.def(
@@ -354,14 +362,19 @@ Raises DtypeError, FormatError, ShapeError, NonFiniteError.)");
       },
       DefaultFloats(), nb::arg("format"),
       nb::sig("def presets(format: str | ScaledFormat) -> dict[str, dict[str, str]]"),
-      "The presets of a scaled format by name, each with its settings, its source, and where the\n"
-      "library's own bytes differ because they follow no rule. Raises FormatError.");
+      R"(The presets of a scaled format by name: the settings under which quantize gives a library's bytes.
+
+format: a scaled format or its name.
+
+Each preset is a dict of its settings and of "source" (the code it follows), "inputs" (the dtypes
+for which the bytes are the library's) and "differs" (where the library's own bytes follow no rule, so
+that octavo's differ). Raises FormatError.)");
   module.def(
       "check_edge",
       [](nb::handle format, const std::string& preset, const std::vector<std::int64_t>& shape,
          int axis) { checkEdge(scaledFormat(format), preset, shape, axisOf(axis, shape, "axis")); },
       DefaultFloats(), nb::arg("format"), nb::arg("preset"), nb::arg("shape"), nb::arg("axis"),
-      "Raises ShapeError where quantize does: octavo.jax knows shapes before it has values.");
+      "Raises ShapeError if quantize would. octavo.jax knows shapes before it has values.");
   module.def(
       "dequantize",
       [](nb::handle tensor, nb::handle out) {
@@ -375,9 +388,13 @@ Raises DtypeError, FormatError, ShapeError, NonFiniteError.)");
       DefaultFloats(), nb::arg("tensor").none(), nb::kw_only(), nb::arg("out") = nb::none(),
       nb::sig("def dequantize(tensor: ScaledTensor, *, out: numpy.typing.NDArray[numpy.float32] | "
               "None = None) -> numpy.typing.NDArray[numpy.float32]"),
-      "The values, element * scale * outer, each rounded once to float32 (docs/semantics.md, S1).\n"
-      "They go to `out`, a NumPy array of their shape, if it is given, which is returned.\n"
-      "Raises DtypeError, ShapeError.");
+      R"(The values of a quantized tensor as float32: element * scale * outer, rounded once
+(docs/semantics.md, S1).
+
+tensor: a ScaledTensor.
+out: a float32 NumPy array of the tensor's shape to write to; None makes a new array.
+
+Returns the array written to. Raises DtypeError, ShapeError.)");
 }
 
 } // namespace octavo::python

@@ -1,4 +1,4 @@
-// The settings of a quantization, as calls name them.
+// The options of a quantization by the names that Python's callers use.
 #pragma once
 
 #include "octavo/Format/ScaledFormat.h"
@@ -9,7 +9,7 @@
 
 namespace octavo::python {
 
-/// Names of settings; what is not named is the preset's or the format's.
+/// The named settings. A setting without a name is the preset's or the format's.
 struct QuantizeNames {
   const std::optional<std::string>& rule;
   const std::optional<std::string>& preset;
@@ -18,15 +18,15 @@ struct QuantizeNames {
   const std::optional<std::string>& nan;
 };
 
-/// The preset's options, or the format's own, with what was named in place. Raises FormatError.
+/// The preset's or the format's options, overridden by the named settings. Raises FormatError.
 numerics::QuantizeOptions quantizeOptions(const format::ScaledFormat& format,
                                           const QuantizeNames& names);
 
-/// Raises FormatError where the format has no outer scale, or the preset leaves it 1.
+/// Raises FormatError if the format has no outer scale, or if the preset fixes it to 1.
 void checkTakesOuter(const format::ScaledFormat& format, const numerics::QuantizeOptions& options);
 
-/// An outer scale that the caller gives. Raises FormatError as checkTakesOuter, and for a value
-/// that is not positive and finite.
+/// The outer scale that the caller passes. Raises FormatError as checkTakesOuter does, and for a
+/// value that is not positive and finite.
 numerics::OuterScale givenOuterScale(const format::ScaledFormat& format, float value,
                                      const numerics::QuantizeOptions& options);
 

@@ -1,4 +1,4 @@
-// key=: the random numbers of stochastic rounding.
+// The argument key=: the random numbers of stochastic rounding.
 #pragma once
 
 #include "octavo/Numerics/Conversion.h"
@@ -14,14 +14,14 @@
 
 namespace octavo::python {
 
-/// The stream that `key` names, a seed or a pair of seed and stream (docs/semantics.md, N11); none
-/// where the rounding takes none. Raises FormatError where key and rounding do not go together,
-/// DtypeError.
+/// The stream of random numbers that `key` names: a seed, or a pair of seed and stream
+/// (docs/semantics.md, N11). nullopt unless the rounding is stochastic. Raises DtypeError, and
+/// FormatError if only one of `key` and stochastic rounding is given.
 std::optional<numerics::RandomStream> randomStream(nanobind::handle key,
                                                    numerics::Rounding rounding);
 
-/// n numbers of the stream that `key` names; none where the rounding takes none. Raises as
-/// randomStream.
+/// The first n numbers of the stream that `key` names; empty unless the rounding is stochastic.
+/// Raises as randomStream does.
 std::vector<std::uint32_t> randomBits(nanobind::handle key, numerics::Rounding rounding,
                                       std::size_t n);
 

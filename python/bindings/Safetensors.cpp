@@ -1,7 +1,8 @@
-// octavo.save and octavo.load: arrays and scaled tensors in one safetensors file.
+// octavo.save and octavo.load: arrays and scaled tensors in a safetensors file.
 //
-// A scaled tensor NAME is three tensors: NAME, the elements in their own dtype, packed; NAME_scale;
-// and NAME_outer_scale where its format has one. The metadata's entry "octavo" says which are so:
+// A scaled tensor NAME becomes up to three tensors: NAME, the packed elements in their dtype;
+// NAME_scale; and NAME_outer_scale if the format has an outer scale. The metadata's entry "octavo"
+// lists them:
 // {"NAME": {"format": "mxfp4", "axis": 1}}.
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
@@ -39,7 +40,7 @@ constexpr const char* kMetadataKey = "octavo";
 static std::string scaleName(const std::string& name) { return name + "_scale"; }
 static std::string outerName(const std::string& name) { return name + "_outer_scale"; }
 
-/// What will be written: one code a byte where the file packs them.
+/// A tensor to be written, with one code a byte; writing packs codes of fewer than 8 bits.
 struct Planned {
   std::vector<checkpoint::PlannedTensor> tensors;
   std::vector<Array> arrays;
@@ -60,7 +61,7 @@ static void save(const std::filesystem::path& path, const nb::dict& tensors,
       raise(ErrorClass::Dtype, "tensors: expected names as keys, found {}",
             nb::cast<std::string>(nb::repr(key)));
     const auto name = nb::cast<std::string>(key);
-    // octavo.jax.ScaledArray says what it is as a tensor.
+    // An octavo.jax.ScaledArray has a method that returns a ScaledTensor.
     const nb::object given =
         nb::hasattr(value, "to_tensor") ? value.attr("to_tensor")() : nb::borrow(value);
     if (!nb::isinstance<ScaledTensor>(given)) {
@@ -196,11 +197,14 @@ void bindSafetensors(nb::module_& module) {
       nb::sig("def save(path: str | bytes | os.PathLike[str] | os.PathLike[bytes], tensors: "
               "collections.abc.Mapping[str, typing.Any], *, metadata: "
               "dict[str, str] = {}) -> None"),
-      R"(Writes arrays, ScaledTensor and octavo.jax.ScaledArray to a safetensors file, which appears whole
-or not at all.
+      R"(Writes arrays and scaled tensors to a safetensors file. The file appears whole or not at all.
 
-A scaled tensor "w" is stored as "w" (elements in their own dtype, packed), "w_scale", and
-"w_outer_scale" where its format has one; the metadata says which tensors are so.
+path: of the file, which is replaced if it exists.
+tensors: a mapping from names to arrays, ScaledTensor or octavo.jax.ScaledArray. A scaled tensor "w"
+    becomes "w" (packed elements in their dtype), "w_scale" and, if its format has an outer scale,
+    "w_outer_scale". octavo.load makes one tensor of them again.
+metadata: strings to store in the file's header, by name.
+
 Raises FileError, DtypeError.)");
   module.def(
       "load", [](nb::handle path) { return load(pathOf(path, "path")); }, DefaultFloats(),
@@ -208,9 +212,12 @@ Raises FileError, DtypeError.)");
       nb::sig("def load(path: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> dict[str, "
               "ScaledTensor | "
               "numpy.typing.NDArray[typing.Any]]"),
-      R"(The tensors of a safetensors file by name: arrays, and scaled tensors where octavo.save wrote them.
+      R"(Reads all tensors of a safetensors file.
 
-Raises FileError, which says where a file is damaged and how.)");
+path: of the file.
+
+Returns a dict by name. Scaled tensors that octavo.save wrote are ScaledTensor; all others are NumPy
+arrays. Raises FileError, which names what is damaged and where.)");
 }
 
 } // namespace octavo::python

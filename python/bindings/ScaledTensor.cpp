@@ -103,7 +103,8 @@ ScaledTensor transposed(const ScaledTensor& tensor) {
   return result;
 }
 
-/// The array as codes of `format`: of its dtype, or of its width in unsigned integers.
+/// The array as codes of `format`. Its dtype must be the format's, or an unsigned integer of the
+/// same width.
 static Array codesOf(nb::handle object, const ElementFormat& format, std::string_view name) {
   const Array array = toArray(object, name);
   if (array.format == &format || (format.isNarrow() && array.dtype == "uint8")) {
@@ -140,7 +141,7 @@ Array rowMajorElements(const ScaledTensor& tensor) {
   return elements;
 }
 
-/// Bits that one value takes with its share of the scales, packed.
+/// Bits that a value takes in a file: its packed element and its share of the scales.
 static double bitsPerValue(const ScaledTensor& tensor) {
   const double values = static_cast<double>(tensor.elements.size());
   if (values == 0)
@@ -160,7 +161,8 @@ static std::string repr(const ScaledTensor& tensor) {
       bitsPerValue(tensor));
 }
 
-/// Everything that a tensor is, as Python objects that pickle: codes as unsigned integers.
+/// The tensor's state for pickle: codes and scales as unsigned integers, format, axis, outer scale,
+/// divisor.
 static nb::tuple state(const ScaledTensor& tensor) {
   const auto codes = [](const Array& array) {
     return array.numpy.attr("view")(
@@ -171,7 +173,8 @@ static nb::tuple state(const ScaledTensor& tensor) {
                         tensor.axis, tensor.outer, tensor.divisor);
 }
 
-/// Pickles come from anywhere: a state is checked as other parts are.
+/// The tensor of a pickled state. The state is untrusted: it is checked like the constructor's
+/// arguments.
 static ScaledTensor fromState(const nb::tuple& state) {
   if (state.size() != 6)
     raise(ErrorClass::Shape, "state: expected 6 parts of a ScaledTensor, found {}", state.size());
@@ -204,11 +207,14 @@ void bindScaledTensor(nb::module_& module) {
   const auto array = [](Array ScaledTensor::* member) {
     return [member](const ScaledTensor& tensor) { return (tensor.*member).numpy; };
   };
-  nb::class_<ScaledTensor>(module, "ScaledTensor",
-                           "A tensor of narrow elements on a grid of scales:\n"
-                           "value = element * scale of its block * outer (docs/semantics.md, S1).\n"
-                           "It does not change; what it is made of is shared, not copied.",
-                           nb::is_weak_referenceable())
+  nb::class_<ScaledTensor>(
+      module, "ScaledTensor",
+      R"(A quantized tensor: narrow elements, and a scale for each block of them.
+
+value = element * scale of its block * outer (docs/semantics.md, S1). octavo.quantize makes it,
+dequantize() gives the values as float32, and tensor @ array multiplies (octavo.matmul). A tensor is
+immutable. Slices, transposes and tensors made of existing arrays share memory instead of copying.)",
+      nb::is_weak_referenceable())
       .def(
           "__init__",
           [](ScaledTensor* self, nb::handle elements, nb::handle scales, nb::handle format,
@@ -224,25 +230,33 @@ void bindScaledTensor(nb::module_& module) {
                   "numpy.typing.ArrayLike, format: str | ScaledFormat, *, axis: int = -1, outer: "
                   "float = 1.0) -> "
                   "None"),
-          "A tensor of parts that exist: elements and scales in the format's dtypes, or their "
-          "codes "
-          "in uint8,\none code a byte. scales has the shape of the grid of blocks.\n"
-          "Raises FormatError, DtypeError, ShapeError.")
+          R"(Makes a tensor of existing elements and scales, without copying them.
+
+elements: in the dtype of the format's elements, or their codes in uint8, one code a byte.
+scales: in the dtype of the format's scales, or their codes in uint8; one for each block, in the
+    shape of the grid of blocks.
+format: a scaled format or its name.
+axis: the axis that a product contracts.
+outer: the scale of the whole tensor: finite, at least 0, and 1 unless the format has an outer scale.
+
+Raises FormatError, DtypeError, ShapeError.)")
       .def_prop_ro("elements", array(&ScaledTensor::elements),
                    nb::sig("def elements(self) -> numpy.typing.NDArray[typing.Any]"),
-                   "The elements, one a byte, in the dtype of the element format; read-only.")
+                   "The elements in the dtype of the element format, one a byte, of the tensor's "
+                   "shape. Read-only.")
       .def_prop_ro(
           "codes",
           [](const ScaledTensor& tensor) { return tensor.elements.numpy.attr("view")("uint8"); },
           nb::sig("def codes(self) -> numpy.typing.NDArray[numpy.uint8]"),
-          "The elements' codes, one a byte: the same memory as elements, in uint8, which libraries "
-          "that do\nnot know ml_dtypes take; read-only.")
+          "The elements' codes as uint8, one a byte: the memory of `elements` for libraries that "
+          "do not "
+          "know\nml_dtypes. Read-only.")
       .def_prop_ro("scales", array(&ScaledTensor::scales),
                    nb::sig("def scales(self) -> numpy.typing.NDArray[typing.Any]"),
-                   "The scales, one a block, in the dtype of the scale format; read-only.")
+                   "The scales in the dtype of the scale format, one for each block. Read-only.")
       .def_prop_ro(
           "outer", [](const ScaledTensor& tensor) { return static_cast<double>(tensor.outer); },
-          DefaultFloats(), "The scale of the whole tensor; 1 where the format has none.")
+          DefaultFloats(), "The scale of the whole tensor; 1 if the format has no outer scale.")
       .def_prop_ro(
           "format", [](const ScaledTensor& tensor) { return tensor.format; },
           nb::rv_policy::reference, "The scaled format.")
@@ -264,7 +278,7 @@ void bindScaledTensor(nb::module_& module) {
             return nb::module_::import_("numpy").attr("dtype")("float32");
           },
           nb::for_getter(nb::sig("def dtype(self) -> numpy.dtype[numpy.float32]")),
-          "The dtype of the values, float32; that of the codes is elements.dtype.")
+          "The dtype of the values: float32. `elements.dtype` is the dtype of the elements.")
       .def_prop_ro(
           "block",
           [](const ScaledTensor& tensor) { return nb::tuple(nb::cast(tensor.type.block)); },
@@ -275,17 +289,19 @@ void bindScaledTensor(nb::module_& module) {
             return tensor.elements.size() + tensor.scales.size() * tensor.type.scale->bytes() +
                    (tensor.type.hasOuterScale ? sizeof(float) : 0);
           },
-          "Bytes in memory, where an element takes a byte; bits_per_value is what it takes packed.")
+          "Bytes in memory, where each element takes a byte. bits_per_value is the size in a file.")
       .def_prop_ro(
           "bits_per_value", &bitsPerValue,
-          "Bits that a value takes in a file, where elements are packed, with its share of "
-          "the scales.")
+          "Bits that a value takes in a file: its packed element and its share of the scales.")
       .def(
           "dequantize", &dequantizeTo, DefaultFloats(), nb::kw_only(), nb::arg("out") = nb::none(),
           nb::sig("def dequantize(self, *, out: numpy.typing.NDArray[numpy.float32] | None = None) "
                   "-> numpy.typing.NDArray[numpy.float32]"),
-          "The values, each rounded once to float32 (docs/semantics.md, S1), in `out` if it is\n"
-          "given. Raises DtypeError, ShapeError.")
+          R"(The values as float32, each rounded once (docs/semantics.md, S1).
+
+out: a float32 NumPy array of the tensor's shape to write to; None makes a new array.
+
+Returns the array written to. Raises DtypeError, ShapeError.)")
       .def_prop_ro(
           "T",
           [](const ScaledTensor& tensor) {
@@ -296,15 +312,20 @@ void bindScaledTensor(nb::module_& module) {
                     text(tensor.shape()));
             return transposed(tensor);
           },
-          "The matrix transposed, of the same memory.")
-      .def_prop_ro("mT", &transposed, "The last two axes exchanged, of the same memory.")
+          "The transposed matrix, in the same memory. Raises ShapeError unless there are two axes.")
+      .def_prop_ro("mT", &transposed,
+                   "The tensor with its last two axes exchanged, in the same memory.")
       .def(
           "__getitem__", &indexed, DefaultFloats(), nb::arg("key").none(),
           nb::sig("def __getitem__(self, key: int | slice | types.EllipsisType | tuple[int | slice "
                   "| types.EllipsisType, ...], /) -> ScaledTensor"),
-          "A part, of the same memory. Slices begin and end on the edges of blocks; an axis that "
-          "has one\nscale as a whole (per row, per tensor) is cut anywhere. An index takes an axis "
-          "whose blocks have\nextent 1. Raises ShapeError, IndexError.")
+          R"(A part of the tensor, in the same memory.
+
+key: integers, slices with step 1, and `...`. A slice begins and ends at block boundaries, unless one
+    scale covers the whole axis (per row, per tensor). An integer removes its axis, so blocks must
+    have extent 1 along that axis.
+
+Raises ShapeError, IndexError.)")
       .def(
           "__len__",
           [](const ScaledTensor& tensor) {
@@ -315,19 +336,19 @@ void bindScaledTensor(nb::module_& module) {
           DefaultFloats())
       .def("__eq__", &areEqual, DefaultFloats(), nb::arg("other"), nb::is_operator(),
            nb::sig("def __eq__(self, other: object, /) -> bool"),
-           "Whether format, axis and every code are the same.")
+           "Whether the format, the axis, the outer scale and every code are the same.")
       .def(
           "__matmul__", [](nb::handle a, nb::handle b) { return matmul(a, b); }, DefaultFloats(),
           nb::arg("b"),
           nb::sig("def __matmul__(self, b: ScaledTensor | numpy.typing.ArrayLike, /) -> "
                   "numpy.typing.NDArray[numpy.float32]"),
-          "octavo.matmul(self, b)")
+          "octavo.matmul(self, b).")
       .def(
           "__rmatmul__", [](nb::handle b, nb::handle a) { return matmul(a, b); }, DefaultFloats(),
           nb::arg("a"),
           nb::sig("def __rmatmul__(self, a: numpy.typing.ArrayLike, /) -> "
                   "numpy.typing.NDArray[numpy.float32]"),
-          "octavo.matmul(a, self)")
+          "octavo.matmul(a, self).")
       .def(
           "__array__",
           [](const ScaledTensor&, nb::args, nb::kwargs) -> nb::object {
@@ -338,7 +359,8 @@ void bindScaledTensor(nb::module_& module) {
           DefaultFloats(),
           nb::sig("def __array__(self, *args: typing.Any, **kwargs: typing.Any) -> "
                   "typing.NoReturn"),
-          "Raises DtypeError: an array would have the size of the values, unasked.")
+          "Raises DtypeError. NumPy never dequantizes a tensor implicitly; dequantize() does it "
+          "explicitly.")
       .def("__getstate__", &state, DefaultFloats(),
            nb::sig("def __getstate__(self) -> tuple[typing.Any, ...]"))
       .def(
@@ -350,7 +372,7 @@ void bindScaledTensor(nb::module_& module) {
           nb::sig("def __setstate__(self, state: tuple[typing.Any, ...], /) -> None"))
       .def("__repr__", &repr, DefaultFloats())
       .attr("__hash__") = nb::none();
-  // array @ tensor is this class's, and array + tensor nobody's: NumPy would make an array of it.
+  // NumPy must leave `array @ tensor` to __rmatmul__ and raise TypeError for `array + tensor`.
   nb::type<ScaledTensor>().attr("__array_ufunc__") = nb::none();
 }
 

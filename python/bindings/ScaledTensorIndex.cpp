@@ -1,4 +1,4 @@
-// tensor[...]: parts of a scaled tensor, where blocks stay whole.
+// ScaledTensor.__getitem__: parts of a tensor that consist of whole blocks.
 #include "python/bindings/Errors.h"
 #include "python/bindings/ScaledTensor.h"
 
@@ -8,7 +8,7 @@ namespace octavo::python {
 
 namespace nb = nanobind;
 
-/// The key as one index or slice an axis.
+/// The key as a list with one index or slice for each axis.
 static std::vector<nb::object> onePerAxis(nb::handle key, std::size_t rank) {
   std::vector<nb::object> given;
   if (nb::isinstance<nb::tuple>(key))
@@ -32,12 +32,13 @@ static std::vector<nb::object> onePerAxis(nb::handle key, std::size_t rank) {
   return keys;
 }
 
-/// Arrays have __index__ too, which only those of one integer answer.
+/// Whether the object is an array or a list. Its __index__, if it has one, may raise: an array has
+/// the method, but only an array of one integer answers.
 static bool isArray(nb::handle key) { return nb::hasattr(key, "__len__"); }
 
 ScaledTensor indexed(const ScaledTensor& tensor, nb::handle key) {
   const Shape& shape = tensor.shape();
-  // On axes as long as can be, a block shows whether it is the whole axis.
+  // On very long axes, a block that spans the whole axis differs from every block of fixed extent.
   constexpr std::int64_t kLong = std::numeric_limits<std::int64_t>::max();
   const Shape extents = scaledType(*tensor.format, Shape(shape.size(), kLong), tensor.axis).block;
   nb::list elementKeys, scaleKeys;
@@ -66,7 +67,7 @@ ScaledTensor indexed(const ScaledTensor& tensor, nb::handle key) {
                        : isWhole   ? nb::slice(0, 1)
                                    : nb::slice(start / block, (stop + block - 1) / block));
     } else if (PyIndex_Check(keys[axis].ptr()) && !isArray(keys[axis]) &&
-               !PyBool_Check(keys[axis].ptr())) { // a mask of no axes to NumPy
+               !PyBool_Check(keys[axis].ptr())) { // NumPy treats a bool as a mask
       std::int64_t index = PyNumber_AsSsize_t(keys[axis].ptr(), PyExc_IndexError);
       if (index == -1 && PyErr_Occurred())
         throw nb::python_error();
@@ -91,7 +92,7 @@ ScaledTensor indexed(const ScaledTensor& tensor, nb::handle key) {
     }
   }
   const auto partOf = [](const Array& array, nb::list keys) {
-    // An ellipsis keeps it an array where every axis has an index.
+    // With an ellipsis NumPy returns an array, not a scalar, even if every axis has an index.
     keys.append(nb::ellipsis());
     return toArray(array.numpy[nb::tuple(keys)], "array");
   };

@@ -1,4 +1,4 @@
-// Ctrl-C while octavo works without Python's lock.
+// Ctrl-C while octavo runs without Python's lock.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,12 +12,12 @@
 
 namespace octavo::python {
 
-/// Whether this is the thread that handles signals. Needs no lock: a thread that asked for Python's
-/// while Python is ending would end the process.
+/// Whether this is the thread that handles signals. It does not need Python's lock: a thread that
+/// requests the lock while Python ends is terminated.
 inline bool handlesSignals() { return ::gettid() == ::getpid(); }
 
-/// Python's handlers are asked in the thread that called, others only look whether it was told to
-/// stop.
+/// Runs Python's signal handlers in the thread that made the call. Other threads only read whether
+/// a handler has raised.
 class Signals {
 public:
   bool areRaised() {

@@ -68,7 +68,7 @@ candidatesOf(const std::vector<std::string>& names,
   return candidates;
 }
 
-/// What trials take, of which weights are bound.
+/// The arguments of the program under trial, and its bound weights.
 class BoundTrials : public Signature {
 public:
   BoundTrials(const FormatTrials& trials, std::vector<std::optional<Value>> bound)
@@ -85,7 +85,8 @@ private:
   std::vector<std::optional<Value>> values;
 };
 
-/// Python's callables, called from octavo. What one raises ends the search and is raised again.
+/// Calls Python's callables from the search. An exception of a callable ends the search and is
+/// thrown again.
 class Callables {
 public:
   Callables(nb::object metric, nb::object progress)

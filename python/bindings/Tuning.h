@@ -1,4 +1,4 @@
-// octavo.tune.
+// octavo.tune as a function of octavo._programs.
 #pragma once
 
 #include <nanobind/nanobind.h>
