@@ -1,5 +1,5 @@
-"""Signatures of the extension's functions: nanobind has them as text only, where inspect, editors and
-help() do not look, and its functions take no attributes."""
+"""Signatures of the extensions' functions for inspect, editors and help(). nanobind stores a signature only
+as text in an attribute of its own, and its functions accept no new attributes."""
 import ast
 import inspect
 from collections.abc import Callable, Iterable
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def _signature(function: Any) -> inspect.Signature:
-    """The signature that nanobind has as text: "def f(x: int = 1) -> str"."""
+    """Parses the signature that nanobind stores as text, such as "def f(x: int = 1) -> str"."""
     text = function.__nb_signature__[0][0]
     node = ast.parse(text + ": ...").body[0]
     assert isinstance(node, ast.FunctionDef)
@@ -41,8 +41,8 @@ def _described(function: Any, module: str) -> Callable[..., Any]:
 
 
 def describe(namespace: dict[str, Any], names: Iterable[str]) -> None:
-    """Gives signatures to those names of a module that come from the extension. A class has it as an
-    attribute; a function becomes one of the module's own, which also pickles."""
+    """Adds signatures to the names of a module that an extension defines. A class gets an attribute. A function
+    is replaced by a Python function of the module, which can also be pickled."""
     for name in names:
         thing = namespace[name]
         if isinstance(thing, type):

@@ -1,4 +1,4 @@
-"""The trees that a function took, of what JAX lowered or exported."""
+"""Arguments that are trees: of a function that JAX lowered or exported, to the arrays of its program."""
 from __future__ import annotations
 
 import re
@@ -10,8 +10,8 @@ __all__ = ["InputTrees", "input_trees", "leaves_left_out"]
 
 
 class _Input:
-    """One argument of the function: its tree, and of each leaf the number of the program's argument;
-    None, where JAX left it out, since the function does not use it."""
+    """An argument of the function: its tree, and for each leaf the index of the program's argument. The index is
+    None if JAX dropped the leaf because the function does not use it."""
 
     def __init__(self, tree: Any, numbers: list[int | None]) -> None:
         self.tree = tree
@@ -30,13 +30,13 @@ class _Input:
 
 
 class InputTrees:
-    """Passes a program the arguments of the function that it was, where these have no array or one that
-    JAX left out, which the program does not know."""
+    """Converts the arguments of a function to those of its program. They differ if an argument has no array,
+    or has a leaf that JAX dropped."""
 
     def __init__(self, positional: list[_Input], named: dict[str, _Input], names: list[str],
                  bound: Sequence[bool]) -> None:
         self._positional = positional
-        # Of those by position as JAX's names of their arrays begin.
+        # An argument by position is called by the root of the names that JAX gave its leaves.
         self._named = {re.split(r"[.\[]", names[each.numbers[0]])[0]: each for each in positional if each.numbers}
         self._named |= named
         self._names = names
@@ -46,8 +46,8 @@ class InputTrees:
         self._states = names[count:]
 
     def passed(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """What the program takes for these arguments; themselves, where they are not what the function
-        took, as other forms of a call are."""
+        """The arguments of the program for a call of the function. Returns the arguments unchanged unless they
+        have the function's trees: a call may also name the program's arguments directly."""
         rest = dict(named)
         by_number: dict[int, Any] = {}
         by_position = self._positional
@@ -56,7 +56,7 @@ class InputTrees:
                 by_number.update(zip(each.numbers, each.leaves(rest.pop(name))))
                 by_position = [other for other in by_position if other is not each]
         states = sum(name not in named for name in self._states)
-        # Trees whose arrays are all bound may be left out.
+        # The call may omit trees whose arrays are all bound.
         open_ones = [each for each in by_position if not each.numbers or self._is_open(each)]
         for taken in (by_position, open_ones):
             if len(args) == len(taken) + states and all(
@@ -73,7 +73,7 @@ class InputTrees:
 
 
 class _Function:
-    """What a function took that JAX lowered or exported."""
+    """The arguments of a function that JAX lowered or exported."""
 
     def __init__(self, tree: Any, kept: Sequence[int]) -> None:
         numbers = {leaf: number for number, leaf in enumerate(sorted(kept))}
@@ -103,8 +103,8 @@ def _function(program: Any, function: str) -> _Function | None:
 
 
 def leaves_left_out(program: Any, function: str, given: Mapping[str, Any]) -> set[str]:
-    """The names of leaves of the trees given that JAX left out of an argument of such a tree. Arguments
-    have no names here, so that another one of the same tree may have them."""
+    """The names of leaves in `given` that JAX dropped from the program. Arguments have no names here: a leaf
+    counts as dropped if any argument with the same tree lacks it."""
     found = _function(program, function)
     if found is None:
         return set()
@@ -121,13 +121,16 @@ def leaves_left_out(program: Any, function: str, given: Mapping[str, Any]) -> se
 
 
 def input_trees(program: Any, function: str, arguments: Sequence[tuple[Any, ...]]) -> InputTrees | None:
-    """Of a program with these arguments (name, shape, type, whether it is bound) that JAX lowered or
-    exported; None where it takes each array of the function's, in its order."""
+    """The conversion of arguments for a program that JAX lowered or exported; None if the program takes exactly
+    the function's arrays in their order.
+
+    arguments: of the program, each (name, shape, type, whether it is bound).
+    """
     found = _function(program, function)
     if found is None:
         return None
     names = [name for name, *_ in arguments]
-    # What is not the function's is state that a recipe appends; else arguments are in no known order.
+    # Further arguments must be states that a recipe appended; otherwise the order is unknown.
     if len(names) < found.count or not all(
             name.startswith("octavo.") or name.removesuffix(".scales") in names for name in names[found.count:]):
         return None

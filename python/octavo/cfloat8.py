@@ -1,5 +1,5 @@
-"""Tesla's CFloat8: codes of 8 bits whose exponent bias is a setting of 6 bits. octavo's formats have one
-bias, and the scale of the tensor, a power of two, says the others (docs/semantics.md, S20)."""
+"""Tesla's CFloat8: 8-bit codes whose exponent bias is a 6-bit setting. octavo's CFloat8 formats have a fixed
+bias; a power of two as the scale of the tensor expresses any other bias (docs/semantics.md, S20)."""
 from __future__ import annotations
 
 import operator
@@ -15,7 +15,7 @@ __all__ = ["cfloat8_bias", "from_cfloat8"]
 
 _NAMES = ("cfloat8_1_4_3", "cfloat8_1_5_2")
 _BIASES = range(64)
-_BYTE_OF_ONE = 127  # of E8M0
+_BYTE_OF_ONE = 127  # the E8M0 code of the scale 1
 
 
 def _element(format: str | ElementFormat) -> ElementFormat:
@@ -38,11 +38,13 @@ def _with_shape(codes: Any) -> Any:
 
 
 def from_cfloat8(codes: numpy.typing.ArrayLike, format: str | ElementFormat, *, bias: SupportsIndex) -> ScaledTensor:
-    """CFloat8 codes under an exponent bias, as a tensor whose one scale is 2**(the format's bias - bias).
+    """Makes a tensor of CFloat8 codes and their exponent bias. Its one scale is 2**(format's bias - bias).
 
-    codes: uint8, any shape, not copied. format: "cfloat8_1_4_3" or "cfloat8_1_5_2". bias: 0 to 63.
+    codes: uint8 of any shape; the tensor shares their memory.
+    format: "cfloat8_1_4_3" or "cfloat8_1_5_2".
+    bias: the exponent bias of the codes, an integer from 0 to 63.
 
-    Raises FormatError (format, bias), DtypeError, ShapeError.
+    Raises FormatError for another format or bias, DtypeError, ShapeError.
     """
     element = _element(format)
     try:
@@ -58,12 +60,13 @@ def from_cfloat8(codes: numpy.typing.ArrayLike, format: str | ElementFormat, *, 
 
 
 def cfloat8_bias(tensor: ScaledTensor) -> int:
-    """The exponent bias under which CFloat8 hardware reads ``tensor.codes`` as the tensor's values.
+    """The exponent bias with which CFloat8 hardware reads ``tensor.codes`` as the tensor's values.
 
-    tensor: of the format "cfloat8_1_4_3_tensor" or "cfloat8_1_5_2_tensor".
+    tensor: a ScaledTensor of the format "cfloat8_1_4_3_tensor" or "cfloat8_1_5_2_tensor".
 
-    Raises DtypeError, FormatError (another format, or a scale that no bias of 6 bits gives;
-    ``octavo.quantize(x, format, preset="tesla")`` makes none that is too small or NaN), ShapeError (no values).
+    Raises DtypeError for another object, ShapeError for a tensor without values, and FormatError for another
+    format or a scale that no bias from 0 to 63 expresses. Scales that
+    ``octavo.quantize(x, format, preset="tesla")`` makes are neither too small nor NaN.
     """
     found: Any = tensor
     if not isinstance(found, ScaledTensor):

@@ -32,50 +32,57 @@ _signatures.describe(globals(), ["Checkpoint"])
 
 
 def open(path: _Path, layout: str | None = None) -> Checkpoint:
-    """Opens a folder of safetensors shards with its config.json, or one safetensors file.
+    """Opens a checkpoint. It reads and checks names, shapes and dtypes, but no values.
 
-    layout: how to read it, where its configuration does not say or says otherwise
-        (`octavo checkpoint layouts` lists them).
+    path: a folder of safetensors shards with its config.json, or a safetensors file.
+    layout: the layout of the quantized weights (`octavo checkpoint layouts` lists them); None detects it
+        from the configuration and the tensors.
 
-    Names, shapes and scales' places are read and checked; values are not. Raises FileError, also
-    where it is quantized in a way that octavo cannot read and no layout is named, and FormatError
-    for a layout that does not exist.
+    Raises FileError if the checkpoint cannot be read, or if it is quantized in a way that octavo does not
+    know and `layout` is None. Raises FormatError for an unknown layout.
     """
     return Checkpoint(path, layout)
 
 
 def config(checkpoint: Checkpoint) -> dict[str, Any] | None:
-    """config.json as Python has it; None where there is none."""
+    """The content of the checkpoint's config.json; None if there is no such file.
+
+    checkpoint: what octavo.checkpoint.open returned.
+    """
     values: dict[str, Any] | None = json.loads(checkpoint.config_json)
     return values
 
 
 def lint(path: _Path, readers: Sequence[str] = ()) -> list[Finding]:
-    """What `octavo checkpoint lint` finds, errors first; a damaged checkpoint raises no error.
+    """Checks a checkpoint, values included, as `octavo checkpoint lint` does.
 
-    readers: programs whose ways with it are told too: "vllm", "transformers", "sglang", "trtllm".
+    path: as for octavo.checkpoint.open.
+    readers: programs that will load the checkpoint; problems that only they have are reported too. Known are
+        "vllm", "transformers", "sglang" and "trtllm".
 
-    Raises FileError where nothing can be opened, FormatError for an unknown reader.
+    Returns the findings, errors first. Damage is a finding, not an exception. Raises FileError if no
+    checkpoint can be opened, FormatError for an unknown reader.
     """
     return lint_checkpoint(path, list(readers))
 
 
 def write(path: _Path, weights: Mapping[str, ScaledTensor | ArrayLike],
           layout: str = "compressed-tensors", config: Mapping[str, Any] | None = None) -> list[Finding]:
-    """Writes a checkpoint: model.safetensors and config.json in a new folder.
+    """Writes a checkpoint: model.safetensors and config.json in a new folder. Files appear whole or not at all.
 
-    weights: by name ("model.layers.0.mlp.up_proj.weight"); a ScaledTensor of blocks along its last
-        axis is spelled as the layout has it, an array is stored as it is.
-    layout: "compressed-tensors", "modelopt", ... (`octavo checkpoint layouts` lists which spells
-        what).
+    path: the folder to make.
+    weights: by name ("model.layers.0.mlp.up_proj.weight"). A ScaledTensor with blocks along its last axis is
+        stored as the layout stores quantized weights; an array is stored unchanged.
+    layout: "compressed-tensors", "modelopt", ...; `octavo checkpoint layouts` lists the layouts and the
+        formats that each can store.
     config: the model's config.json, to which the layout's quantization is added.
 
-    Returns what is not stored as it was given; nothing mostly. A layout that stores the inverse of
-    an outer scale (compressed-tensors' NVFP4) has for about one in seven only a nearest one, and
-    values come back changed by at most 2.4e-7 of themselves: rounded-divisor. Weights quantized
-    with that layout's preset, whose outer scale is an inverse, are always stored exactly: with the
-    very divisor that the library computes. So are weights of a checkpoint that has divisors.
+    Returns a finding for each weight whose stored values differ from the given ones; usually none. They differ
+    if the layout stores the inverse of an outer scale (compressed-tensors' NVFP4) and no float32 has that
+    inverse, as for about one scale in seven. The stored values are then off by at most 2.4e-7 of
+    themselves (rounded-divisor). Two kinds of weights are always exact: those quantized with the layout's preset,
+    which computes the inverse as the library does, and those read from a checkpoint that stores inverses.
 
-    Files appear whole or not at all. Raises FileError, FormatError, DtypeError, ShapeError.
+    Raises FileError, FormatError, DtypeError, ShapeError.
     """
     return write_checkpoint(path, dict(weights), layout, json.dumps(dict(config or {})))

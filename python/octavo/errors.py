@@ -1,30 +1,31 @@
-"""What octavo raises: each says what is wrong, what was found, and what to do."""
+"""The exceptions of octavo. Each message says what is wrong, what was found and what to do."""
 
 
 class Error(Exception):
-    """The base of every error that octavo raises on purpose."""
+    """The base class of all exceptions of octavo."""
 
 
 class FormatError(Error, ValueError):
-    """A name that nothing has (format, rule, rounding, ...), or a format that cannot do this."""
+    """An unknown name (of a format, a scale rule, a rounding, ...), a value out of range, or a format that the
+    call does not support."""
 
 
 class DtypeError(Error, TypeError):
-    """An array whose dtype, or an object whose type, is not one that the call takes."""
+    """An array with a dtype, or an object of a type, that the call does not take."""
 
 
 class ShapeError(Error, ValueError):
-    """A shape, an axis or an index that does not fit."""
+    """A shape, an axis or an index that does not fit the other arguments."""
 
 
 class NonFiniteError(Error, ValueError):
-    """NaN or infinity in values that are to be quantized, when a weight is bound or a program runs, too; the
-    message has the first one's index where it is known."""
+    """NaN or infinity in values to be quantized: by a call, when a weight is bound, or when a program runs.
+    The message names the index of the first such value if it is known."""
 
 
 class FileError(Error, ValueError):
-    """A file that is damaged, holds something else, or cannot be written."""
+    """A file that is damaged, holds something else than expected, or cannot be read or written."""
 
 
 class ProgramError(Error, ValueError):
-    """A program that cannot be read or compiled, an unknown or missing argument, or a run that failed."""
+    """A program that cannot be read or compiled, an unknown or missing argument of a program, or a failed run."""

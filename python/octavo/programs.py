@@ -1,4 +1,4 @@
-"""Programs of StableHLO, compiled and called like functions."""
+"""StableHLO programs as Python functions: compile, calibrate, load and call them."""
 from __future__ import annotations
 
 import json
@@ -24,8 +24,13 @@ __all__ = ["Argument", "Dot", "LoadedProgram", "OtherProduct", "Program", "Resul
 
 @dataclass(frozen=True)
 class Argument:
-    """What a program takes: its name, its shape (None for an extent that may be any), its type as
-    text, and whether it was bound when the program was compiled."""
+    """An argument of a program.
+
+    name: by which a call can pass it.
+    shape: None stands for an open extent.
+    type: the StableHLO type as text.
+    is_bound: whether ``weights=`` of ``octavo.compile`` has bound it, so that calls omit it.
+    """
     name: str
     shape: tuple[int | None, ...]
     type: str
@@ -34,8 +39,13 @@ class Argument:
 
 @dataclass(frozen=True)
 class Result:
-    """What a program gives: its name, its shape (None for an extent that arguments decide), NumPy's
-    name of its dtype, and its type as text."""
+    """A result of a program.
+
+    name: of the result.
+    shape: None stands for an extent that depends on the arguments.
+    dtype: NumPy's name of the array's dtype.
+    type: the StableHLO type as text.
+    """
     name: str
     shape: tuple[int | None, ...]
     dtype: str
@@ -44,8 +54,14 @@ class Result:
 
 @dataclass(frozen=True)
 class Dot:
-    """What ``quantize`` made of a dot: its name in the source, its sizes (MxNxK), whether it became
-    narrow, the scaled formats of its sides (None: as it was), and why."""
+    """A dot (matrix product) of a program, and whether it was quantized.
+
+    name: in the program's source.
+    sizes: "MxNxK".
+    is_quantized: whether it multiplies in a scaled format.
+    lhs, rhs: the scaled formats of its operands; None if the operand is not quantized.
+    reason: why it was quantized or left alone.
+    """
     name: str
     sizes: str
     is_quantized: bool
@@ -56,28 +72,37 @@ class Dot:
 
 @dataclass(frozen=True)
 class OtherProduct:
-    """A product that is no dot, so that ``quantize`` left it wide: its name in the source, and what it
-    is instead."""
+    """A product that ``quantize`` left alone because it is not a dot, such as a grouped convolution.
+
+    name: in the program's source.
+    reason: what it is, and why octavo does not treat it as a dot.
+    """
     name: str
     reason: str
 
 
 class LoadedProgram:
-    """A program that can be called. Called with its open arguments by position or by name, it gives a
-    NumPy array, or a tuple of them where it has several results. Any number of threads may call it.
+    """A compiled program, called like a function: ``program(x, y)`` or ``program(x=x, y=y)``.
 
-    Arguments are NumPy arrays, tensors of torch, JAX arrays on the CPU, and ScaledTensor where the
-    program takes one; row-major arrays of the right dtype are not copied. Trees of them (mappings,
-    lists, tuples) stand for the arguments that JAX named after their leaves: ``program(params, x)``
-    gives ``params['w']`` and ``x``, and so does ``program(params=params, x=x)``. ``out`` is an array, or a
-    tuple of one a result, that the results are written to: row-major, of their dtypes and shapes,
-    sharing no memory with the arguments.
+    A call takes the arguments that are not bound, and returns a NumPy array, or a tuple of arrays if the
+    program has several results. Threads may call it concurrently.
 
-    A call raises ShapeError for a shape that the program does not take, by itself or beside those of
-    other arguments, DtypeError for a dtype, NonFiniteError for values that its quantizations refuse,
-    and ProgramError for arguments that are missing or too many and a run that fails."""
+    Arguments are NumPy arrays, torch tensors, JAX arrays on the CPU, or ScaledTensor if the program takes one.
+    Row-major arrays of the right dtype are not copied. A tree of arrays (mapping, list, tuple) stands for
+    the arguments that JAX named after its leaves: ``program(params, x)`` and ``program(params=params, x=x)``
+    pass ``params['w']`` and ``x``.
 
-    # JAX's tree of what the function gave before a recipe added results; None: an array or a tuple.
+    ``out`` is an array to write the result to, or a tuple with an array for each result. These arrays must be
+    row-major, have the results' dtypes and shapes, and share no memory with the arguments.
+
+    A call raises
+    ShapeError for a shape that the program does not take, or that contradicts another argument's;
+    DtypeError for a dtype that the program does not take;
+    NonFiniteError for NaN or infinity that a quantization refuses;
+    ProgramError for missing or surplus arguments, and for a run that fails.
+    """
+
+    # The tree of the JAX function's results, without those that a recipe added; None for an array or a tuple.
     _own_tree: Any = None
 
     def __init__(self, called: _Loaded | _Compiled) -> None:
@@ -88,17 +113,17 @@ class LoadedProgram:
 
     @property
     def function(self) -> str:
-        """The name of its function."""
+        """The name of the program's function."""
         return self._called.function
 
     @property
     def arguments(self) -> list[Argument]:
-        """All arguments, in their order; of a program that was loaded, those that are not bound."""
+        """The arguments in their order. A loaded program lists only those that are not bound."""
         return [Argument(*row) for row in self._called.arguments]
 
     @property
     def results(self) -> list[Result]:
-        """What it gives, in its order."""
+        """The results in their order."""
         return [Result(*row) for row in self._called.results]
 
     def __repr__(self) -> str:
@@ -111,10 +136,13 @@ class LoadedProgram:
 
 
 class Program(LoadedProgram):
-    """A program that was compiled in this process: what it was made of can be asked. One that JAX
-    lowered or exported gives what its function gave, a tree, with arrays in the leaves, and takes
-    such a tree for ``out``, too; one that has more results, as a recipe's states are, gives them all in
-    one tuple."""
+    """A program that ``octavo.compile`` compiled. It is called as a LoadedProgram, and can also report how its dots
+    were quantized and compiled.
+
+    If JAX lowered or exported the program, a call returns the tree that the JAX function returns, with NumPy
+    arrays as leaves; ``out`` may be such a tree. If a recipe added results (states), a call returns all
+    results in one tuple.
+    """
 
     _called: _Compiled
 
@@ -136,11 +164,11 @@ class Program(LoadedProgram):
         return self._tree.unflatten([given] if self._tree.num_leaves == 1 else given)
 
     def _arrays(self, out: Any) -> Any:
-        """One array or a tuple of them, of a tree of those that results are written to."""
+        """The arrays of ``out``, a tree, in the order of the results: one array or a tuple."""
         assert self._tree is not None
         try:
             leaves = self._tree.flatten_up_to(out)
-        except ValueError:  # of another structure
+        except ValueError:  # the tree has another structure
             if isinstance(out, np.ndarray) or type(out) in (tuple, list) and all(
                     isinstance(each, np.ndarray) for each in out):
                 return out
@@ -152,19 +180,23 @@ class Program(LoadedProgram):
 
     @property
     def dots(self) -> list[Dot]:
-        """What became of each dot, in the order of the program; empty without ``quantize``."""
+        """The dots in the order of the program; empty if the program was compiled without ``quantize`` and
+        ``recipe``."""
         return [Dot(*row) for row in self._called.dots]
 
     @property
     def others(self) -> list[OtherProduct]:
-        """The products that are no dots, in the order of the program; empty without ``quantize``."""
+        """The products that are not dots, in the order of the program; empty if the program was compiled without
+        ``quantize`` and ``recipe``."""
         return [OtherProduct(*row) for row in self._called.others]
 
     def dot_widths(self) -> dict[str, Any]:
-        """Which dots of what was compiled multiply scaled tensors, and what keeps those that look narrow
-        from it: what ``octavo explain --json`` says (docs/commands/explain.md), but the name of the
-        program. Dots that ``recover_scaled=True`` would have multiply scaled tensors count as narrow, as
-        there."""
+        """Which dots of the compiled program multiply in a scaled format, and what prevents that for dots whose
+        operands come from narrow values.
+
+        Returns the output of ``octavo explain --json`` (docs/commands/explain.md) without the program's name. As
+        there, a dot that ``recover_scaled=True`` would convert counts as narrow.
+        """
         found: dict[str, Any] = json.loads(self._called.dot_widths())
         return found
 
@@ -173,18 +205,23 @@ class Program(LoadedProgram):
                    exclude: str = "", parameters: str = "", min_size: int = 0,
                    both_activations: bool = False, calibration: Any = None, range: str = "",
                    **named: Any) -> dict[str, Any]:
-        """Where the error comes from if the program's dots are quantized so: what ``octavo run --compare
-        f32 --per-op --json`` has under ``per_op`` (docs/commands/run.md), on these arguments, which are
-        those of a call. ``dots`` in it is a list of dicts, one a dot, in the order of the program, with
-        the SQNR (dB) of its result, alone and with the errors of the dots before it, and of both
-        operands, their amax, the shares of their elements that
-        saturated and underflowed, and ``share``, the dot's share of the final error; None where there is
-        no figure. ``quantize`` or ``recipe`` and the options after them are those of ``octavo.compile``,
-        and what was bound there is a weight.
+        """Measures how much of the program's error each dot would cause if it were quantized.
 
-        The program is one compiled without them. It runs three times and once for each quantized dot.
-        Raises ProgramError where no dot is quantized, too, and what a call and ``octavo.compile``
-        raise."""
+        args, named: the arguments of a call.
+        quantize, recipe, activations, rule, non_finite, preset, match, exclude, parameters, min_size,
+        both_activations, calibration, range: as in ``octavo.compile``. The program itself must be compiled
+        without them. Arguments that ``weights=`` has bound are weights.
+
+        Returns the value of ``per_op`` in ``octavo run --compare f32 --per-op --json`` (docs/commands/run.md). Its
+        list ``dots`` has a dict for each dot, in the order of the program:
+        the SQNR of the dot's result in dB, with its own error alone and with the errors of earlier dots;
+        for both operands the SQNR, the amax, and the shares of elements that saturated and underflowed;
+        ``share``, the dot's share of the final error.
+        A figure that does not exist is None.
+
+        The program runs three times, and once for each quantized dot. Raises the errors of a call and of
+        ``octavo.compile``, and ProgramError if no dot is quantized.
+        """
         dots = _dot_options(quantize, recipe, activations, rule, non_finite, preset, match, exclude,
                             parameters, min_size, both_activations, calibration, range)
         if dots is None:
@@ -195,22 +232,28 @@ class Program(LoadedProgram):
         return found
 
     def explain(self) -> dict[str, Any]:
-        """What it was compiled to: the numbers of operations, kernels and products, the bytes that it
-        works on, and under ``interpreted`` what the interpreter evaluates, where and why. A reason
-        under ``interpreted_whole`` says that all of it is interpreted. ``open_extents`` says of a
-        program that leaves extents open whether it runs on any number of items, whose bytes are then
-        those of one, or is compiled for each set of extents, and why: such a program is explained
-        once it was called, for the last call. Before that it raises ProgramError."""
+        """Describes the compiled program: numbers of operations, kernels and products, and bytes of memory.
+
+        ``interpreted`` lists the operations that the interpreter evaluates, with place and reason.
+        ``interpreted_whole`` is the reason if the interpreter evaluates the whole program.
+        ``open_extents`` is there if the program has open extents. It says whether the program is compiled once
+        for every batch size (bytes are then those of one item), or once for each set of extents, and why.
+
+        A program that is compiled for each set of extents is described as of its last call. Before the first call
+        explain raises ProgramError.
+        """
         return self._called.explain()
 
 
 def load_program(folder: str | bytes | os.PathLike[str]) -> LoadedProgram:
-    """The program of a folder that ``octavo compile`` wrote, with the bits that it has there. Its code
-    runs in this process: load no folder that you would not run. Weights are mapped, so that processes
-    share them. No MLIR is needed.
+    """Loads a program from a folder that ``octavo compile`` wrote. MLIR is not needed.
 
-    Raises ProgramError for a folder that is none, is damaged, or was compiled for instructions that
-    this processor lacks, and DtypeError for what is no path."""
+    folder: the path. The folder contains machine code that runs in this process: load only folders that you trust.
+
+    Weights are memory-mapped, so processes that load the folder share them. Raises ProgramError if the path is
+    not such a folder, if the folder is damaged, or if this processor lacks instructions of the code. Raises
+    DtypeError if ``folder`` is not a path.
+    """
     from . import _loaded
 
     if not isinstance(folder, (str, bytes, os.PathLike)):
@@ -219,7 +262,7 @@ def load_program(folder: str | bytes | os.PathLike[str]) -> LoadedProgram:
 
 
 def _source(program: Any) -> tuple[bytes, bool]:
-    """The program's bytes or its path, and whether it is the path."""
+    """The program's bytes or its path, and whether it is a path."""
     if isinstance(program, str) and not program:
         raise DtypeError("program: expected a path or the program's text; found an empty text")
     if isinstance(program, os.PathLike):
@@ -240,20 +283,20 @@ def _source(program: Any) -> tuple[bytes, bool]:
 
 
 def _result_tree(program: Any, function: str) -> Any:
-    """JAX's tree of what a function gives, of that which JAX lowered or exported; else None."""
+    """The tree of the function's results if JAX lowered or exported the program, else None."""
     return getattr(program, "out_tree", None) if function in ("", "main") else None
 
 
 def _is_plain(tree: Any) -> bool:
-    """Whether a tree is one array or a tuple of several, which a program gives without it."""
+    """Whether a tree is one array or a tuple of several, as programs return them anyway."""
     if tree.num_nodes == 1:
         return bool(tree.num_leaves == 1)
     return bool(tree.num_leaves > 1 and tree.num_nodes == tree.num_leaves + 1 and tree.node_data()[0] is tuple)
 
 
 def leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The arrays of a tree by the names that JAX gives a program's arguments: params['w'][0]. As in
-    JAX, None within a tree is no leaf."""
+    """The leaves of a tree by the names that JAX gives a program's arguments: params['w'][0]. As in JAX, None
+    inside a tree is not a leaf."""
     if isinstance(value, Mapping):
         below = [(f"{name}[{key!r}]", each) for key, each in value.items()]
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -269,7 +312,8 @@ def leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _leaves_by_jax(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Those of a class that JAX knows as a tree; a program that takes one was made where JAX is."""
+    """The leaves of an object of a class that JAX knows as a tree. Without JAX the object is a leaf: a program
+    with such an argument can only be made with JAX."""
     jax = sys.modules.get("jax")
     if jax is None:
         yield name, value
@@ -279,7 +323,7 @@ def _leaves_by_jax(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def given_weights(weights: Any, program: Any, function: str, ignore_unused: bool) -> Any:
-    """Those of ``compile`` for the extension module."""
+    """The argument ``weights`` of ``compile`` as the extension module takes it."""
     files: list[Any] = []
     arrays: dict[str, Any] = {}
     left_out: set[str] = set()
@@ -299,7 +343,7 @@ def given_weights(weights: Any, program: Any, function: str, ignore_unused: bool
 
 
 def _not_finite(given: Any, path: str = "") -> tuple[str, float] | None:
-    """The first number that JSON has not, and the place of it in what JSON can hold."""
+    """The place and the value of the first NaN or infinity, which JSON cannot hold; None if there is none."""
     if isinstance(given, float):
         return None if math.isfinite(given) else (path, given)
     below: Iterable[tuple[str, Any]] = ()
@@ -317,7 +361,7 @@ def _require_texts(**options: Any) -> None:
 
 
 def text_or_path(what: str, expected: str, given: Any) -> tuple[str, bool]:
-    """The JSON of a mapping or the path that stands for it, and whether it is the JSON."""
+    """The JSON text of a mapping, or the given path; and whether it is the text."""
     if isinstance(given, Mapping):
         try:
             text = json.dumps(given)
@@ -332,12 +376,12 @@ def text_or_path(what: str, expected: str, given: Any) -> tuple[str, bool]:
 
 
 def _recipe(recipe: Any) -> tuple[str, bool]:
-    """A recipe's name or path, or its text, and whether it is the text."""
+    """A recipe's JSON text, or its name or path; and whether it is the text."""
     return text_or_path("recipe", "a name, a path or a mapping with the list \"rules\"", recipe)
 
 
 def programs_module(what: str) -> Any:
-    """The extension module that needs MLIR."""
+    """The extension module that compiles programs. Raises ImportError with ``what`` if MLIR is missing."""
     try:
         from . import _programs
     except ImportError as error:
@@ -350,7 +394,7 @@ def programs_module(what: str) -> Any:
 def _dot_options(quantize: Any, recipe: Any, activations: Any, rule: str, non_finite: str, preset: str,
                  match: str, exclude: str, parameters: str, min_size: int, both_activations: bool,
                  calibration: Any, range: str) -> Any:
-    """How dots are quantized; None: they are not."""
+    """The options of quantizing dots; None if dots are not quantized."""
     _programs = programs_module("octavo.compile")
     _require_texts(rule=rule, non_finite=non_finite, preset=preset, match=match, exclude=exclude,
                    parameters=parameters, range=range)
@@ -390,48 +434,49 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
             both_activations: bool = False, calibration: Any = None, range: str = "",
             recover_scaled: bool = False, drop_scales: bool = False, function: str = "", backend: str = "compiled",
             ignore_unused: bool = False) -> Program:
-    """Compiles a program of StableHLO, as JAX and torch export it, for this machine.
+    """Compiles a StableHLO program, as JAX and torch export it, for this machine's CPU.
 
-    ``program`` is the path of a file that ``octavo run`` takes; its text (a str of more than one line)
-    or bytes; what ``jax.export.export(f)(...)`` gives; or ``jax.jit(f).lower(...)``.
+    program: ``jax.jit(f).lower(...)``, ``jax.export.export(f)(...)``, the path of a file that ``octavo run``
+        takes, or the content of such a file: bytes, or a str of more than one line.
+    weights: arguments to bind for all calls. Either a mapping from names to arrays or ScaledTensor, or one or more
+        .safetensors files with tensors of these names. A tree stands for arguments by JAX's names:
+        ``{"params": params}`` binds ``params['w']``. The program keeps the current values: it copies writable
+        arrays, and shares JAX arrays and NumPy arrays that nobody can write to.
+    quantize: the scaled format of weights in dots (matrix products), such as "mxfp8_e4m3"; None quantizes no dot.
+        Only dots with a weight are quantized. Arguments that ``weights`` binds are weights and are quantized
+        once, when they are bound. ``Program.dots`` lists what happened to each dot.
+    recipe: instead of ``quantize``, a format for each dot by rules (docs/recipes.md): the name of a recipe, the path
+        of a file, or a mapping such as
+        ``{"rules": [{"dots": "re:embed", "keep": "f32", "reason": "..."}, {"weights": "mxfp4"}]}``.
+        A dot gets the format of the first rule that matches it.
+    activations: the scaled format of the other operand; None chooses the one that belongs to the weights' format,
+        ``"none"`` leaves the operand unquantized.
+    rule, non_finite, preset: settings of the quantization, as rule, nan and preset of ``octavo.quantize``.
+    match, exclude: regular expressions (RE2). Only dots are quantized whose name or weight's name matches ``match`` and
+        does not match ``exclude``.
+    parameters: a regular expression for the names of arguments that are weights although they are not bound.
+    min_size: the least number of elements of a weight that is quantized.
+    both_activations: True also quantizes dots of two activations.
+    calibration: what ``octavo.calibrate`` returned, or the path of a file that ``octavo calibrate`` wrote. The
+        scales of activations become constants of the program. This needs formats with a scale of the whole tensor:
+        fp8_tensor, fp8_e5m2_tensor, nvfp4. In a recipe, the keys "scales" and "range" of a rule take its place.
+    range: the calibrated magnitude that decides the scale: "amax" (default), "percentile:P" or "mse".
+    recover_scaled: True finds dots whose operands the program dequantizes itself, and multiplies the quantized tensors
+        instead (``octavo explain`` lists these dots). Sums are then rounded in another order.
+    drop_scales: True removes quantizations whose results are only dequantized again, with their scales. Values then
+        lack that rounding. ``Program.explain()["dropped_scales"]`` is their number.
+    function: the function to compile; needed if the program has no ``main``.
+    backend: "compiled", or "reference" for the interpreter.
+    ignore_unused: True allows weights that match no argument. Leaves of a tree that JAX dropped because the function
+        does not use them are always allowed.
 
-    ``weights`` binds arguments for all calls: a mapping from their names to arrays or ScaledTensor,
-    where trees go by JAX's names (``{"params": params}`` binds ``params['w']``), or one or more
-    .safetensors files that have tensors of those names. The program keeps the values that arrays have
-    now: arrays that can be written to are copied, read-only ones of NumPy (with what they are views of)
-    and JAX's are held.
+    Returns a Program. Warns if ``quantize`` or ``recipe`` left every dot unquantized, and of dots that multiply wide
+    values although their operands come from narrow ones.
 
-    ``quantize`` names the scaled format that dots with a weight become narrow in, ``activations`` that
-    of their other side (``"none"``: left as it is); these and the options after them are those of
-    ``octavo quantize``. What ``weights`` binds is a weight, and is quantized when it is bound.
-    ``Program.dots`` tells what became of each dot; a warning, that none became narrow. Another warns of
-    dots that multiply wide values though narrow ones are behind them (``octavo explain``).
-
-    ``recipe`` in place of ``quantize`` gives each dot the format of the first rule that takes it: the
-    name of a recipe, the path of a file, or the mapping that such a file holds
-    (``{"rules": [{"dots": "re:embed", "keep": "f32", "reason": "..."}, {"weights": "mxfp4"}]}``).
-
-    ``calibration``, beside ``quantize``, makes the scales of activations constants of the program: what
-    ``octavo.calibrate`` gave, or the path of a file of ``octavo calibrate``. ``range`` says for which
-    magnitude: ``"amax"`` (the default), ``"percentile:P"`` or ``"mse"``. In a recipe, ``"scales"`` and
-    ``"range"`` of a rule say both. The formats are those with a scale of the whole tensor
-    (``fp8_tensor``, ``fp8_e5m2_tensor``, ``nvfp4``).
-
-    ``recover_scaled`` makes products of scaled tensors of dots whose operands the program dequantizes
-    by hand, as ``octavo explain`` lists them, before anything is quantized; sums are then rounded in
-    another order.
-
-    ``drop_scales`` leaves tensors wide that the program quantizes only to dequantize them, so that their
-    scales and amaxes are not computed; their roundings are left out, which changes values.
-    ``Program.explain()["dropped_scales"]`` says how many.
-
-    ``function`` is needed where the program has no ``main``. ``backend="reference"`` is the
-    interpreter. Files and mappings may have what no argument is for with ``ignore_unused``; a tree that
-    the function took may have, without it, the leaves that the function does not use.
-
-    Raises ProgramError for a program that cannot be read or run and for weights that it does not take,
-    FormatError for a name that nothing has, FileError for files of weights or a calibration that cannot
-    be read, DtypeError, ShapeError and NonFiniteError for arrays that do not fit."""
+    Raises ProgramError for a program that cannot be read or compiled, or weights that match no argument;
+    FormatError for an unknown name; FileError for weights or a calibration that cannot be read; DtypeError,
+    ShapeError and NonFiniteError for arrays that do not fit.
+    """
     _programs = programs_module("octavo.compile")
     _require_texts(function=function, backend=backend)
     dots = _dot_options(quantize, recipe, activations, rule, non_finite, preset, match, exclude, parameters,
@@ -455,19 +500,21 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
 def calibrate(program: Any, inputs: Iterable[Any], *, weights: Any = None, columns: bool = False,
               parameters: str = "", function: str = "", backend: str = "compiled",
               ignore_unused: bool = False) -> dict[str, Any]:
-    """Runs a program on sets of inputs and gives the ranges of what its dots are given, as a mapping:
-    what the file of ``octavo calibrate`` holds (docs/commands/calibrate.md). ``octavo.compile(...,
-    calibration=)`` makes static scales of it, ``json.dump`` the file.
+    """Runs a program on sample inputs and records the range of values of each dot's operands.
 
-    ``program``, ``weights``, ``function``, ``backend`` and ``ignore_unused`` are those of
-    ``octavo.compile``. Each of ``inputs`` is a set, the arguments of one run: a mapping from their names,
-    a tuple or a list by position, or the one array where there is but one. Their shapes may differ where
-    the program leaves extents open. ``columns`` keeps the largest magnitude of each column, too.
-    ``parameters`` (RE2) finds arguments that are weights and are not bound.
+    program, weights, function, backend, ignore_unused: as in ``octavo.compile``.
+    inputs: sets of arguments, one set for each run: a mapping from names to arrays, a tuple or list by position, or
+        an array if the program takes one. Shapes may differ between sets if the program has open extents.
+    columns: True also records the largest magnitude of each column.
+    parameters: a regular expression (RE2) for the names of arguments that are weights although they are not bound.
 
-    Raises ProgramError with the number of the set (from 0) where a run fails or a dot is given NaN or an
-    infinity, where there is no set, and where no dot was given a value; a dot that was given none has
-    an empty histogram. Otherwise as ``octavo.compile``."""
+    Returns the content of the file that ``octavo calibrate`` writes (docs/commands/calibrate.md); ``json.dump``
+    writes the same file. ``octavo.compile(..., calibration=)`` makes static scales of it. A dot that no run
+    reached has an empty histogram.
+
+    Raises ProgramError, with the index of the set (from 0), if a run fails or an operand has NaN or infinity; also if
+    there is no set, or if no run reached a dot. Otherwise raises the errors of ``octavo.compile``.
+    """
     _programs = programs_module("octavo.calibrate")
     _require_texts(parameters=parameters, function=function, backend=backend)
     source, is_path = _source(program)

@@ -1,5 +1,8 @@
-"""Recipes for ``octavo.compile(..., recipe=)`` and ``octavo quantize --recipe``: which dots become what
-(docs/recipes.md). A recipe is a mapping with the list ``"rules"``."""
+"""Recipes: rules that choose a format for each matrix product of a program (docs/recipes.md).
+
+A recipe is a mapping with the list ``"rules"``, for ``octavo.compile(..., recipe=)`` and
+``octavo quantize --recipe``.
+"""
 from __future__ import annotations
 
 import json
@@ -13,14 +16,17 @@ __all__ = ["check", "make", "named", "read"]
 
 
 def named() -> dict[str, str]:
-    """The recipes that have names, each with what it is."""
+    """The named recipes that come with octavo: a dict from names to one-line summaries."""
     return {name: summary for name, summary, _ in programs_module("octavo.recipes").recipes()}
 
 
 def check(recipe: Any) -> dict[str, Any]:
-    """The recipe, a mapping, as a dict of its own. Raises FormatError that names the place of what is
-    wrong in it, DtypeError where it is not what JSON can hold. Whether the dots that it names exist, a
-    program tells."""
+    """Checks a recipe and returns a copy of it.
+
+    recipe: a mapping with the list "rules". Only octavo.compile can check that the dots it names exist.
+
+    Raises FormatError, which names the place of the mistake, and DtypeError for what JSON cannot hold.
+    """
     text, is_text = text_or_path("recipe", "a mapping with the list \"rules\"", recipe)
     if not is_text:
         raise FormatError(f"recipe: found the text {text!r}; octavo.recipes.read takes names and paths")
@@ -30,9 +36,14 @@ def check(recipe: Any) -> dict[str, Any]:
 
 
 def read(recipe: str | os.PathLike[str]) -> dict[str, Any]:
-    """The recipe of that name, or else of the file of that path, as a mapping. Paths of calibrations in
-    a file are from its folder on; here they begin with it. Raises FormatError for a recipe that is
-    wrong, FileError for a file that cannot be read."""
+    """Reads a recipe by name or from a file.
+
+    recipe: a name that octavo.recipes.named() lists, or the path of a JSON file. Paths of calibrations in the
+        file are relative to its folder; the folder is prepended to them.
+
+    Returns the recipe as a dict. Raises FormatError for a wrong recipe, FileError for a file that cannot be
+    read.
+    """
     path = os.fspath(recipe)
     for name, _, text in programs_module("octavo.recipes").recipes():
         if name == path:
@@ -56,7 +67,11 @@ def read(recipe: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def make(*rules: Any) -> dict[str, Any]:
-    """A recipe of rules, each a mapping with the keys of docs/recipes.md:
-    ``make({"place": "first", "keep": "f32", "reason": "reads the embeddings"}, {"weights": "mxfp4"})``.
-    Raises as ``check``."""
+    """Makes a recipe of rules. A dot gets the format of the first rule that matches it.
+
+    rules: mappings with the keys of docs/recipes.md, such as
+        ``{"place": "first", "keep": "f32", "reason": "reads the embeddings"}, {"weights": "mxfp4"}``.
+
+    Returns the recipe as a dict. Raises the errors of ``check``.
+    """
     return check({"rules": list(rules)})

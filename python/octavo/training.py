@@ -1,11 +1,12 @@
-"""Matrix products for training in JAX on the CPU, forward and backward in narrow formats.
+"""Matrix products in narrow formats for training in JAX on the CPU, forward and backward.
 
-``dot_general`` quantizes both sides of each product in blocks (MX, NVFP4); its gradients may be
-rounded stochastically, and their weight products rotated by random Hadamard transforms.
-``delayed_dot_general`` is FP8 with one scale a tensor, taken from the amaxes of earlier steps, which
-a program carries from step to step as a pytree. ``LossScale`` keeps small gradients from vanishing.
-``ProgramState`` carries what a step that ``octavo.compile`` quantized by a recipe keeps: delayed scales
-with their histories, and the state of its random numbers.
+``dot_general`` quantizes both operands of a product in blocks (MX, NVFP4). Its gradients may be rounded
+stochastically, and rotated by random Hadamard transforms.
+``delayed_dot_general`` multiplies in FP8 with one scale for each tensor. The scales come from the largest
+magnitudes of earlier steps, which the program carries from step to step as a pytree, ``DelayedScales``.
+``LossScale`` keeps small gradients from underflowing.
+``ProgramState`` is the state of a training step that ``octavo.compile`` quantized by a recipe: delayed
+scales, their histories and the state of random numbers.
 
     >>> import jax, jax.numpy as jnp, octavo.training as training
     >>> def loss(w, scales, x):
@@ -39,11 +40,12 @@ __all__ = ["DelayedScales", "LossScale", "ProgramState", "delayed_dot_general", 
 
 _F32_MAX = np.finfo(np.float32).max
 _Tree = TypeVar("_Tree")
-_BLOCK = 16  # of a random Hadamard transform, as in NVFP4's recipe
+_BLOCK = 16  # elements that a random Hadamard transform rotates together, as in NVFP4's training recipe
 
 
 def _seal(scale: Any, history: Any, amaxes: Any, xp: Any) -> Any:
-    """octavo::numerics::stateSeal of states of any leading axes, by NumPy or JAX."""
+    """The seals of states, as octavo::numerics::stateSeal computes them. States may have leading axes; xp is numpy
+    or jax.numpy."""
     numbers = xp.concatenate([scale, history.reshape(*scale.shape[:-1], -1), amaxes], axis=-1)
     bits = numbers.view(np.uint32) if xp is np else lax.bitcast_convert_type(numbers, jnp.uint32)
 
@@ -63,14 +65,14 @@ def _seal(scale: Any, history: Any, amaxes: Any, xp: Any) -> Any:
 
 @jax.jit
 def _sealed_leaves(scale: Array, history: Array, amaxes: Array) -> tuple[Array, Array, Array]:
-    # What is sealed is what is kept, not computed once more.
+    # The barrier makes XLA seal the stored numbers instead of computing them a second time.
     barrier: Any = lax.optimization_barrier  # JAX declares no types for it
     scale, history, amaxes = barrier((scale, history, amaxes))
     return scale, history, _seal(scale, history, amaxes, jnp)
 
 
 def _are_known(*arrays: Any) -> bool:
-    """Whether these are arrays whose numbers can be looked at now."""
+    """Whether all are arrays with numbers that can be read now: not traced, and on this process's devices."""
     return all(isinstance(x, (np.ndarray, np.generic)) or
                (isinstance(x, Array) and not isinstance(x, jax.core.Tracer) and x.is_fully_addressable)
                for x in arrays)
@@ -78,15 +80,15 @@ def _are_known(*arrays: Any) -> bool:
 
 @jax.tree_util.register_pytree_with_keys_class
 class DelayedScales:
-    """The scales of one product's three tensors: left side, right side, gradient. A pytree of float32
+    """The scales of the three tensors of a product: left operand, right operand, gradient. A pytree of float32
     arrays.
 
     scale: float32 [3]; values are multiplied by it before they become codes.
-    history: float32 [3, N], the amaxes of N steps (docs/semantics.md, F1).
+    history: float32 [3, N], the largest magnitudes of N steps (docs/semantics.md, F1).
 
-    A third leaf seals the two: JAX adds up gradients, and a sum or a mean of states is no state. The
-    seal shows it, so that reading such a state, or using it, raises ProgramError, within a compiled
-    program jax.errors.JaxRuntimeError. `merged` combines states.
+    JAX adds gradients up, but a sum or mean of states is not a state. So a third leaf holds a seal of the other two.
+    Reading or using a state with a broken seal raises ProgramError, or jax.errors.JaxRuntimeError inside a
+    compiled program. ``merged`` combines states.
     """
 
     __slots__ = ("_scale", "_history", "_seal")
@@ -99,7 +101,7 @@ class DelayedScales:
         if are_arrays or isinstance(scale, (list, tuple)):
             scale, history = jnp.asarray(scale, jnp.float32), jnp.asarray(history, jnp.float32)
             self._set(scale, history, _first_seal(scale, history))
-        else:  # what stands for leaves in JAX's own trees, such as axes
+        else:  # placeholders that JAX puts in place of leaves, such as axes
             self._set(scale, history, scale)
 
     def _set(self, scale: Any, history: Any, seal: Any) -> None:
@@ -130,31 +132,36 @@ class DelayedScales:
 
     @property
     def scale(self) -> Array:
-        """float32 [3]. Raises ProgramError where this is no state."""
+        """float32 [3]. Raises ProgramError if the seal is broken."""
         self._verify()
         return self._scale
 
     @property
     def history(self) -> Array:
-        """float32 [3, N]. Raises ProgramError where this is no state."""
+        """float32 [3, N]. Raises ProgramError if the seal is broken."""
         self._verify()
         return self._history
 
     @staticmethod
     def initial(length: int = 16) -> "DelayedScales":
-        """Scales of 1 and an empty history of `length` steps, at least 1."""
+        """The state before the first step: scales of 1, and a history of zeros.
+
+        length: the number of steps in the history, at least 1. Raises ShapeError.
+        """
         if length < 1:
             raise ShapeError(f"length: expected at least 1 step, found {length}")
         return DelayedScales(jnp.ones(3, jnp.float32), jnp.zeros((3, length), jnp.float32))
 
     @staticmethod
     def merged(*states: "DelayedScales", axis_name: Hashable | None = None) -> "DelayedScales":
-        """The state after one step that was taken in parts, from the states that its parts gave from the
-        one before: microbatches, several uses of a product, devices. Each amax is the largest of the
-        parts', and the history has one step more.
+        """Combines the states of the parts of one step: microbatches, several uses of a product, or devices. Each part
+        started from the same state. The result's amaxes are the largest of the parts, and its history is one
+        step longer.
 
-        states: each may have leading axes, as jax.vmap and jax.lax.scan give states.
-        axis_name: of jax.vmap, jax.pmap or jax.shard_map: the states along it are parts, too.
+        states: one or more. A state may have leading axes, as jax.vmap and jax.lax.scan return states.
+        axis_name: an axis of jax.vmap, jax.pmap or jax.shard_map; the states along it are parts, too.
+
+        Raises ShapeError, DtypeError, ProgramError.
         """
         if not states:
             raise ShapeError("merged: expected a state or more, found none")
@@ -163,7 +170,7 @@ class DelayedScales:
         scale = jnp.concatenate([state._verified().reshape(-1, 3) for state in states])
         history = jnp.concatenate([state._history.reshape(-1, *state._history.shape[-2:]) for state in states])
         amaxes = jnp.concatenate([state._seal[..., 1:].reshape(-1, 3) for state in states])
-        # F3 by parts: a scale follows from the largest amax, or stays where none is positive and finite.
+        # Rule F3 for parts: the largest amax decides a scale, which stays if no amax is positive and finite.
         follows = (amaxes > 0) & jnp.isfinite(amaxes)
         new, old = jnp.where(follows, scale, jnp.inf).min(0), jnp.where(follows, 0.0, scale).max(0)
         amax, history = amaxes.max(0), jnp.where(jnp.isnan(history), -jnp.inf, history).max(0)
@@ -181,15 +188,22 @@ class DelayedScales:
 
     def updated(self, amaxes: ArrayLike, formats: tuple[str, str, str] = ("e4m3fn", "e4m3fn", "e5m2"),
                 margin: float = 0.0) -> "DelayedScales":
-        """The scales of the next step, by rules F1 to F3 of docs/semantics.md, from the largest
-        magnitudes [3] of this one. As octavo.update_delayed_scale, within a program."""
+        """The state of the next step (docs/semantics.md, F1 to F3). octavo.update_delayed_scale does the same outside
+        of JAX programs.
+
+        amaxes: float32 [3], the largest magnitudes of this step.
+        formats: the element formats of the left operand, the right operand and the gradient.
+        margin: scales are divided by 2^margin.
+
+        Raises ShapeError, DtypeError, FormatError, ProgramError.
+        """
         self._check()
         return self._next(self._verified(), amaxes, formats, margin)
 
     def _next(self, before: Array, amaxes: ArrayLike, formats: tuple[str, str, str],
               margin: float) -> "DelayedScales":
         history = self._history.at[:, 0].set(jnp.asarray(amaxes, jnp.float32))
-        # The largest, NaN not counted; zeros where there are only NaN keep the scale (F3).
+        # The largest amax without NaN. If all are NaN it is 0, which keeps the scale (F3).
         largest = jnp.max(jnp.where(jnp.isnan(history), 0.0, history), axis=1)
         most = np.array([_core.ElementFormat(name).max for name in formats], np.float32)
         quotient = jnp.float32(2.0 ** -margin) * most / largest
@@ -213,7 +227,7 @@ class DelayedScales:
                                  "are kept as they are")
 
     def _verify(self) -> None:
-        """Raises ProgramError where the numbers are known, and no state."""
+        """Raises ProgramError if the numbers are known and the seal is broken."""
         leaves = self._scale, self._history, self._seal
         if not _are_known(*leaves) or not _fit(np.shape(self._scale), np.shape(self._history)):
             return
@@ -223,7 +237,7 @@ class DelayedScales:
             raise ProgramError(_core.broken_seal)
 
     def _verified(self) -> Array:
-        """The scale of what is a state, as far as it is known; else a program finds out when it runs."""
+        """The scale. The seal is checked now if the numbers are known, else when the program runs."""
         self._verify()
         if _are_known(self._scale, self._history, self._seal):
             return self._scale
@@ -237,7 +251,7 @@ def _fit(scale: tuple[int, ...], history: tuple[int, ...]) -> bool:
 
 
 def _first_seal(scale: Array, history: Array) -> Array:
-    """The seal of numbers that a caller has put together, whatever their shapes."""
+    """The seal of a caller's numbers; zeros if their shapes are not those of a state."""
     if not _fit(scale.shape, history.shape):
         return jnp.zeros(4, jnp.float32)
     if not _are_known(scale, history):
@@ -249,9 +263,8 @@ def _first_seal(scale: Array, history: Array) -> Array:
 @functools.partial(jax.tree_util.register_dataclass, data_fields=["scale", "steps"], meta_fields=["interval"])
 @dataclasses.dataclass(frozen=True)
 class LossScale:
-    """What a loss is multiplied by, so that gradients that are small do not vanish in a narrow format,
-    and how it follows them. A pytree. Powers of two: scaling and its inverse are exact but for what
-    overflows or vanishes.
+    """A dynamic scale of the loss, so that small gradients do not underflow in a narrow format. A pytree. The scale
+    is a power of two, so scaling and unscaling are exact unless a value overflows or underflows.
 
         >>> import jax, jax.numpy as jnp, octavo.training as training
         >>> loss_scale = training.LossScale.initial()
@@ -263,8 +276,8 @@ class LossScale:
         ([2.0, 2.0], True)
 
     scale: float32 [], a power of two.
-    steps: int32 [], finite steps since it last changed.
-    interval: finite steps after which the scale doubles.
+    steps: int32 [], the number of steps with finite gradients since the scale last changed.
+    interval: the number of such steps after which the scale doubles.
     """
 
     scale: Array
@@ -273,7 +286,13 @@ class LossScale:
 
     @staticmethod
     def initial(scale: float = 2.0 ** 16, interval: int = 2000) -> "LossScale":
-        """`scale` is a power of two within float32; `interval` at least 1. Raises FormatError."""
+        """The scale before the first step.
+
+        scale: a power of two from 2^-126 to 2^127.
+        interval: steps with finite gradients after which the scale doubles, at least 1.
+
+        Raises FormatError.
+        """
         value = float(scale)
         if not (value > 0 and math.isfinite(value) and math.frexp(value)[0] == 0.5
                 and 2.0 ** -126 <= value <= 2.0 ** 127):
@@ -283,21 +302,24 @@ class LossScale:
         return LossScale(jnp.float32(value), jnp.int32(0), int(interval))
 
     def scaled(self, loss: Array) -> Array:
-        """The loss times the scale, in its own dtype."""
+        """The loss times the scale, in the dtype of the loss."""
         return loss * self.scale.astype(loss.dtype)
 
     def unscaled(self, gradients: _Tree) -> _Tree:
-        """The gradients, a pytree, divided by the scale, in float32. DelayedScales in it stay."""
+        """The gradients, a pytree, divided by the scale, in float32. DelayedScales in the tree stay as they are."""
         divided: _Tree = jax.tree.map(
             lambda each: each if isinstance(each, DelayedScales) else each.astype(jnp.float32) / self.scale,
             gradients, is_leaf=lambda each: isinstance(each, DelayedScales))
         return divided
 
     def updated(self, gradients: Any) -> tuple["LossScale", Array]:
-        """The scale of the next step, and whether all gradients are finite: where they are not, this
-        step is to be left out (`jnp.where(fits, new, old)` for parameters and optimizer), and the
-        scale is halved, down to 2^-126; after `interval` finite steps it doubles, up to 2^127.
-        DelayedScales among the gradients do not count.
+        """Returns the scale of the next step, and a bool array [] that tells whether all gradients are finite.
+
+        gradients: a pytree. DelayedScales in it are ignored.
+
+        If a gradient is not finite, the scale is halved, down to 2^-126, and the caller skips the step: parameters
+        and optimizer become ``jnp.where(fits, new, old)``. After ``interval`` steps with finite gradients the
+        scale doubles, up to 2^127.
         """
         fits = jnp.bool_(True)
         for gradient in jax.tree.leaves(gradients, is_leaf=lambda each: isinstance(each, DelayedScales)):
@@ -315,22 +337,22 @@ class LossScale:
                    meta_fields=[])
 @dataclasses.dataclass(frozen=True)
 class ProgramState:
-    """What a training step that a recipe quantized takes and gives again, beside what it had before
-    (docs/recipes.md): a pytree, to keep with the parameters and to save with them.
+    """The state that a recipe adds to a training step, to be passed from step to step (docs/recipes.md). A pytree, to
+    be saved with the parameters.
 
         program = octavo.compile(lowered, recipe="fp8-delayed", parameters="^w$")
         state = octavo.training.ProgramState.initial(program, seed=7)
         for batch in batches:
             (w, loss), state = state.run(program, w, batch)
 
-    A field is None where the program has no such state.
+    A field is None if the program has no such state.
 
-    scales: float32 [tensors], ``octavo.scales``.
+    scales: float32 [tensors], the program's argument ``octavo.scales``.
     histories: float32 [tensors, N], ``octavo.histories``.
-    random: uint32 [4], ``octavo.random``: its two words of 64 bits, the low halves first, so that it
-        stays whole in JAX without 64-bit types.
-    seal: uint32 [1], which goes with the others: sums and means of states are none, and `run` refuses
-        them. Leave it out to put a state together.
+    random: uint32 [4], ``octavo.random``: two 64-bit words, each as two halves, the low half first. JAX without 64-bit
+        types can hold them.
+    seal: uint32 [1], a checksum of the other fields. ``run`` refuses a sum or mean of states, whose seal does not
+        match. None computes it.
     """
 
     scales: ArrayLike | None
@@ -342,7 +364,7 @@ class ProgramState:
         if self.seal is None:
             parts = [part for part in (self.scales, self.histories, self.random) if part is not None]
             are_arrays = bool(parts) and all(hasattr(part, "dtype") for part in parts)
-            # What else there may be stands for leaves in JAX's own trees.
+            # Otherwise the parts are placeholders that JAX puts in place of leaves.
             object.__setattr__(self, "seal", self._own_seal() if are_arrays else parts[0] if parts else None)
 
     def _own_seal(self) -> np.ndarray:
@@ -357,8 +379,13 @@ class ProgramState:
 
     @staticmethod
     def initial(program: LoadedProgram, seed: int = 0) -> "ProgramState":
-        """The state before the first step: scales of 1, histories of 0, and random numbers of this seed,
-        from 0 to 2^64 - 1. Raises ProgramError where the program has no state, FormatError."""
+        """The state before the first step: scales of 1, and histories of zeros.
+
+        program: the compiled training step.
+        seed: of the random numbers, from 0 to 2^64 - 1.
+
+        Raises ProgramError if the program has no state, FormatError for another seed.
+        """
         if not 0 <= seed < 2 ** 64:
             raise FormatError(f"seed: expected an integer from 0 to 2^64 - 1, found {seed}")
         first: dict[str, Callable[[Any], Any]] = {
@@ -373,10 +400,16 @@ class ProgramState:
         return ProgramState(*(make(shapes[name]) if name in shapes else None for name, make in first.items()))
 
     def run(self, program: LoadedProgram, *args: Any, **named: Any) -> tuple[Any, "ProgramState"]:
-        """Calls the program with these arguments and the state: what it gives without the state, a
-        tree where one that JAX lowered or exported was compiled and no cache adds scales, else an
-        array or a tuple of them; and the state of the next step. Raises ProgramError where the state is
-        none that `initial` or `run` gave."""
+        """Calls the program with these arguments and this state.
+
+        program: the compiled training step.
+        args, named: its other arguments, by position and by name.
+
+        Returns the program's own results and the state of the next step. The results have the tree of the JAX function
+        if JAX lowered or exported the program and no quantized cache adds results; else they are an array or a tuple
+        of arrays. Raises ProgramError if the state is not one that ``initial`` or ``run`` returned, and the
+        errors of a call.
+        """
         if not np.array_equal(np.asarray(self.seal), self._own_seal()):
             raise ProgramError(
                 "ProgramState: the numbers are no state that a program gave. States were added, averaged or "
@@ -400,14 +433,14 @@ class ProgramState:
 
 
 def _fp8_side(x: Array, scale: Array, format: str, key: Array | None = None) -> Side:
-    """[B, rows, K] as codes of one scale; with a key, rounded stochastically. Finite values saturate. NaN
-    and infinities stay, or become NaN, so that a loss scale that is too large shows."""
+    """Quantizes x [B, rows, K] with one scale; with a key, rounds stochastically. Finite values saturate. NaN and
+    infinities stay or become NaN, so that a too large loss scale is noticed."""
     row, x = _core.ElementFormat(format), x.astype(jnp.float32)
     within = jnp.clip(x * scale, -row.max, row.max)
     codes = convert(jnp.where(jnp.isinf(x), x, within), format, overflow="special",
                     rounding="ties-to-even" if key is None else "stochastic", key=key)
     inverse = 1 / scale
-    if row.nan_code is None:  # then NaN has no code
+    if row.nan_code is None:  # the scale carries NaN instead
         inverse = jnp.where(jnp.isfinite(x).all(), inverse, jnp.nan)
     return Side(codes, jnp.broadcast_to(inverse, (*x.shape[:1], 1, 1)),
                  jnp.ones(x.shape[:1], jnp.float32), format, "f32", x.shape[1], x.shape[2])
@@ -420,7 +453,7 @@ def _finite_amax(x: Array) -> Array:
 
 
 def _turned(side: Side) -> Side:
-    """The same codes, contracted along the other axis: one scale covers both."""
+    """The operand with its last two axes exchanged. Its codes stay valid because one scale covers them all."""
     return dataclasses.replace(side, elements=side.elements.swapaxes(-1, -2), across=side.along,
                                along=side.across)
 
@@ -440,7 +473,7 @@ def _delayed_forward(a: Array, b: Array, scales: DelayedScales, key: Array | Non
     scale = scales._scale if is_verified else scales._verified()
     left = _fp8_side(a, scale[0], formats[0])
     right = _fp8_side(b, scale[1], formats[1])
-    # The codes are kept for the gradients, not the wide operands; dtypes by empty arrays.
+    # The gradients need the codes, not the wide operands. Empty arrays keep the operands' dtypes.
     kept = (left.elements, left.scales, right.elements, right.scales, scales, scale, key, _finite_amax(a),
             _finite_amax(b), jnp.zeros((0,), a.dtype), jnp.zeros((0,), b.dtype))
     return product(left, right), kept
@@ -467,20 +500,23 @@ def delayed_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.D
                         formats: tuple[str, str, str] = ("e4m3fn", "e4m3fn", "e5m2"),
                         margin: float = 0.0, key: Array | None = None,
                         preferred_element_type: DTypeLike = jnp.float32) -> Array:
-    """lax.dot_general in FP8 with delayed scaling: lhs and rhs times their scales become codes, and so
-    does the gradient, of which both products take codes (docs/semantics.md, F1 to F3). Finite values
-    saturate. NaN and infinities stay, or become NaN, and no history has them.
+    """lax.dot_general in FP8 with delayed scaling (docs/semantics.md, F1 to F3).
 
-    scales: of this product. Its gradient is no derivative but the scales of the next step, with the
-        amaxes of all three tensors: jax.grad for it, too, and put what it gives in its place. JAX adds
-        gradients up, and a sum of states is none: its use raises ProgramError. Where a product is used
-        several times in a step, each use needs scales of its own; states of microbatches or devices are
-        combined by DelayedScales.merged.
-    formats: of lhs, rhs, and gradients: 8-bit floats.
-    margin: scales are 2^-margin of what would bring the amax to the largest value.
-    key: the gradient is rounded stochastically with it, once for both products (N5). A new one each
-        step and product.
-    Raises FormatError, ShapeError, DtypeError.
+    lhs and rhs are multiplied by their scales and become codes. So does the gradient, whose codes both
+    products of the backward pass use. Finite values saturate. NaN and infinities stay or become NaN; histories
+    ignore them.
+
+    lhs, rhs, dimension_numbers, preferred_element_type: as in lax.dot_general.
+    scales: the state of this product. Its gradient is not a derivative: it is the state of the next step. So
+        differentiate by ``scales`` too, and replace the state by its gradient. JAX adds gradients up, but a sum of
+        states is not a state, and using it raises ProgramError: each use of a product in a step needs its
+        own scales. DelayedScales.merged combines the states of microbatches or devices.
+    formats: the 8-bit float formats of lhs, rhs and the gradient.
+    margin: scales are 2^-margin times the scale that maps the amax to the format's largest value.
+    key: with a key, the gradient is rounded stochastically, once for both products (N5). Use a new key for each step
+        and product.
+
+    Returns the product in preferred_element_type. Raises FormatError, ShapeError, DtypeError, ProgramError.
     """
     for name in formats:
         row = _core.ElementFormat(name)
@@ -499,9 +535,15 @@ def delayed_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.D
 
 
 def hadamard(x: Array, key: Array) -> Array:
-    """x with its last axis rotated, 16 elements at a time, by a Hadamard matrix whose columns have
-    random signs: an orthogonal matrix H, so that hadamard(a, key) @ hadamard(b, key).T is a @ b.T.
-    An outlier is spread over its 16. The axis is padded with zeros to a multiple of 16.
+    """Rotates the last axis of x, 16 elements at a time, by a Hadamard matrix with random signs.
+
+    The rotation spreads an outlier over its 16 elements. It is orthogonal, so hadamard(a, key) @ hadamard(b, key).T
+    equals a @ b.T up to rounding.
+
+    x: floats [..., K].
+    key: of jax.random, for the signs.
+
+    Returns [..., K'], where K' is K rounded up to a multiple of 16; zeros fill the axis.
     """
     matrix = np.ones((1, 1), np.float32)
     while len(matrix) < _BLOCK:
@@ -521,12 +563,12 @@ def _blocked(a: Array, b: Array, key: Array | None, formats: tuple[str, str, str
 
 def _scaled(a: Array, b: Array, left: str, right: str, a_key: Array | None = None,
             b_key: Array | None = None) -> Array:
-    """[B, M, K] times [B, N, K], quantized along K; with a key, stochastically, under scales that are
-    rounded up, so that no element saturates and the mean of each is its value."""
+    """[B, M, K] times [B, N, K], quantized along K. An operand with a key is rounded stochastically. Its scales are
+    rounded up, so that no element saturates and the expected value of each is exact."""
     def side(x: Array, format: str, key: Array | None) -> ScaledArray:
         if key is None:
             return quantize(x, format)
-        # A scale in f32 is as good as not rounded.
+        # Rounding an f32 scale makes no difference.
         rule = "round-up" if _core.ScaledFormat(format).scale.bits <= 8 else None
         return quantize(x, format, rule=rule, rounding="stochastic", key=key)
 
@@ -544,7 +586,7 @@ def _blocked_backward(formats: tuple[str, str, str], rotated: bool, kept: tuple[
     a, b, key = kept
     left, right, narrow = formats
     keys: Any = [None] * 3 if key is None else jax.random.split(key, 3)
-    # Blocks lie along the contracted axis, so that each product quantizes its operands anew.
+    # Blocks lie along the contracted axis, which differs between the products: each quantizes again.
     to_a = _scaled(gradient, b.swapaxes(-1, -2), narrow, right, keys[0])
     g, x = gradient.swapaxes(-1, -2), a.swapaxes(-1, -2)
     if rotated:
@@ -559,15 +601,17 @@ _blocked.defvjp(_blocked_forward, _blocked_backward)
 def dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.DotDimensionNumbers,
                 formats: tuple[str, str, str], *, key: Array | None = None, rotated: bool = False,
                 preferred_element_type: DTypeLike = jnp.float32) -> Array:
-    """lax.dot_general with both sides quantized in blocks along the contracted axes, and so the
-    products of its gradient.
+    """lax.dot_general whose operands are quantized in blocks along the contracted axes. The products of its
+    gradient are quantized likewise.
 
-    formats: scaled formats of lhs, rhs and gradients: ("mxfp8_e4m3", "mxfp8_e4m3", "mxfp8_e5m2").
-    key: gradients are rounded stochastically with it, under scales that are rounded up (S5), lhs and
-        rhs to nearest (N5). A new one each step and product.
-    rotated: both sides of the product that is the gradient of rhs, the weight, are rotated by
-        `hadamard` before they are quantized, as NVFP4's training recipe does. Needs a key.
-    Raises FormatError, ShapeError, DtypeError.
+    lhs, rhs, dimension_numbers, preferred_element_type: as in lax.dot_general.
+    formats: the scaled formats of lhs, rhs and the gradient, such as ("mxfp8_e4m3", "mxfp8_e4m3", "mxfp8_e5m2").
+    key: with a key, the gradient is rounded stochastically, under scales that are rounded up (S5); lhs and rhs are
+        rounded to nearest (N5). Use a new key for each step and product.
+    rotated: True rotates the operands of the product that is the gradient of rhs, the weight, with ``hadamard`` before
+        it quantizes them, as NVFP4's training recipe does. This needs a key.
+
+    Returns the product in preferred_element_type. Raises FormatError, ShapeError, DtypeError.
     """
     if len(formats) != 3:
         raise FormatError(f"formats: expected three (lhs, rhs, gradients), found {len(formats)}")

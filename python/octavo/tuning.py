@@ -1,4 +1,4 @@
-"""Formats found for the dots of a program: the cheapest that keep a budget."""
+"""octavo.tune: a format for each matrix product of a program, as cheap as an error budget allows."""
 from __future__ import annotations
 
 import json
@@ -19,10 +19,14 @@ __all__ = ["Choice", "Tuning", "tune"]
 
 @dataclass(frozen=True)
 class Choice:
-    """A format for each dot, as it was measured: the formats, in the order of ``Tuning.dots`` ("f32": as
-    the program has it), the value of the metric (NaN or an infinity where it could not be run), the
-    bytes of the weights and the bits of one of their values, and with ``cost="time"`` the seconds that
-    a run was predicted to take."""
+    """A format for each dot, and what a run with these formats measured.
+
+    formats: of each dot, in the order of ``Tuning.dots``; "f32" leaves the dot unchanged.
+    value: of the metric; NaN or infinity if the program could not run.
+    bytes: of all weights.
+    bits_per_weight: of one value of the weights, on average.
+    seconds: the predicted time of a run if ``cost="time"``, else None.
+    """
     formats: tuple[str, ...]
     value: float
     bytes: int
@@ -32,12 +36,19 @@ class Choice:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What ``tune`` found. ``chosen`` is the cheapest choice within the budget, or with ``is_met`` False
-    the one that loses least; ``recipe`` is the mapping that ``octavo.compile(..., recipe=)`` takes for
-    it. ``dots`` has the names of each dot that was tuned, several where they share a weight.
-    ``uniform`` has all dots alike, ``front`` the choices that no other is better than, cheapest first.
-    ``measured`` choices were run, ``measured_before`` of them by a call before; ``failures`` says of
-    those that could not be run why."""
+    """The result of ``octavo.tune``.
+
+    recipe: the chosen formats as a recipe for ``octavo.compile(..., recipe=)``.
+    is_met: whether the choice is within the budget.
+    dots: the names of each tuned dot. Dots that share a weight are tuned as one and have several names.
+    f32: the program without quantization.
+    chosen: the cheapest choice within the budget; the most accurate one if ``is_met`` is False.
+    uniform: the choices with the same format for all dots.
+    front: the choices that no other choice beats in both cost and value, cheapest first.
+    measured: the number of choices that were run, of which ``measured_before`` by an earlier call.
+    measured_before: the number of choices whose results came from the file ``state``.
+    failures: why choices could not be run.
+    """
     recipe: dict[str, Any]
     is_met: bool
     dots: list[tuple[str, ...]]
@@ -50,11 +61,15 @@ class Tuning:
     failures: list[str]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the recipe to a file, which ``octavo quantize --recipe`` and ``octavo run --recipe`` take."""
+        """Writes the recipe to the file ``path`` for ``octavo quantize --recipe`` and ``octavo run --recipe``. The
+        file appears whole or not at all. Paths of calibrations in it are relative to its folder.
+
+        Raises OSError.
+        """
         recipe = json.loads(json.dumps(self.recipe))
         for rule in recipe["rules"]:
             for key in ("scales", "migrate"):
-                if isinstance(rule.get(key), str):  # paths in a file are from its folder on
+                if isinstance(rule.get(key), str):  # relative to the folder of the file
                     rule[key] = os.path.relpath(rule[key], os.path.dirname(os.path.abspath(path)))
         beside = f"{os.fspath(path)}.{os.getpid()}.new"
         try:
@@ -69,7 +84,7 @@ class Tuning:
 
 
 class _Progress:
-    """A line on the terminal, from the third second on."""
+    """A line of progress on the terminal, shown from the third second on."""
 
     def __init__(self) -> None:
         self.begin = self.shown = time.monotonic()
@@ -89,7 +104,7 @@ class _Progress:
 
 
 def _set(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a run, by position and by name."""
+    """The positional and the named arguments of a run."""
     if isinstance(inputs, Mapping):
         if unnamed := [name for name in inputs if not isinstance(name, str)]:
             raise DtypeError(f"inputs: expected names of arguments, found {unnamed[0]!r}")
@@ -106,38 +121,40 @@ def tune(program: Any, inputs: Any, *, budget: str, weights: Any = None,
          cost: str = "bytes", state: str | os.PathLike[str] | None = None, match: str = "",
          exclude: str = "", parameters: str = "", min_size: int = 0, tries: int | None = None,
          function: str = "", backend: str = "compiled", ignore_unused: bool = False) -> Tuning:
-    """Finds for each dot of a program the cheapest format that keeps a budget, by running it.
+    """Chooses a format for each dot (matrix product) of a program, as cheap as an error budget allows. It runs the
+    program with many choices and compares the results.
 
-    ``program`` and ``weights`` are those of ``compile``. ``inputs`` is a mapping of the other arguments'
-    names to arrays, a tuple of arrays by position, or a list of such sets, all of which must keep the
-    budget.
+    program, weights, function, backend, ignore_unused: as in ``octavo.compile``.
+    inputs: the arguments of a run: a mapping from names to arrays, or a tuple of arrays by position. A list of
+        such sets is also possible; the budget then holds for every set.
+    budget: ``"METRIC >= NUMBER"`` or ``"METRIC <= NUMBER"``. A metric compares the outputs with those of the
+        program without quantization:
+        ``cosine``: the similarity of a row, the worst of all rows. A row of one element, such as a loss, has
+        no cosine. Beside longer rows it counts as ``1 - r**2 / 2``, where r is its relative error; if all
+        rows are that short, ``cosine`` is an error.
+        ``relative``: the relative error of an output in 2-norms, the worst of all outputs.
+        ``sqnr``: the signal to quantization noise of an output in dB, the worst of all outputs.
+        ``max``: the largest difference, in magnitude, between an element and its unquantized value.
+    metric: a callable for the budget ``"metric >= NUMBER"`` (or ``<=``), such as a task's score. Its argument is a
+        list with the outputs of each set of inputs: an array, or a tuple of arrays. It returns a number.
+        An exception that it raises ends the search.
+    formats: the candidates. ``"mxfp4"`` quantizes weights and activations; ``"mxfp4/none"`` and
+        ``"mxfp6_e2m3/mxint8"`` name the activations' format; ``"mxfp6_e2m3/mxfp6_e2m3/even"`` also names the
+        scale rule. The default is all scaled formats except those of E5M2. A dot can always stay unquantized.
+    calibration: a path, or what ``octavo.calibrate`` returned. A candidate with ``"+static"`` at its end then has
+        static scales of activations; ``"+migrated"`` balances the columns of activations by powers of two
+        (docs/recipes.md). By default both are among the candidates wherever they are possible.
+    cost: what to minimize: ``"bytes"`` of the weights, or ``"time"`` of a run on this machine.
+    state: a file to which measurements are written. After an interruption the next call continues from it, and a
+        call with another bound repeats no run.
+    match, exclude, parameters, min_size: the dots to tune, as in ``octavo.compile``.
+    tries: how many further choices to run at the end that predictions had excluded. By default these are all
+        cheaper choices if the program has at most 1,024 choices, else the larger of 128 and 4 for each dot.
 
-    ``budget`` is ``"METRIC >= NUMBER"`` or ``"METRIC <= NUMBER"``. The metrics hold the outputs against
-    those of the program as it is: ``cosine`` (of each row, the worst), ``relative`` and ``sqnr`` (of
-    each output, the worst; dB) and ``max``. A row of one element, such as a loss, has no cosine: it counts
-    as ``1 - r**2 / 2`` of its relative error ``r`` beside outputs of longer rows, and where there are none
-    ``cosine`` is an error. With ``metric`` it is ``"metric >= NUMBER"`` (or ``<=``):
-    the callable is given a list with the outputs for each set of inputs, an array or a tuple of them,
-    and gives a number. What it raises ends the search.
-
-    ``formats`` are the candidates: scaled formats of weights with their own activations
-    (``"mxfp4"``), or with others (``"mxfp4/none"``, ``"mxfp6_e2m3/mxint8"``), or with a scale rule too
-    (``"mxfp6_e2m3/mxfp6_e2m3/even"``); by default the scaled formats but those of E5M2. A dot may stay
-    as it is, too. With ``calibration``, a path or what ``octavo.calibrate`` gives, ``"+static"`` at the
-    end is static scales of activations, ``"+migrated"`` evens out their columns by powers of two
-    (docs/recipes.md); by default these are candidates where they can be.
-
-    ``cost`` is what is to be least: ``"bytes"`` of the weights, or ``"time"`` of a run on this machine.
-    ``state`` is a file that keeps what was measured: a call that was interrupted goes on from it, and
-    one with another bound runs nothing twice. ``match``, ``exclude``, ``parameters`` and ``min_size``
-    choose the dots, as in ``compile``. ``tries`` is how many choices are run at the end that predictions
-    left out: by default all that would be cheaper where a program has at most 1,024 choices, else 128 or
-    four a dot, whichever is more.
-
-    A budget that cannot be met is a warning, and the result is the best that was found. Raises
-    ProgramError, FormatError, DtypeError and ShapeError as ``compile`` does; ProgramError also for
-    outputs with NaN, for a program that has nothing to tune, and for ``match`` or ``exclude`` that finds
-    no dot."""
+    Returns a Tuning. If no choice is within the budget, it warns and returns the most accurate choice. Raises
+    ProgramError, FormatError, DtypeError and ShapeError as ``octavo.compile`` does. Also raises ProgramError for
+    outputs with NaN, for a program without a dot to tune, and if ``match`` or ``exclude`` matches no dot.
+    """
     try:
         from . import _programs
     except ImportError as error:
@@ -158,7 +175,7 @@ def tune(program: Any, inputs: Any, *, budget: str, weights: Any = None,
     found_ranges, is_text = ("", False) if calibration is None else text_or_path(
         "calibration", "a path or what octavo.calibrate gives", calibration)
     progress = _Progress() if sys.stderr.isatty() else None
-    # Two callables of one name are taken for one: a state goes with what is called.
+    # The state file identifies the metric by this name.
     name = f"{getattr(metric, '__module__', '')}.{getattr(metric, '__qualname__', '')}" if metric else ""
 
 

@@ -41,8 +41,8 @@ __all__ = [
 
 for _name, _target in _core.jax_targets().items():
     jax.ffi.register_ffi_target(_name, _target, platform="cpu")
-try:  # what these calls take and give stays as it is, so jax.export may write them (docs/jax.md)
+try:  # the targets' interfaces never change, so jax.export may write them into files (docs/jax.md)
     from jax._src.export._export import _CUSTOM_CALL_TARGETS_GUARANTEED_STABLE as _stable_targets
     _stable_targets.update(_core.jax_targets())
-except ImportError:  # another JAX: jax.export names the targets that disabled_checks must allow
+except ImportError:  # in another version of JAX, jax.export asks for disabled_checks and names the targets
     pass

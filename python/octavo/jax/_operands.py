@@ -1,4 +1,4 @@
-"""What the functions of octavo.jax are given, checked and as the kernels take it."""
+"""Checks and conversions of the arguments of octavo.jax for its kernels."""
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,7 +27,7 @@ def element_format(format: str | _core.ElementFormat | DTypeLike,
 
 
 def is_in_bytes(format: _core.ElementFormat) -> bool:
-    """Whether JAX has the codes in uint8: XLA has no six-bit floats, nor formats that ml_dtypes lacks."""
+    """Whether JAX holds the codes in uint8. XLA has no six-bit floats, and no formats that ml_dtypes lacks."""
     return format.bits == 6 or format.numpy is None
 
 
@@ -41,14 +41,14 @@ def as_array(x: ArrayLike, name: str) -> Array:
         raise DtypeError(f"{name}: found an octavo.ScaledTensor; octavo.jax.from_tensor makes a "
                          "ScaledArray of it, octavo.dequantize its values")
     if not isinstance(x, Array) and (hasattr(x, "__array__") or hasattr(x, "__dlpack__")):
-        x = _core.jax_array(x, name)  # masks and views that torch resolves, as octavo takes them
+        x = _core.jax_array(x, name)  # refuses masked arrays, resolves torch's lazy views
     try:
         return jnp.asarray(x)
     except (TypeError, ValueError) as error:
         raise DtypeError(f"{name}: expected an array, found {type(x).__name__}: "
                          f"{error}") from error
     except jax.errors.JaxRuntimeError as error:
-        if "Invalid XLA PrimitiveType" not in str(error):  # memory
+        if "Invalid XLA PrimitiveType" not in str(error):  # such as too little memory
             raise
         raise DtypeError(f"{name}: JAX has no arrays of {np.asarray(x).dtype}; x.view(numpy.uint8) "
                          "has its codes") from error
@@ -63,7 +63,7 @@ def as_floats(x: ArrayLike, name: str) -> Array:
 
 
 def axis_from_end(axis: int, x: Array) -> int:
-    """Which axis from the end that is: 1 is the last."""
+    """The axis counted from the end; 1 is the last axis. Raises DtypeError, ShapeError."""
     try:
         index = operator.index(axis)
     except TypeError:
@@ -77,7 +77,7 @@ def axis_from_end(axis: int, x: Array) -> int:
 
 
 def outer_operand(outer: ArrayLike | None) -> Array:
-    """An outer scale that is given, or nothing, as the kernel takes both."""
+    """The caller's outer scale as the kernel takes it; an empty array for None."""
     if outer is None:
         return jnp.zeros((0,), jnp.float32)
     given = as_floats(np.float32(outer) if isinstance(outer, (int, float)) else outer, "outer")
@@ -95,7 +95,7 @@ def random_bits(rounding: str | None, key: Array | None, shape: tuple[int, ...])
         return jnp.zeros((0,), jnp.uint32)
     try:
         return jax.random.bits(key, shape, jnp.uint32)
-    except (TypeError, ValueError) as error:  # of the three arguments only the key is the caller's
+    except (TypeError, ValueError) as error:  # only the key of the three arguments comes from the caller
         found = f"{key.dtype} {list(key.shape)}" if hasattr(key, "dtype") else repr(key)
         raise DtypeError(f"key: expected one key of jax.random.key(...), found {found}; "
                          "jax.vmap goes over several") from error
@@ -112,7 +112,7 @@ def kernel(target: str, *results: tuple[Sequence[int], DTypeLike]) -> Callable[.
 
 
 def without_gradient(function: Callable[..., Any], fix: str) -> Callable[..., Any]:
-    """`function` of arrays, which refuses to be differentiated with a sentence."""
+    """The function, whose derivative raises TypeError with the message `fix`."""
     wrapped = jax.custom_jvp(function)
 
     @wrapped.defjvp

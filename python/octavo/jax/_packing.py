@@ -1,4 +1,4 @@
-"""Codes of fewer than 8 bits as bytes."""
+"""octavo.jax.pack and unpack: codes of fewer than 8 bits in bytes."""
 import math
 
 import jax.numpy as jnp
@@ -11,10 +11,11 @@ from ._operands import as_array, codes_dtype, element_format, is_in_bytes
 
 
 def pack(codes: ArrayLike, format: str | _core.ElementFormat | DTypeLike | None = None) -> Array:
-    """Codes of fewer than 8 bits along the last axis as bytes, as octavo.pack lays them.
+    """Packs codes of fewer than 8 bits along the last axis into bytes, as octavo.pack does.
 
-    codes: [..., n] of whole bytes: float4_e2m1fn, or codes in uint8 with `format`, whose bits above
-        the format's are dropped.
+    codes: [..., n], float4_e2m1fn, or uint8 codes with ``format``, whose unused high bits are ignored. The n
+        codes must fill whole bytes.
+    format: the element format of uint8 codes, or its dtype; None takes the format from the dtype of ``codes``.
 
     Returns uint8 [..., n * bits / 8]. Raises FormatError, DtypeError, ShapeError.
     """
@@ -34,8 +35,14 @@ def pack(codes: ArrayLike, format: str | _core.ElementFormat | DTypeLike | None 
 
 
 def unpack(packed: ArrayLike, format: str | _core.ElementFormat | DTypeLike) -> Array:
-    """The codes that pack packed: [..., bytes * 8 / bits] in the format's dtype, uint8 for six-bit
-    floats. Raises FormatError, DtypeError, ShapeError."""
+    """Unpacks the codes that pack packed.
+
+    packed: uint8 [..., bytes].
+    format: an element format of fewer than 8 bits, or its dtype.
+
+    Returns [..., bytes * 8 / bits] in the format's dtype; uint8 for six-bit floats. Raises FormatError, DtypeError,
+    ShapeError.
+    """
     packed = as_array(packed, "packed")
     row = element_format(format, range(1, 8))
     if packed.dtype != jnp.uint8:
@@ -53,8 +60,8 @@ def unpack(packed: ArrayLike, format: str | _core.ElementFormat | DTypeLike) -> 
 
 
 def _regrouped(parts: Array, bits: int, new_bits: int) -> Array:
-    """The bit stream of [..., n] parts of `bits` bits, in parts of `new_bits`, the first in the low
-    bits; what a part has above its bits is dropped."""
+    """Regroups the bit stream of [..., n] parts of `bits` bits into parts of `new_bits`. The first part lies in the
+    low bits. Bits of a part above its width are ignored."""
     n = parts.shape[-1]
     parts = parts.astype(jnp.uint32) & ((1 << bits) - 1)
 

@@ -1,4 +1,4 @@
-"""Products of scaled arrays, and those of jax.nn by them."""
+"""Products of scaled arrays, and jax.nn's scaled products built on them."""
 import dataclasses
 import functools
 import math
@@ -23,12 +23,12 @@ _NO_GRADIENT = "a product of scaled arrays has no gradient by them; scaled_dot_g
 
 @dataclasses.dataclass(frozen=True)
 class Side:
-    """One side of a product [..., rows, K], contracted along its last axis."""
+    """An operand [..., rows, K] of a product, contracted along its last axis."""
 
     elements: Array
     scales: Array
     outer: Array
-    element: str  # format names; no scale: plain float32
+    element: str  # names of formats; an empty scale stands for plain float32
     scale: str
     across: int
     along: int
@@ -38,7 +38,7 @@ class Side:
         return self.elements.shape[:-2]
 
     def values(self) -> Array:
-        """What it stands for, by JAX's own operations."""
+        """The values, computed by JAX's own operations."""
         if not self.scale:
             return self.elements
         element = _core.ElementFormat(self.element)
@@ -63,7 +63,7 @@ def _decode(codes: Array, format: _core.ElementFormat) -> Array:
 
 
 def side_of_array(array: ScaledArray, name: str) -> Side:
-    """A side [..., rows, K] of an array that is quantized along its last axis."""
+    """The operand of an array that is quantized along its last axis."""
     array, member, block = checked_parts(array)
     if len(member) < 2:
         raise ShapeError(f"{name}: expected two axes or more in each member of a batch of shape "
@@ -80,8 +80,8 @@ def _side_of_floats(x: Array) -> Side:
 
 
 def product(left: Side, right: Side) -> Array:
-    """[..., M, K] times [..., N, K] over K, in float32: the kernels where they have this pair of
-    formats and blocks (docs/semantics.md, D3 to D5), else values multiplied in float32."""
+    """[..., M, K] times [..., N, K] over K, in float32. The kernels multiply if they know this pair of formats and
+    blocks (docs/semantics.md, D3 to D5); otherwise JAX multiplies the values in float32."""
     depth = left.elements.shape[-1]
     lead = jnp.broadcast_shapes(left.lead, right.lead)
     rows, columns = left.elements.shape[-2], right.elements.shape[-2]
@@ -91,8 +91,8 @@ def product(left: Side, right: Side) -> Array:
         return jnp.einsum("...mk,...nk->...mn", left.values(), right.values(),
                           precision=lax.Precision.HIGHEST)
     if left.across == 1 and not right.lead and left.lead:
-        # The rows of all members against one matrix: one product, the matrix packed once. Outer
-        # scales differ by member and multiply last (D5).
+        # One matrix multiplies the rows of all members: one product, for which the matrix is packed once.
+        # Outer scales differ between members and multiply last (D5).
         flat = dataclasses.replace(
             left, elements=left.elements.reshape(math.prod(left.lead) * rows, depth),
             scales=left.scales.reshape(math.prod(left.lead) * rows, left.scales.shape[-1])
@@ -136,12 +136,14 @@ def product(left: Side, right: Side) -> Array:
 
 
 def matmul(a: ScaledArray | ArrayLike, b: ScaledArray | ArrayLike) -> Array:
-    """a @ b in float32 for [..., M, K] and [..., K, N], of which one at least is a ScaledArray
-    whose axis is the contracted one (-1 of a, -2 of b). Leading axes broadcast.
+    """a @ b in float32, where a or b or both are quantized.
 
-    A plain a meets the scaled b in float32 (see octavo.matmul for its error bound). A plain side has a
-    gradient, by the other's values in float32; a scaled one has none.
-    Raises ShapeError, DtypeError.
+    a: [..., M, K], a ScaledArray with axis -1, or an array.
+    b: [..., K, N], a ScaledArray with axis -2, or an array. Leading axes broadcast.
+
+    A plain operand is not quantized; octavo.matmul states the error bound. It has a gradient, computed with the
+    other operand's values in float32. A ScaledArray has no gradient.
+    Returns float32 [..., M, N]. Raises ShapeError, DtypeError.
     """
     def side(operand: ScaledArray | ArrayLike, name: str, axis: int) -> Side:
         if isinstance(operand, ScaledArray):
@@ -169,13 +171,15 @@ def matmul(a: ScaledArray | ArrayLike, b: ScaledArray | ArrayLike) -> Array:
 
 def scaled_matmul(lhs: Array, rhs: Array, lhs_scales: Array, rhs_scales: Array,
                   preferred_element_type: DTypeLike = jnp.float32) -> Array:
-    """jax.nn.scaled_matmul on the CPU: [B, M, K] times [B, N, K] over K, block by block.
+    """jax.nn.scaled_matmul on the CPU: [B, M, K] times [B, N, K] over K, with a scale for each block.
 
-    lhs_scales, rhs_scales: [B, M, K_a], [B, N, K_b] with K % K_a == 0 and K % K_b == 0.
+    lhs, rhs: elements [B, M, K] and [B, N, K].
+    lhs_scales, rhs_scales: [B, M, K_a] and [B, N, K_b]; K is a multiple of K_a and of K_b.
+    preferred_element_type: the dtype of the result.
 
-    Sums are in float32, rounded once to preferred_element_type. Formats and block sizes that the
-    kernels do not multiply are dequantized and multiplied in float32.
-    Raises ValueError where jax.nn's does.
+    Sums are in float32 and rounded once to preferred_element_type. If the kernels do not know the formats or the block
+    size, the operands are dequantized and multiplied in float32.
+    Raises ShapeError, a ValueError as jax.nn.scaled_matmul raises it.
     """
     operands = {"lhs": lhs, "rhs": rhs, "lhs_scales": lhs_scales, "rhs_scales": rhs_scales}
     if any(x.ndim != 3 for x in operands.values()):
@@ -203,7 +207,7 @@ def scaled_matmul(lhs: Array, rhs: Array, lhs_scales: Array, rhs_scales: Array,
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
 def _dot(a: Array, b: Array, formats: tuple[str, str, str]) -> Array:
-    """[B, M, K] times [B, N, K] over K, both quantized along K."""
+    """[B, M, K] times [B, N, K] over K, where both operands are quantized along K."""
     left, right = (side_of_array(quantize(x, format), name)
                    for x, format, name in zip((a, b), formats, ("lhs", "rhs")))
     return product(left, right)
@@ -215,8 +219,8 @@ def _dot_forward(a: Array, b: Array, formats: tuple[str, str, str]) -> tuple[Arr
 
 def _dot_backward(formats: tuple[str, str, str], operands: tuple[Array, Array],
                   gradient: Array) -> tuple[Array, Array]:
-    # Quantized anew along the axes that these products contract: a scaled array of other blocks is
-    # another tensor (recipes of MXFP8 training do the same).
+    # These products contract other axes than the forward product, so operands are quantized again along
+    # those axes, as recipes of MXFP8 training do.
     a, b = operands
     left, right, narrow = formats
     to_a = _dot(gradient, b.swapaxes(-1, -2), (narrow, right, narrow))
@@ -231,14 +235,17 @@ def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.Do
                        preferred_element_type: DTypeLike = jnp.float32,
                        configs: Sequence[Any] | None = None,
                        implementation: str | None = None) -> Array:
-    """jax.nn.scaled_dot_general on the CPU: quantizes both sides along the contracted axes and
-    multiplies them; so do the products of its gradient.
+    """jax.nn.scaled_dot_general on the CPU: quantizes both operands along the contracted axes and multiplies
+    them. The products of its gradient are quantized likewise.
 
-    configs: scaled formats or their names for lhs, rhs and gradients, ["mxfp8_e4m3", "mxfp8_e4m3",
-        "mxfp8_e5m2"]; or what jax.nn.get_scaled_dot_general_config gives, three times, which takes
-        JAX's own quantization. None is lax.dot_general.
-    implementation: ignored, as jax.nn does.
-    Contracted extents need not be multiples of the block.
+    lhs, rhs, dimension_numbers, preferred_element_type: as in lax.dot_general. Contracted extents need not be
+        multiples of the block.
+    configs: the scaled formats, or their names, of lhs, rhs and the gradient, such as ["mxfp8_e4m3", "mxfp8_e4m3",
+        "mxfp8_e5m2"]. Three configurations of jax.nn.get_scaled_dot_general_config are also possible and use
+        JAX's quantization. None is lax.dot_general.
+    implementation: ignored; jax.nn.scaled_dot_general has it.
+
+    Raises ShapeError, FormatError, DtypeError.
     """
     if configs is None:
         return lax.dot_general(lhs, rhs, dimension_numbers,
@@ -259,7 +266,7 @@ def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.Do
 
 def matrices(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.DotDimensionNumbers) -> (
         tuple[Array, Array, tuple[int, ...]]):
-    """The operands of a dot_general as [B, M, K] and [B, N, K], and the shape of its result."""
+    """The operands of a dot_general, reshaped to [B, M, K] and [B, N, K], and the shape of its result."""
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
 
     def batch_of(x: Array, contract: Sequence[int], batch: Sequence[int],
@@ -289,9 +296,11 @@ def _checked(x: ArrayLike, name: str) -> Array:
 
 
 def register() -> None:
-    """Makes jax.nn.scaled_matmul, and with it jax.nn.scaled_dot_general, run on the CPU by these
-    kernels. May be called more than once. Raises ImportError where this JAX keeps its primitive
-    elsewhere (written for JAX 0.10)."""
+    """Makes octavo's kernels run jax.nn.scaled_matmul and jax.nn.scaled_dot_general on the CPU.
+
+    It may be called more than once. Raises ImportError if this version of JAX does not have the primitive where
+    JAX 0.10 has it.
+    """
     try:
         from jax._src.cudnn.scaled_matmul_stablehlo import _scaled_matmul_p
         from jax._src.interpreters import mlir

@@ -1,4 +1,4 @@
-"""Arrays quantized to scaled formats and converted to element formats."""
+"""octavo.jax.quantize, fake_quantize, convert and amax."""
 import functools
 from typing import Any
 
@@ -19,24 +19,23 @@ def quantize(x: ArrayLike, format: str | _core.ScaledFormat, *, axis: int = -1,
              rule: str | None = None, preset: str | None = None, rounding: str | None = None,
              overflow: str | None = None, nan: str | None = None,
              key: Array | None = None, outer: ArrayLike | None = None) -> ScaledArray:
-    """Quantizes an array (docs/semantics.md, S2 to S9).
+    """Quantizes an array, with the bits of octavo.quantize (docs/semantics.md, S2 to S9).
 
-    x: one axis or more; float32, bfloat16 or float16.
+    x: float32, bfloat16 or float16 of one axis or more.
     format: a scaled format or its name: "mxfp8_e4m3", "mxfp4", "nvfp4", "fp8_row", ...
-    axis: the axis that a product contracts; blocks lie along it.
-    rule: how a block's scale comes from its largest magnitude; the format's own if None.
-    preset: the settings of an owner ("torchao-rceil", "jax", ...: docs/scale-rules.md), a rule
-        among them. What follows replaces a preset's setting.
-    rounding: of elements, "ties-to-even" if neither it nor a preset is given; "stochastic" takes
-        its bits from ``key``.
-    overflow: "saturate" (None) or "special", for elements beyond the element format.
-    nan: "propagate", if neither it nor a preset is given, makes the blocks of NaN and infinities
-        NaN, as JAX programs expect; "error" makes the program fail; "saturate" lets infinities
-        saturate.
-    outer: for NVFP4, a scale of the whole tensor that was calibrated, or that tensors share; None
-        takes it from the tensor. It multiplies; a program fails where it is not positive and finite.
+    axis: the axis that a product contracts. Blocks lie along it.
+    rule: how the largest magnitude of a block decides its scale. None uses the format's rule.
+    preset: the name of a library's settings, such as "torchao-rceil" or "jax" (docs/scale-rules.md). rule, rounding,
+        overflow and nan override its settings.
+    rounding: of elements: "ties-to-even", the default without a preset, or "stochastic", which needs ``key``.
+    overflow: for elements beyond the largest: "saturate" or "special" (Inf or NaN). None saturates.
+    nan: for NaN and infinite values. "propagate", the default without a preset, makes their blocks NaN, as JAX
+        programs expect. "error" makes the program fail. "saturate" saturates infinities and propagates NaN.
+    key: of jax.random, for stochastic rounding.
+    outer: for formats with an outer scale (nvfp4): a scale that was calibrated, or that several tensors share. None
+        computes it from x. It multiplies. The program fails unless it is positive and finite.
 
-    It has no gradient of its own: fake_quantize and scaled_dot_general have.
+    Returns a ScaledArray of x's shape. It has no gradient; fake_quantize and scaled_dot_general have one.
     Raises FormatError, DtypeError, ShapeError.
     """
     x, row = as_array(x, "x"), _core.ScaledFormat(format)
@@ -47,7 +46,7 @@ def quantize(x: ArrayLike, format: str | _core.ScaledFormat, *, axis: int = -1,
 
 def _options(row: _core.ScaledFormat, rule: str | None, preset: str | None, rounding: str | None,
              overflow: str | None, nan: str | None, outer: ArrayLike | None) -> dict[str, str]:
-    """The settings as the kernel takes them: empty where the preset's or the default holds."""
+    """The settings as the kernel takes them. An empty text stands for the preset's setting or the default."""
     _core.jax_check_options(row.name, rule, preset, rounding, overflow, nan, outer is not None)
     return dict(rule=rule or "", preset=preset or "", rounding=rounding or "",
                 overflow=overflow or "", nan=nan or ("" if preset else "propagate"))
@@ -75,9 +74,13 @@ def fake_quantize(x: ArrayLike, format: str | _core.ScaledFormat, *, axis: int =
                   rule: str | None = None, preset: str | None = None, rounding: str | None = None,
                   overflow: str | None = None, nan: str | None = None,
                   key: Array | None = None, outer: ArrayLike | None = None) -> Array:
-    """dequantize(quantize(x)) in the dtype of x. Its derivative passes straight through, forward
-    and backward (arXiv 1308.3432); there is none by outer. Arguments and errors are those of
-    quantize."""
+    """dequantize(quantize(x)) in the dtype of x.
+
+    The derivative by x is that of the identity, forward and backward (straight-through estimator, arXiv
+    1308.3432). There is no derivative by outer.
+
+    x, format, axis, rule, preset, rounding, overflow, nan, key, outer: as in quantize, whose errors it raises.
+    """
     x, row = as_array(x, "x"), _core.ScaledFormat(format)
     options = _options(row, rule, preset, rounding, overflow, nan, outer)
 
@@ -97,14 +100,19 @@ def fake_quantize(x: ArrayLike, format: str | _core.ScaledFormat, *, axis: int =
 def convert(x: ArrayLike, format: str | _core.ElementFormat | DTypeLike, *,
             rounding: str = "ties-to-even", overflow: str = "special", nan: str = "negative-zero",
             key: Array | None = None) -> Array:
-    """Codes of an element format (docs/semantics.md, N2 to N8), in its dtype (uint8 for six-bit
-    floats). The derivative passes straight through, forward and backward; codes in integers, those
-    of six-bit floats and of int8, have none in JAX and refuse to be differentiated.
+    """Converts an array to an element format. Each element is rounded once (docs/semantics.md, N2 to N8).
 
-    x: any shape; float32, bfloat16 or float16.
-    format: "e4m3fn", "e5m2", "e2m1fn", ...; a row of octavo.formats(), or a dtype.
-    overflow: "special" (Inf or NaN where the format has one, as astype does) or "saturate".
-    nan: what NaN becomes in a format without one: "negative-zero" or "maximum".
+    x: float32, bfloat16 or float16 of any shape.
+    format: "e4m3fn", "e5m2", "e2m1fn", ..., an octavo.ElementFormat of at most 8 bits, or a dtype.
+    rounding: as in octavo.convert; "stochastic" needs ``key``.
+    overflow: for values beyond the largest: "special" (Inf or NaN if the format has them, as astype does) or
+        "saturate".
+    nan: for NaN, if the format has none: "negative-zero" or "maximum".
+    key: of jax.random, for stochastic rounding.
+
+    Returns codes of x's shape in the format's dtype; uint8 for six-bit floats. The derivative is that of the identity,
+    forward and backward. Codes that are integers in JAX (six-bit floats, int8) have no derivative; taking one raises
+    TypeError. Raises FormatError, DtypeError.
     """
     row = element_format(format, range(1, 9))
     _core.jax_check_conversion(rounding, overflow, nan)
@@ -133,6 +141,10 @@ def convert(x: ArrayLike, format: str | _core.ElementFormat | DTypeLike, *,
 
 
 def amax(x: ArrayLike) -> Array:
-    """The largest magnitude of float32, bfloat16 or float16 values, a float32; 0 of none, NaN if
-    one is NaN. Raises DtypeError."""
+    """The largest magnitude of an array's values.
+
+    x: float32, bfloat16 or float16 of any shape.
+
+    Returns float32 []: 0 for an empty array, NaN if a value is NaN. Raises DtypeError.
+    """
     return jnp.max(jnp.abs(as_floats(x, "x")), initial=0.0)

@@ -1,4 +1,4 @@
-"""Elements and scales as one value of JAX programs."""
+"""octavo.jax.ScaledArray: a quantized tensor in JAX programs."""
 import dataclasses
 import functools
 import json
@@ -22,13 +22,13 @@ from ._operands import as_array, codes_dtype, kernel, without_gradient
     meta_fields=["format", "axis"])
 @dataclasses.dataclass(frozen=True, eq=False)
 class ScaledArray:
-    """Elements on a grid of scales: value = element * scale * outer. A pytree.
+    """A quantized tensor: value = element * scale of its block * outer. A pytree; quantize makes it.
 
-    elements: codes of the format's elements (uint8 for six-bit floats), of the tensor's shape.
-    scales: one a block.
-    outer: float32; one for each member of the leading axes that ``vmap`` added.
+    elements: of the tensor's shape, in the dtype of the format's elements (uint8 for six-bit floats).
+    scales: one for each block, in the shape of the grid of blocks.
+    outer: float32 [], or with the leading axes that ``jax.vmap`` added.
     format: the name of the scaled format.
-    axis: the axis that a product contracts, counted from the end.
+    axis: the axis that a product contracts, counted from the end: -1 is the last axis.
     """
 
     elements: Array
@@ -54,12 +54,12 @@ class ScaledArray:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The dtype of the values, float32; that of the codes is elements.dtype."""
+        """The dtype of the values: float32. ``elements.dtype`` is the dtype of the elements."""
         return np.dtype(np.float32)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of elements and scales in memory."""
+        """Bytes of elements, scales and outer scale in memory."""
         return self.elements.nbytes + self.scales.nbytes + self.outer.nbytes
 
     def __len__(self) -> int:
@@ -68,7 +68,7 @@ class ScaledArray:
         return self.shape[0]
 
     def __eq__(self, other: object) -> bool:
-        """Whether format, axis and all parts are the same, bit for bit; outside of jit."""
+        """Whether format, axis and all arrays are equal bit for bit. Only outside of jit; raises DtypeError."""
         if not isinstance(other, ScaledArray):
             return NotImplemented
         if (self.format, self.axis) != (other.format, other.axis):
@@ -82,14 +82,14 @@ class ScaledArray:
 
     @property
     def T(self) -> "ScaledArray":
-        """The matrix transposed."""
+        """The transposed matrix. Raises ShapeError unless there are two axes."""
         if self.ndim != 2:
             raise ShapeError(f"T: expected a matrix, found shape {self.shape}; mT swaps the last two axes")
         return self.mT
 
     @property
     def mT(self) -> "ScaledArray":
-        """The last two axes exchanged."""
+        """The array with its last two axes exchanged. Raises ShapeError unless blocks lie along one of them."""
         if self.ndim < 2 or self.axis not in (-1, -2):
             raise ShapeError("mT: expected blocks along one of the last two axes, which it swaps; "
                              f"found shape {self.shape}, axis {self.axis}")
@@ -97,17 +97,26 @@ class ScaledArray:
                            self.format, -3 - self.axis)
 
     def __getitem__(self, key: Any) -> "ScaledArray":
-        """A part with its scales: integers, traced ones too, on axes without blocks, slices on the
-        edges of blocks, and `...`. Raises ShapeError, IndexError."""
+        """A part of the array.
+
+        key: integers, which may be traced, for axes without blocks; slices that begin and end at block boundaries;
+            and ``...``.
+
+        Raises ShapeError, IndexError.
+        """
         checked_parts(self)
         elements, scales, outer, axis = _scaled_index.parts(
             self.elements, self.scales, self.outer, self.format, self.axis, key)
         return ScaledArray(elements, scales, outer, self.format, axis)
 
     def batched(self, axes: int = 1) -> "ScaledArray":
-        """The same values as a batch over the first `axes` axes, with scales for each member, as
-        ``vmap`` makes one of quantize: ``jax.vmap`` and ``jax.lax.scan`` go over it. Scales of more
-        than one member are repeated. Raises ShapeError where blocks lie along one of the axes."""
+        """The array as a batch, over which ``jax.vmap`` and ``jax.lax.scan`` can iterate.
+
+        axes: the number of leading axes of the batch.
+
+        Each member gets its own scales; scales that several members shared are repeated. ``jax.vmap`` of quantize makes
+        such batches. Raises ShapeError if blocks lie along one of the axes.
+        """
         array, _, _ = checked_parts(self)
         members = _scaled_index.members(array.elements.ndim, array.outer.ndim, array.format, array.axis, axes)
         lead = array.shape[:members]
@@ -117,8 +126,8 @@ class ScaledArray:
             jnp.broadcast_to(outer, lead), array.format, array.axis)
 
     def to_tensor(self) -> _core.ScaledTensor:
-        """The same as an octavo.ScaledTensor, which octavo.save takes; outside of jit.
-        Raises ShapeError where vmap gave each member an outer scale."""
+        """The array as an octavo.ScaledTensor, which octavo.save stores. Only outside of jit. Raises DtypeError for
+        traced arrays, ShapeError if ``outer`` has axes, as after ``jax.vmap``."""
         checked_parts(self)
         if self.outer.ndim != 0:
             raise ShapeError("to_tensor: expected one outer scale, found outer of shape "
@@ -128,7 +137,7 @@ class ScaledArray:
         return _core.ScaledTensor(elements, scales, self.format, axis=self.axis, outer=float(outer))
 
     def dequantize(self) -> Array:
-        """The values as float32, as octavo.jax.dequantize gives them."""
+        """The values as float32: octavo.jax.dequantize(self)."""
         return dequantize(self)
 
     def __matmul__(self, other: "ScaledArray | ArrayLike") -> Array:
@@ -145,7 +154,7 @@ class ScaledArray:
         raise DtypeError("a ScaledArray is not an array: dequantize() gives its values, to_tensor() an "
                          "octavo.ScaledTensor, elements and scales are its codes")
 
-    __array_ufunc__ = None  # array @ scaled is __rmatmul__, array + scaled a TypeError
+    __array_ufunc__ = None  # NumPy leaves array @ scaled to __rmatmul__ and raises TypeError for array + scaled
 
 
 def _concrete(part: ArrayLike, name: str) -> np.ndarray:
@@ -155,7 +164,7 @@ def _concrete(part: ArrayLike, name: str) -> np.ndarray:
 
 
 def _register_with_export() -> None:
-    """Lets jax.export write programs that take and give ScaledArray."""
+    """Lets jax.export write programs with ScaledArray as arguments and results."""
     from jax import export
 
     export.register_pytree_node_serialization(
@@ -168,7 +177,12 @@ _register_with_export()
 
 
 def from_tensor(tensor: _core.ScaledTensor) -> ScaledArray:
-    """A ScaledArray of an octavo.ScaledTensor, such as octavo.load and octavo.checkpoint give."""
+    """A ScaledArray of an octavo.ScaledTensor, such as octavo.load and octavo.checkpoint return.
+
+    tensor: a ScaledTensor.
+
+    Raises DtypeError for another object.
+    """
     if not isinstance(tensor, _core.ScaledTensor):
         raise DtypeError(f"tensor: expected an octavo.ScaledTensor, found {type(tensor).__name__}")
     held = np.uint8 if codes_dtype(tensor.format.element) == np.uint8 else tensor.elements.dtype
@@ -177,8 +191,8 @@ def from_tensor(tensor: _core.ScaledTensor) -> ScaledArray:
 
 
 def checked_parts(array: ScaledArray) -> tuple[ScaledArray, list[int], list[int]]:
-    """The same of JAX's arrays, checked to be what the kernels read; the shapes of a member of the
-    batch that vmap made and of a block."""
+    """The array with its parts as JAX arrays; the shape of a member of the batch; the shape of a block. Raises
+    DtypeError, ShapeError or FormatError if the parts do not fit the format."""
     if not isinstance(array, ScaledArray):
         raise DtypeError(f"array: expected a ScaledArray, found {type(array).__name__}; "
                          "quantize makes one")
@@ -194,8 +208,12 @@ def checked_parts(array: ScaledArray) -> tuple[ScaledArray, list[int], list[int]
 
 
 def dequantize(array: ScaledArray) -> Array:
-    """The values, element * scale * outer, each rounded once to float32 (docs/semantics.md, S1).
-    Raises DtypeError, ShapeError, FormatError where the parts are not those of the format."""
+    """The values of a quantized array as float32: element * scale * outer, rounded once (docs/semantics.md, S1).
+
+    array: a ScaledArray.
+
+    It has no gradient. Raises DtypeError, ShapeError or FormatError if the parts do not fit the format.
+    """
     array, _, _ = checked_parts(array)
     call = functools.partial(kernel("octavo_dequantize", (array.shape, jnp.float32)),
                              format=array.format, axis_from_end=np.int64(-array.axis))

@@ -1,4 +1,4 @@
-"""Parts of octavo.jax.ScaledArray, where blocks stay whole, as those of octavo.ScaledTensor."""
+"""Indexing of octavo.jax.ScaledArray: parts that consist of whole blocks, by the rules of octavo.ScaledTensor."""
 import operator
 from typing import Any
 
@@ -9,11 +9,11 @@ from jax import Array, lax
 from .. import _core
 from ..errors import ShapeError
 
-_LONG = 1 << 40  # on axes as long, a block shows whether it is the whole axis
+_LONG = 1 << 40  # an extent at which a block of the whole axis differs from every block of fixed extent
 
 
 def blocks(format: str, rank: int, axis: int) -> list[int | None]:
-    """The extents of a format's blocks, axis by axis; None where one spans the axis."""
+    """The extents of a format's blocks, axis by axis; None for an axis that a block spans."""
     grid = _core.jax_scale_shape(format, (_LONG,) * rank, rank + axis)
     return [None if scales == 1 else -(-_LONG // scales) for scales in grid]
 
@@ -30,7 +30,7 @@ def _one_per_axis(key: Any, rank: int) -> list[Any]:
 
 
 def members(rank: int, least: int, format: str, axis: int, axes: Any) -> int:
-    """How many first axes a batch over `axes` of them goes over, of an array that is one over `least`."""
+    """The number of axes of a batch over `axes` leading axes. The array is already a batch over `least` axes."""
     try:
         count = operator.index(axes)
     except TypeError:
@@ -49,7 +49,7 @@ def _is_traced_index(key: Any) -> bool:
 
 
 def _slice(key: slice, axis: int, extent: int, block: int | None) -> tuple[slice, slice]:
-    """Of elements and of scales."""
+    """The slices of the elements and of the scales."""
     if any(isinstance(each, jax.core.Tracer) for each in (key.start, key.stop, key.step)):
         raise ShapeError(f"axis {axis}: the edges of a slice are known numbers, found traced ones; an index "
                          "may be traced")
@@ -74,8 +74,8 @@ def _taken(array: Array, index: Any, axis: int) -> Array:
 
 def parts(elements: Array, scales: Array, outer: Array, format: str, axis: int,
           key: Any) -> tuple[Array, Array, Array, int]:
-    """Elements, scales, outer and axis of array[key]. Axes that vmap put before a tensor's, which
-    `outer` has too, take any integer or slice in steps of 1."""
+    """Elements, scales, outer and axis of array[key]. Axes that vmap added, which `outer` has too, take any integer
+    and any slice with step 1."""
     rank, members = elements.ndim, outer.ndim
     extents = [1] * members + blocks(format, rank - members, axis)
     if members and len(extents) != rank:
@@ -83,7 +83,7 @@ def parts(elements: Array, scales: Array, outer: Array, format: str, axis: int,
     keys = _one_per_axis(key, rank)
     contracted = rank + axis
     removed: list[int] = []
-    for at in reversed(range(rank)):  # so that an axis that goes moves none that is to come
+    for at in reversed(range(rank)):  # removing an axis must not move those still to visit
         each, extent, block = keys[at], elements.shape[at], extents[at]
         if isinstance(each, slice):
             of_elements, of_scales = _slice(each, at, extent, block)
@@ -94,7 +94,7 @@ def parts(elements: Array, scales: Array, outer: Array, format: str, axis: int,
             continue
         if not _is_traced_index(each):
             try:
-                if isinstance(each, bool):  # a mask of no axes to NumPy
+                if isinstance(each, bool):  # NumPy treats a bool as a mask
                     raise TypeError
                 each = operator.index(each)
             except TypeError:
