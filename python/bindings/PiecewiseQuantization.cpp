@@ -43,9 +43,10 @@ public:
   }
 
 private:
-  /// Whether pieces can be quantized separately. They can if no scale depends on the whole tensor, or
-  /// if `amax`, which this sets, is all that they need of it. If `amax` is not finite, kernels search
-  /// the whole tensor for finite blocks. Kernels also do not combine a given amax with random numbers.
+  /// Whether pieces can be quantized separately. They can if no scale depends on the whole tensor,
+  /// or if `amax`, which this sets, is all that they need of it. If `amax` is not finite, kernels
+  /// search the whole tensor for finite blocks. Kernels also do not combine a given amax with
+  /// random numbers.
   bool knowsAmax() {
     if (given || (!scaled.hasOuterScale && !hasOneScale))
       return true;
