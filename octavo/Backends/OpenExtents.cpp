@@ -74,7 +74,7 @@ llvm::Error closeExtents(mlir::func::FuncOp function, std::span<const execution:
   Shapes shapes(values.size());
   for (std::size_t i = 0; i < values.size(); ++i)
     if (transforms::hasUnknownExtents(function.getArgumentTypes()[i]))
-      shapes[i] = values[i].tensor().shape;
+      shapes[i] = values[i].isUnread() ? values[i].unread().shape : values[i].tensor().shape;
   return closeExtents(function, shapes);
 }
 

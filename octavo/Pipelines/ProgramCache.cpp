@@ -143,7 +143,7 @@ void KeptProgram::keep(conversion::Lowered& lowered) const {
     return; // it is lowered again
   // Weights among the constants are packed now: `octavo compile` could not write them from here.
   const auto again = steps::readProgram(*steps, std::as_bytes(std::span(*sections)), sections);
-  if (!again || llvm::any_of(again->constants, [](const auto& each) { return each.isToken(); }))
+  if (!again || llvm::any_of(again->constants, [](const auto& each) { return each.isUnread(); }))
     return;
   std::string entry;
   Parts::add(entry, textOf(*steps));

@@ -190,17 +190,16 @@ bool OpenPatchShape::isWeightFixed() const {
          });
 }
 
-tl::expected<std::shared_ptr<const ConvolutionStep::Weights>, std::string>
-ConvolutionStep::formOf(const PatchShape& now, const Value& value) {
-  execution::Forms::Key key{static_cast<std::int64_t>(now.type),
-                            now.features,
-                            now.outputs,
-                            now.groups(),
-                            now.weightOffset,
-                            now.weightInputStride,
-                            now.weightOutputStride};
+void ConvolutionStep::formKey(const PatchShape& now, execution::Forms::Key& key) {
+  key.assign({static_cast<std::int64_t>(now.type), now.features, now.outputs, now.groups(),
+              now.weightOffset, now.weightInputStride, now.weightOutputStride});
   for (const PatchAxis& axis : now.axes)
     key.insert(key.end(), {axis.window, axis.weightStride});
+}
+
+tl::expected<std::shared_ptr<const ConvolutionStep::Weights>, std::string>
+ConvolutionStep::formOf(const PatchShape& now, const Value& value, execution::Forms::Key& key) {
+  formKey(now, key);
   return value.forms().of<Weights>(key, [&]() -> tl::expected<Weights, std::string> {
     Weights packed;
     if (!value.isUnread()) {
@@ -218,23 +217,23 @@ ConvolutionStep::formOf(const PatchShape& now, const Value& value) {
 Outcome ConvolutionStep::bind(const Binding& binding) const {
   if (binding.slot != weight.number || !shape.isWeightFixed())
     return {};
-  return formOf(shape.of(1), binding.value).map([](const auto&) {});
+  execution::Forms::Key key;
+  return formOf(shape.of(1), binding.value, key).map([](const auto&) {});
 }
 
 Outcome ConvolutionStep::prepare(Frame& frame) const {
   RightOperand& operand = frame.right(number);
-  if (ahead) {
-    operand.form = ahead;
-    return {};
-  }
+  operand.form = nullptr;
   const PatchShape now = shape.of(frame.items);
   const Value* const owner = frame.owners[static_cast<std::size_t>(weight.number)];
-  if (owner != nullptr && shape.isWeightFixed()) {
-    if (auto shared = operand.share(*owner, [&] { return formOf(now, *owner); }); !shared)
-      return failure(*this, shared.error());
+  // A value that is not in memory has no other form.
+  if (owner != nullptr && (shape.isWeightFixed() || owner->isUnread())) {
+    auto form = formOf(now, *owner, operand.key);
+    if (!form)
+      return failure(*this, form.error());
+    operand.form = std::move(*form);
     return {};
   }
-  operand.letGo();
   packWeights(now, frame.at(weight), operand.own);
   return {};
 }

@@ -94,8 +94,9 @@ private:
   StepFacts productFacts() const override;
   void productFields(ProgramFields& fields) override;
   using Weights = std::vector<kernels::PackedMatrix>; ///< of each group
-  static tl::expected<std::shared_ptr<const Weights>, std::string> formOf(const PatchShape& now,
-                                                                          const Value& value);
+  static void formKey(const PatchShape& now, execution::Forms::Key& key);
+  static tl::expected<std::shared_ptr<const Weights>, std::string>
+  formOf(const PatchShape& now, const Value& value, execution::Forms::Key& key);
   void multiplyLines(const PatchShape& now, const Worker& worker, const Weights& weights,
                      std::int64_t begin, std::int64_t end, kernels::Isa isa,
                      const Finishing& finishing) const;
@@ -107,7 +108,6 @@ private:
   OpenPatchShape shape = {};
   Slot input, weight, result;
   int number = 0;
-  std::shared_ptr<const Weights> ahead; ///< of a program that was loaded, packed
 };
 
 } // namespace octavo::steps

@@ -30,10 +30,10 @@ Outcome KernelStep::compute(const Frame& frame, Worker& worker, RowRange range,
                             const kernels::Execution& execution) const {
   const bool isInPlace = inPlace.function != nullptr && frame.isInPlace;
   const KernelFunction code = isInPlace ? *inPlace.function : *function;
-  const std::vector<Slot>& slots = isInPlace ? inPlace.arguments : arguments;
-  std::byte** const memory = listOf(worker.passed, slots.size(), frame);
-  for (std::size_t i = 0; i < slots.size(); ++i)
-    memory[i] = worker.at(slots[i]);
+  const std::vector<Argument>& given = isInPlace ? inPlace.arguments : arguments;
+  std::byte** const memory = listOf(worker.passed, given.size(), frame);
+  for (std::size_t i = 0; i < given.size(); ++i)
+    memory[i] = worker.at(given[i].slot);
   const RowRange own = range.of(rows.of(frame));
   const std::int64_t worthAThread = grain(frame, own.size(), kernels::threadsOf(execution));
   if (execution.threads == 1 || own.size() <= worthAThread)
@@ -51,7 +51,8 @@ void KernelStep::makeRows(const Frame& frame, const Worker& worker, std::int64_t
   thread_local std::vector<std::byte*> passed;
   std::byte** const memory = listOf(passed, arguments.size(), frame);
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    memory[i] = arguments[i].number == made.number ? to - begin * bytes : worker.at(arguments[i]);
+    memory[i] = arguments[i].slot.number == made.number ? to - begin * bytes
+                                                        : worker.at(arguments[i].slot);
   const execution::Timed timed(frame.host->profile, this, execution::Profile::Extent::Piece);
   (*function)(memory, begin, end);
 }

@@ -10,8 +10,13 @@ namespace octavo::steps {
 class KernelStep : public RowStep {
 public:
   explicit KernelStep(OperationTextPtr op) : RowStep(std::move(op)) {}
+  /// What the code is given, in its order. It may read what it writes.
+  struct Argument {
+    Slot slot;
+    bool isWritten = false;
+  };
   /// A row costs what `width` elements do that are added.
-  KernelStep(OperationTextPtr op, const KernelFunction& function, std::vector<Slot> arguments,
+  KernelStep(OperationTextPtr op, const KernelFunction& function, std::vector<Argument> arguments,
              ItemNumber rows, ItemNumber width, StepFacts known)
       : RowStep(std::move(op)), function(&function), arguments(std::move(arguments)), rows(rows),
         width(width), known(std::move(known)) {}
@@ -29,7 +34,7 @@ public:
   /// Each range of rows costs as much again: there is one for each thread.
   void goThroughAllInEachRange() { isWholeInEachRange = true; }
   /// The function that runs where results lie over donated arguments (Frame::isInPlace).
-  void addInPlace(const KernelFunction& code, std::vector<Slot> its) {
+  void addInPlace(const KernelFunction& code, std::vector<Argument> its) {
     inPlace = {&code, std::move(its)};
   }
 
@@ -40,9 +45,9 @@ private:
   const KernelFunction* function = nullptr; ///< known when all kernels are compiled
   struct InPlace {
     const KernelFunction* function = nullptr;
-    std::vector<Slot> arguments = {};
+    std::vector<Argument> arguments = {};
   } inPlace;
-  std::vector<Slot> arguments;
+  std::vector<Argument> arguments;
   ItemNumber rows;
   ItemNumber width = 1;
   bool isWholeInEachRange = false;

@@ -20,10 +20,12 @@ class ProgramFields;
 struct Gathered {
   struct Axis {
     std::int64_t count, stride;
+    friend bool operator==(const Axis&, const Axis&) = default;
   };
   std::int64_t offset = 0;
   std::vector<Axis> axes;
 
+  friend bool operator==(const Gathered&, const Gathered&) = default;
   std::size_t size() const;
   /// One of so many slices, which the first axes count.
   Gathered slice(std::int64_t number, std::int64_t slices) const;

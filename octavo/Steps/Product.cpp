@@ -173,30 +173,34 @@ MatrixProductStep::pack(const execution::UnreadTensor& tensor, const Sizes& now,
   return std::move(*packed);
 }
 
+void MatrixProductStep::formKey(const Sizes& now, execution::Forms::Key& key) const {
+  key.assign({static_cast<std::int64_t>(plainType), reinterpret_cast<std::intptr_t>(right.from),
+              now.depth, now.columns, now.rightOffset, now.rightDepthStride, now.rightStride,
+              rightCount(), right.sliceStride});
+}
+
 tl::expected<std::shared_ptr<const MatrixProductStep::Packed>, std::string>
-MatrixProductStep::formOf(const Value& value, const Sizes& now) const {
-  return value.forms().of<Packed>(
-      {static_cast<std::int64_t>(plainType), reinterpret_cast<std::intptr_t>(right.from), now.depth,
-       now.columns, now.rightOffset, now.rightDepthStride, now.rightStride, rightCount(),
-       right.sliceStride},
-      [&]() -> tl::expected<Packed, std::string> {
-        Packed all;
-        for (std::int64_t matrix = 0; matrix < rightCount(); ++matrix) {
-          tl::expected<kernels::PackedMatrix, std::string> packed =
-              value.isUnread() ? pack(value.unread(), now, matrix)
-                               : pack(value.tensor().bytes.data(), now, matrix, {});
-          if (!packed)
-            return tl::unexpected(std::move(packed.error()));
-          all.push_back(std::move(*packed));
-        }
-        return all;
-      });
+MatrixProductStep::formOf(const Value& value, const Sizes& now, execution::Forms::Key& key) const {
+  formKey(now, key);
+  return value.forms().of<Packed>(key, [&]() -> tl::expected<Packed, std::string> {
+    Packed all;
+    for (std::int64_t matrix = 0; matrix < rightCount(); ++matrix) {
+      tl::expected<kernels::PackedMatrix, std::string> packed =
+          value.isUnread() ? pack(value.unread(), now, matrix)
+                           : pack(value.tensor().bytes.data(), now, matrix, {});
+      if (!packed)
+        return tl::unexpected(std::move(packed.error()));
+      all.push_back(std::move(*packed));
+    }
+    return all;
+  });
 }
 
 tl::expected<void, std::string> MatrixProductStep::bind(const Binding& binding) const {
   if (!isPacked() || binding.slot != right.slot.number || !isRightFixed())
     return {};
-  return formOf(binding.value, sizesOf(1)).map([](const auto&) {});
+  execution::Forms::Key key;
+  return formOf(binding.value, sizesOf(1), key).map([](const auto&) {});
 }
 
 /// The products of so many items.
@@ -216,18 +220,17 @@ Outcome MatrixProductStep::prepare(Frame& frame) const {
     placeBatch(operand.batch, frame.items);
   if (!isPacked())
     return {};
-  if (ahead) {
-    operand.form = ahead;
-    return {};
-  }
+  operand.form = nullptr;
   const Sizes now = sizesOf(frame.items);
   const Value* const owner = frame.owners[static_cast<std::size_t>(right.slot.number)];
-  if (owner != nullptr && isRightFixed()) {
-    if (auto shared = operand.share(*owner, [&] { return formOf(*owner, now); }); !shared)
-      return failure(*this, shared.error());
+  // A value that is not in memory has no other form.
+  if (owner != nullptr && (isRightFixed() || owner->isUnread())) {
+    auto form = formOf(*owner, now, operand.key);
+    if (!form)
+      return failure(*this, form.error());
+    operand.form = std::move(*form);
     return {};
   }
-  operand.letGo();
   if (!batch.isOne() && right.from == nullptr) // each product takes its own where it lies
     return {};
   if (groups) {

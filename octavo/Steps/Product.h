@@ -10,8 +10,6 @@
 #include "octavo/Steps/RowGroups.h"
 #include "octavo/Steps/ScaledParts.h"
 
-#include <algorithm>
-#include <mutex>
 #include <span>
 #include <variant>
 
@@ -21,28 +19,6 @@ namespace octavo::steps {
 /// ahead; of so many or fewer some read the codes where they lie and sum in another (rules D6 and
 /// D8).
 inline constexpr std::int64_t kFewRows = 16;
-
-/// Something that is made of values, kept until others take their place.
-template <typename T> class MadeOnce {
-public:
-  template <typename Make>
-  std::shared_ptr<const T> of(std::span<const Value* const> values, Make make) const {
-    const std::lock_guard lock(making);
-    const auto isSame = [](const Value& kept, const Value* value) { return kept.isSameAs(*value); };
-    if (!made || !std::ranges::equal(from, values, isSame)) {
-      made = std::make_shared<const T>(make());
-      from.clear();
-      for (const Value* value : values)
-        from.push_back(*value);
-    }
-    return made;
-  }
-
-private:
-  mutable std::mutex making;
-  mutable std::vector<Value> from; ///< held, so that no others have their place
-  mutable std::shared_ptr<const T> made;
-};
 
 /// A product, and the kernel that finishes its rows, if it has one: its epilogue, which reads rows
 /// of the result while they are in cache.
@@ -161,8 +137,9 @@ private:
                          const kernels::Execution& execution, Finishing& finishing) const;
   /// Each matrix of the right side.
   using Packed = std::vector<kernels::PackedMatrix>;
-  tl::expected<std::shared_ptr<const Packed>, std::string> formOf(const Value& value,
-                                                                  const Sizes& now) const;
+  void formKey(const Sizes& now, execution::Forms::Key& key) const;
+  tl::expected<std::shared_ptr<const Packed>, std::string>
+  formOf(const Value& value, const Sizes& now, execution::Forms::Key& key) const;
   void placeBatch(std::vector<kernels::BatchOffsets>& all, std::int64_t items) const;
   std::int64_t beginOf(const Sizes& now, std::int64_t matrix) const {
     return now.rightOffset + matrix * right.sliceStride;
@@ -191,7 +168,6 @@ private:
   ItemNumber depth, columns;
   MatrixBatch batch;
   int number = 0;
-  std::shared_ptr<const Packed> ahead; ///< of a program that was loaded, packed
   Sequence prologue;
   const KernelStep* maker = nullptr; ///< of the prologue
 };
@@ -291,6 +267,7 @@ private:
   struct Sizes {
     kernels::ProductPlan plan;
     std::int64_t products, rows, columns;
+    bool isDecoded; ///< whether the weight is decoded ahead
   };
   tl::expected<Sizes, std::string> sizesOf(std::int64_t items) const;
   /// Whether the weight is packed in the same way for any number of items.
@@ -326,8 +303,16 @@ private:
   /// The matrix of a product where it lies, if it lies as it is multiplied.
   std::optional<kernels::ScaledView> inPlace(const Sizes& now, const Frame& frame,
                                              std::int64_t product) const;
-  tl::expected<std::shared_ptr<const Packed>, std::string> formOf(const Sizes& now,
-                                                                  const Value& value) const;
+  using Form = tl::expected<std::shared_ptr<const Packed>, std::string>;
+  /// What decides a form: the numbers of `now`, and whether it is decoded.
+  void formKey(const Sizes& now, bool isDecoded, execution::Forms::Key& key) const;
+  /// The form that `owner`, the weight or its elements, keeps; `first()` is its first matrix as it
+  /// lies. If the rows are open, the decoded form shares its memory with the other, if it can.
+  template <typename First>
+  Form formOf(const Sizes& now, const Value& owner, std::span<const Value* const> others,
+              execution::Forms::Key& key, const First& first) const;
+  /// The same of a weight among the values.
+  Form formOf(const Sizes& now, const Value& value, execution::Forms::Key& key) const;
 
   OpenPlan plan;
   int packed = 0;
@@ -340,9 +325,8 @@ private:
   std::optional<RowGroups> groups;
   ItemNumber columns;
   int number = 0;
-  std::shared_ptr<const Packed> ahead; ///< of a program that was loaded, packed
-  /// For few rows, for many; of a program that was loaded, for many.
-  MadeOnce<Packed> packedParts[2];
+  /// Whether the program was loaded, and its weights have packed forms alone.
+  bool isPackedAhead = false;
 };
 
 } // namespace octavo::steps

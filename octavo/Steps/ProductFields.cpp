@@ -45,6 +45,7 @@ void requireReached(ProgramFields& fields, Slot slot, const Reached& side, const
   const Bytes all = reach(fields, side, batch, width);
   if (!fields.isRange(slot))
     return fields.require(slot, all, access);
+  fields.uses(slot, access);
   const ItemNumber room = fields.bytesInEach(slot);
   const std::int64_t each = fields.rowsInEach(batch.isOne() ? rows : batch.products());
   if (fields.failed())
@@ -94,8 +95,8 @@ void requireRows(ProgramFields& fields, Slot slot, const Matrices& matrices, con
   if (!fields.isRange(slot))
     return fields.require(slot, fields.bytes({matrices.count, rows, bytesOfRow}), access);
   if (matrices.isOne())
-    return fields.requireInEach(slot, rows, bytesOfRow);
-  fields.requireInEach(slot, matrices.count, fields.times(rows, bytesOfRow));
+    return fields.requireInEach(slot, rows, bytesOfRow, access);
+  fields.requireInEach(slot, matrices.count, fields.times(rows, bytesOfRow), access);
 }
 
 bool isHeldBy(kernels::PlainType type, const format::ElementFormat& format) {
@@ -204,6 +205,7 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
   requireReached(fields, result, {0, ofC, &kernels::BatchOffsets::c, true}, rows, batch, kF32,
                  Access::Write);
   fields.number(right.slot);
+  fields.uses(right.slot, Access::Read);
   fields.beginPrologue(right.slot);
   fields.steps(prologue);
   fields.endPrologue();
@@ -217,13 +219,15 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
   }
   const Reached rightSide{right.offset, ofRight, &kernels::BatchOffsets::right, false};
   if (isPacked() && fields.isConstant(right.slot) && isRightFixed()) {
-    if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
-      ahead = std::static_pointer_cast<const Packed>(frame->right(number).form);
-    packedAll(fields, ahead, matrices, "a product with other packed slices",
-              [&](std::shared_ptr<const kernels::PackedMatrix>& matrix) {
-                fields.matrix(matrix, plainType, depth.fixed, columns.fixed);
-              });
-    return;
+    execution::Forms::Key key;
+    formKey(sizesOf(1), key);
+    giveForm(fields, right.slot, std::move(key),
+             packedAll(fields, formToWrite<Packed>(fields, *this, number), matrices,
+                       "a product with other packed slices",
+                       [&](std::shared_ptr<const kernels::PackedMatrix>& matrix) {
+                         fields.matrix(matrix, plainType, depth.fixed, columns.fixed);
+                       }));
+    return fields.isWritten(right.slot);
   }
   requireReached(fields, right.slot, rightSide, rows, batch, rightWidth, Access::Read);
 }
@@ -326,17 +330,21 @@ void ConvolutionStep::productFields(ProgramFields& fields) {
   fields.number(result);
   requireRows(fields, result, {}, *shape.rows(), fields.times(shape.outputs, kF32), Access::Write);
   fields.number(weight);
+  fields.uses(weight, Access::Read);
   if (!fields.isConstant(weight) || !shape.isWeightFixed()) {
     fields.require(weight, fields.reach(shape.weightOffset, kernel, width), Access::Read);
     return;
   }
-  if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
-    ahead = std::static_pointer_cast<const Weights>(frame->right(number).form);
   const std::int64_t columns = shape.outputs.fixed / shape.groups();
-  packedAll(fields, ahead, shape.groups(), "a convolution with weights of other groups",
-            [&](std::shared_ptr<const kernels::PackedMatrix>& group) {
-              fields.matrix(group, shape.type, shape.of(1).depth(), columns);
-            });
+  execution::Forms::Key key;
+  formKey(shape.of(1), key);
+  giveForm(fields, weight, std::move(key),
+           packedAll(fields, formToWrite<Weights>(fields, *this, number), shape.groups(),
+                     "a convolution with weights of other groups",
+                     [&](std::shared_ptr<const kernels::PackedMatrix>& group) {
+                       fields.matrix(group, shape.type, shape.of(1).depth(), columns);
+                     }));
+  fields.isWritten(weight);
 }
 
 } // namespace octavo::steps

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -135,10 +136,16 @@ public:
   /// How many of a link's rows each row of the chain is: as many in each.
   std::int64_t rowsInEach(const ItemNumber& rows);
   /// Requires of a range's slot that a link's rows fill it, one after the other.
-  void requireInEach(Slot slot, const ItemNumber& rows, ItemNumber bytesOfRow);
+  void requireInEach(Slot slot, const ItemNumber& rows, ItemNumber bytesOfRow, Access access);
   const ItemNumber& rowsOfChain() const { return chainRows; }
   /// The same, whatever memory it has: that of kernels, whose code knows it.
-  void slotOfKernel(Slot& slot);
+  void slotOfKernel(Slot& slot, Access access);
+  /// What a step reads and writes; `require` and its like say it of their slots (StepAccesses.h).
+  virtual void uses(Slot /*slot*/, Access /*access*/) {}
+  virtual void usesValue(int /*number*/, Access /*access*/) {}
+  /// Between these stand the fields of one step, and of the steps that it runs.
+  virtual void beginStep(const Step& /*step*/) {}
+  virtual void endStep() {}
   void place(Place& place, Access access);
   /// Two slots whose memory changes places.
   void swapped(Slot a, Slot b);
@@ -177,9 +184,15 @@ public:
 
   /// Whether the slot's value is the same in every run, and its products are packed beforehand.
   bool isConstant(Slot slot) const;
+  /// Whether a scaled tensor is bound to the place among the values.
+  bool isBound(int value) const;
   /// A frame in which what is constant is bound, for those who pack it to be written; null where
   /// fields are read.
   virtual Frame* frame() { return nullptr; }
+  /// Calls `give` with the program when all of it has been read, to give packed forms to constants.
+  void atEnd(std::function<void(Program&)> give) { gifts.push_back(std::move(give)); }
+  /// Lets go of the forms of a constant that stands in a file, if they can be made again.
+  virtual void isWritten(Slot /*constant*/) {}
   /// Bytes that lie by themselves, aligned to 64, at least so many: written, or lent by the file.
   virtual void section(kernels::PackedBytes& bytes, std::size_t least) = 0;
   void matrix(std::shared_ptr<const kernels::PackedMatrix>& matrix, kernels::PlainType type,
@@ -212,6 +225,10 @@ public:
 
 protected:
   Program& program() { return of; }
+  void giveForms() {
+    for (const std::function<void(Program&)>& give : gifts)
+      give(of);
+  }
   static bool isAligned(const ItemNumber& bytes) {
     constexpr auto kAlignment = static_cast<std::int64_t>(kSlotAlignment);
     return bytes.fixed % kAlignment == 0 && bytes.factor % kAlignment == 0 &&
@@ -238,6 +255,7 @@ private:
   static constexpr int kNoChain = -1, kNotPacked = -2;
   /// Null where something is wrong.
   const SlotUse* useOf(Slot slot) const;
+  bool isWritable(const SlotUse& use) const;
 
   Program& of;
   std::optional<std::string> problem;
@@ -267,6 +285,7 @@ private:
   int depthOfCalls = 0;                                 ///< that were read since the last function
   std::map<int, ScaledShape> scaledValues;
   std::set<int> unscaled; ///< values that are no scaled tensors
+  std::vector<std::function<void(Program&)>> gifts;
 };
 
 } // namespace octavo::steps

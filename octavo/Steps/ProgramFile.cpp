@@ -78,6 +78,12 @@ public:
       if (usedValues.contains(value.number) && !failed())
         boundValue(value);
     all.items.most = std::min(all.items.most, mostItemsOfRun());
+    if (isReading() && !failed()) {
+      for (std::size_t i = 0; i < used.size(); ++i)
+        if (!used[i])
+          all.constants[i] = packedAlone(types[i]);
+      giveForms();
+    }
   }
 
 protected:
@@ -95,6 +101,15 @@ protected:
   std::vector<ConstantType> types;
 
 private:
+  /// A constant that products alone read, which has no other form than theirs.
+  static Value packedAlone(const ConstantType& constant) {
+    return Value(execution::UnreadTensor{
+        *constant.type, constant.shape,
+        [](std::uint64_t, std::span<std::byte>) -> tl::expected<void, std::string> {
+          return tl::make_unexpected("a constant of a loaded program is not as products read it");
+        }});
+  }
+
   std::vector<bool> used; ///< of the constants
   std::set<int> usedValues;
 
@@ -136,7 +151,9 @@ private:
     Program& all = program();
     if (!isReading())
       for (const Value& value : all.constants)
-        types.push_back({value.tensor().type, value.tensor().shape});
+        types.push_back(value.isUnread()
+                            ? ConstantType{value.unread().type, value.unread().shape}
+                            : ConstantType{value.tensor().type, value.tensor().shape});
     list(types, kMostValues, [&](ConstantType& constant) {
       elementType(constant.type);
       shape(constant.shape);
@@ -251,7 +268,8 @@ public:
       if (slot.kind != SlotUse::Kind::Constant)
         continue;
       const Value& value = program.constants[static_cast<std::size_t>(slot.index)];
-      bound.whole.memory[i] = const_cast<std::byte*>(value.tensor().bytes.data());
+      if (value.isTensor()) // else it is read where it is packed
+        bound.whole.memory[i] = const_cast<std::byte*>(value.tensor().bytes.data());
       bound.owners[i] = &value;
     }
     for (const BoundValue& each : program.values)
@@ -261,6 +279,12 @@ public:
 
   bool isReading() const override { return false; }
   Frame* frame() override { return &bound; }
+  void isWritten(Slot slot) override {
+    const SlotUse& use = program().slots[static_cast<std::size_t>(slot.number)];
+    Value& constant = program().constants[static_cast<std::size_t>(use.index)];
+    if (constant.isUnread())
+      constant = Value(execution::UnreadTensor(constant.unread()));
+  }
   void section(kernels::PackedBytes& bytes, std::size_t least) override {
     if (bytes.size() != least)
       return fail(
@@ -290,7 +314,13 @@ private:
     }
   }
   void constant(std::size_t number) override {
-    put(std::span<const std::byte>(program().constants[number].tensor().bytes));
+    const Value& value = program().constants[number];
+    if (!value.isUnread())
+      return put(std::span<const std::byte>(value.tensor().bytes));
+    std::vector<std::byte> bytes(value.unread().bytes());
+    if (auto done = value.unread().read(0, bytes); !done)
+      return fail(done.error());
+    put(bytes);
   }
   void boundValue(BoundValue& bound) override {
     const numerics::ScaledTensor& tensor = bound.value.scaled();

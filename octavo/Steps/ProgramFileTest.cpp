@@ -117,7 +117,8 @@ TEST(ProgramFile, aPrologueMakesTheRowsOfItsProduct) {
       op(), kernels::PlainType::F32, rowsOf(q, 4), rowsOf(keys, 4), scores, ItemNumber{1},
       std::nullopt, 4, 3, MatrixBatch{.offsets = {{0, 0, 0}, {4, 12, 3}}}, 0);
   product->beginWith(std::make_unique<KernelStep>(
-      op(), made.program.functions.front(), std::vector{codes, keys}, ItemNumber{24}, ItemNumber{7},
+      op(), made.program.functions.front(),
+      std::vector<KernelStep::Argument>{{codes}, {keys, true}}, ItemNumber{24}, ItemNumber{7},
       StepFacts{.kind = StepFacts::Kind::Kernel}));
   made.program.steps.add(std::move(product));
   const Bytes file = made.written();

@@ -231,9 +231,9 @@ Outcome ProgramRunner::execute(Workspace& work, std::span<Value> arguments) cons
       frame.whole.memory[i] = work.results[static_cast<std::size_t>(slot.result)];
       break;
     case SlotUse::Kind::Constant:
-      if (whole.constants[index].isToken()) // of a program that was loaded, and packed before
-        break;
-      frame.whole.memory[i] = const_cast<std::byte*>(whole.constants[index].tensor().bytes.data());
+      if (whole.constants[index].isTensor()) // else it is packed
+        frame.whole.memory[i] =
+            const_cast<std::byte*>(whole.constants[index].tensor().bytes.data());
       frame.owners[i] = &whole.constants[index];
       break;
     case SlotUse::Kind::Result:
@@ -248,9 +248,11 @@ Outcome ProgramRunner::execute(Workspace& work, std::span<Value> arguments) cons
   });
 }
 
-/// Values of the run are nobody's any more; its memory is the next one's.
+/// Values of the run and their forms are nobody's any more; its memory is the next one's.
 void ProgramRunner::end(std::unique_ptr<Workspace> work) {
   std::ranges::fill(work->frame.values, Value());
+  for (RightOperand& right : work->frame.rights)
+    right.form = nullptr;
   idle.giveBack(std::move(work));
 }
 

@@ -8,9 +8,12 @@
 #include "octavo/Kernels/ThreadMemory.h"
 #include "octavo/Numerics/Tensor.h"
 #include "octavo/Steps/Place.h"
+#include "octavo/Steps/SharedForms.h"
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <tuple>
 
 namespace octavo::steps {
 
@@ -46,8 +49,12 @@ QuantizeStep::quantizedSlice(const std::byte* memory, std::int64_t slice,
 
 std::shared_ptr<const std::vector<QuantizeStep::Kept>>
 QuantizeStep::keptOf(const Value& owner) const {
-  const Value* const one = &owner;
-  return kept.of(std::span(&one, 1), [&] {
+  using Description = std::tuple<Gathered, const format::ElementFormat*, std::int64_t, bool,
+                                 ScaledShape, numerics::QuantizeOptions>;
+  const auto description = std::make_tuple(std::cref(slices->values), slices->format,
+                                           slices->choice.count(), isTransposed, std::cref(shape),
+                                           std::cref(options));
+  return describedForm<Description, std::vector<Kept>>(owner, description, [&] {
     std::vector<Kept> made;
     const ScaledShape::OfItems now = shape.of(1);
     for (std::int64_t slice = 0; slice < slices->choice.count(); ++slice)

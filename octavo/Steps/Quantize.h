@@ -49,11 +49,11 @@ private:
   quantizedSlice(const std::byte* memory, std::int64_t slice, const ScaledShape::OfItems& now,
                  numerics::ScaledTensor&& old) const;
   using Kept = tl::expected<Value, numerics::NonFiniteInput>;
+  /// All slices, which the value keeps.
   std::shared_ptr<const std::vector<Kept>> keptOf(const Value& owner) const;
 
   Slot from;
   std::optional<Slices> slices;
-  MadeOnce<std::vector<Kept>> kept; ///< of all slices
   std::optional<Slot> randomBits;
   bool isTransposed = false;
   ScaledShape shape;

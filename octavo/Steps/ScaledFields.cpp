@@ -3,8 +3,11 @@
 #include "octavo/Steps/ProductFields.h"
 #include "octavo/Steps/Quantize.h"
 #include "octavo/Steps/ScaledParts.h"
+#include "octavo/Steps/SharedForms.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace octavo::steps {
 
@@ -124,6 +127,8 @@ static void partsOf(ProgramFields& fields, PartSlots& slots, const ScaledSizes& 
     fields.number(slot);
     if (access)
       fields.require(slot, bytes, *access);
+    else
+      fields.uses(slot, Access::Read);
   };
   slot(slots.elements, sizes.elements);
   slot(slots.scales, fields.times(sizes.scales, scale.bytes()));
@@ -216,13 +221,15 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
     weight = PartSlots{};
   auto* parts = std::get_if<PartSlots>(&weight);
   Frame* frame = fields.frame();
-  bool isAhead = ahead != nullptr;
+  bool isAhead = isPackedAhead;
   if (frame != nullptr && parts != nullptr)
     isAhead = fields.isConstant(parts->elements) && fields.isConstant(parts->scales) &&
               (!parts->outer || fields.isConstant(*parts->outer));
   else if (frame != nullptr)
     isAhead = !frame->values[static_cast<std::size_t>(std::get<int>(weight))].isToken();
   fields.truth(isAhead);
+  if (fields.isReading())
+    isPackedAhead = isAhead;
   // Of panels that are not full, too.
   fields.bytes({fields.plus(plan.depth, 32), fields.plus(columns, 32), kF32});
   fields.bytes({rows, fields.plus(plan.depth, 32), kF32});
@@ -241,22 +248,21 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
       fields.fail("a weight of items that is moved");
     sizes = {reach.elements, reach.scales};
   });
-  if (parts != nullptr)
+  if (parts != nullptr) {
     partsOf(fields, *parts, sizes, *plan.one.right.scale,
             isAhead ? std::nullopt : std::optional(Access::Read));
-  else
+  } else {
     fields.value(std::get<int>(weight));
+    fields.usesValue(std::get<int>(weight), Access::Read);
+  }
   if (fields.failed())
     return;
   if (fields.isTrusted())
     return;
   if (isAhead && !isWeightFixed() && !(moved && moved->slices.isOfProduct()))
     return fields.fail("packed weights of a batch that is open");
-  if (isAhead) {
-    if (frame != nullptr && prepare(*frame))
-      ahead = std::static_pointer_cast<const Packed>(frame->right(number).form);
+  if (isAhead)
     return packedAhead(fields);
-  }
   if (parts != nullptr)
     return;
   const ScaledShape* made = fields.made(std::get<int>(weight));
@@ -268,12 +274,40 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
 }
 
 void ScaledProductStep::packedAhead(ProgramFields& fields) {
-  packedAll(fields, ahead,
-            static_cast<std::int64_t>(fields.bytes({slices(), ofSlice(matrices.count.of(1))})),
-            "a product with packed weights of another batch",
-            [&](std::shared_ptr<const kernels::PackedOperand>& operand) {
-              fields.operand(operand, plan.one, columns.fixed);
-            });
+  const auto* const parts = std::get_if<PartSlots>(&weight);
+  if (fields.isReading() &&
+      !(parts != nullptr ? fields.isConstant(parts->elements) && fields.isConstant(parts->scales) &&
+                               (!parts->outer || fields.isConstant(*parts->outer))
+                         : fields.isBound(std::get<int>(weight))))
+    return fields.fail("packed weights of what is no constant");
+  auto form = packedAll(
+      fields, formToWrite<Packed>(fields, *this, number),
+      static_cast<std::int64_t>(fields.bytes({slices(), ofSlice(matrices.count.of(1))})),
+      "a product with packed weights of another batch",
+      [&](std::shared_ptr<const kernels::PackedOperand>& operand) {
+        fields.operand(operand, plan.one, columns.fixed);
+      });
+  const auto sizes = sizesOf(1);
+  if (form == nullptr || !sizes)
+    return;
+  // Runs of open rows look for the form of few rows first, and for a decoded form made of it.
+  execution::Forms::Key key;
+  formKey(*sizes, !rows.isOpen() && sizes->isDecoded, key);
+  fields.atEnd([weight = weight, key = std::move(key), form](const Program& program) {
+    const auto moved = [&]() -> tl::expected<Packed, std::string> {
+      return std::move(const_cast<Packed&>(*form));
+    };
+    if (const auto* const slots = std::get_if<PartSlots>(&weight)) {
+      const std::array others = {&constantOf(program, slots->scales),
+                                 &constantOf(program, slots->outer.value_or(slots->scales))};
+      static_cast<void>(
+          formWithOthers<Packed>(constantOf(program, slots->elements), key, others, moved));
+      return;
+    }
+    const auto bound =
+        std::ranges::find(program.values, std::get<int>(weight), &BoundValue::number);
+    static_cast<void>(bound->value.forms().of<Packed>(key, moved));
+  });
 }
 
 void PackStoredStep::fields(ProgramFields& fields) {
@@ -315,7 +349,8 @@ void PackPartsStep::fields(ProgramFields& fields) {
   if (isByRow && fields.isRange(from.scales))
     fields.requireInEach(from.scales, whole.isOne() ? rows : whole.count,
                          whole.isOne() ? ofRow
-                                       : fields.times(blocksOf(rows, side.across()), ofRow));
+                                       : fields.times(blocksOf(rows, side.across()), ofRow),
+                         Access::Read);
   else
     fields.require(from.scales, fields.times(scaledSizes(fields, side).scales, left.scale->bytes()),
                    Access::Read);

@@ -2,10 +2,12 @@
 #include "octavo/Steps/Place.h"
 #include "octavo/Steps/Product.h"
 #include "octavo/Steps/Quantize.h"
+#include "octavo/Steps/SharedForms.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 namespace octavo::steps {
@@ -135,7 +137,9 @@ static kernels::PackedOperand lentBy(const std::shared_ptr<const void>& lender,
 tl::expected<ScaledProductStep::Sizes, std::string>
 ScaledProductStep::sizesOf(std::int64_t items) const {
   return plan.of(items).map([&](kernels::ProductPlan made) {
-    return Sizes{std::move(made), matrices.count.of(items), rows.of(items), columns.of(items)};
+    const std::int64_t count = rows.of(items);
+    return Sizes{std::move(made), matrices.count.of(items), count, columns.of(items),
+                 count > kFewRows};
   });
 }
 
@@ -166,8 +170,8 @@ kernels::PackedOperand ScaledProductStep::pack(const Sizes& now, const kernels::
     return kernels::pack(given, kernels::Side::Right, now.plan, execution, std::move(old));
   };
   kernels::PackedOperand right = isTransposed ? withTransposed(matrix, packed) : packed(matrix);
-  return now.rows > kFewRows ? kernels::decodedAhead(now.plan, std::move(right), execution, spare)
-                             : std::move(right);
+  return now.isDecoded ? kernels::decodedAhead(now.plan, std::move(right), execution, spare)
+                       : std::move(right);
 }
 
 void ScaledProductStep::packOwn(const Sizes& now, const kernels::ScaledView& matrix,
@@ -219,20 +223,54 @@ ScaledProductStep::Packed ScaledProductStep::packChosen(const Sizes& now,
   return all;
 }
 
-tl::expected<std::shared_ptr<const ScaledProductStep::Packed>, std::string>
-ScaledProductStep::formOf(const Sizes& now, const Value& value) const {
+void ScaledProductStep::formKey(const Sizes& now, bool isDecoded,
+                                execution::Forms::Key& key) const {
   // A plan is made of its operands' formats and the depth alone.
-  execution::Forms::Key key{now.plan.depth, isTransposed ? 1 : 0, now.rows > kFewRows ? 1 : 0,
-                            ofSlice(now.products)};
+  key.assign({now.plan.depth, now.columns, isTransposed ? 1 : 0, isDecoded ? 1 : 0, slices(),
+              ofSlice(now.products), matrices.shareScales ? 1 : 0});
   if (moved)
     moved->addTo(key);
   for (const kernels::OperandFormat* operand : {&now.plan.left, &now.plan.right})
     key.insert(key.end(),
                {reinterpret_cast<std::intptr_t>(operand->element),
                 reinterpret_cast<std::intptr_t>(operand->scale), operand->across, operand->along});
-  return value.forms().of<Packed>(key, [&]() -> tl::expected<Packed, std::string> {
-    return packAll(now, first(now, value.scaled()));
+}
+
+template <typename First>
+ScaledProductStep::Form
+ScaledProductStep::formOf(const Sizes& now, const Value& owner,
+                          std::span<const Value* const> others, execution::Forms::Key& key,
+                          const First& first) const {
+  const auto form = [&](bool isDecoded, const auto& make) -> Form {
+    formKey(now, isDecoded, key);
+    return others.empty() ? owner.forms().of<Packed>(key, make)
+                          : formWithOthers<Packed>(owner, key, others, make);
+  };
+  const auto packed = [&](bool isDecoded) {
+    return form(isDecoded, [&]() -> tl::expected<Packed, std::string> {
+      if (isPackedAhead)
+        return tl::make_unexpected("its packed weight is not there");
+      Sizes sizes = now;
+      sizes.isDecoded = isDecoded;
+      return packAll(sizes, first());
+    });
+  };
+  if (!rows.isOpen())
+    return packed(now.isDecoded);
+  Form few = packed(false);
+  if (!few || !now.isDecoded)
+    return few;
+  return form(true, [&]() -> tl::expected<Packed, std::string> {
+    Packed all;
+    for (const kernels::PackedOperand& operand : **few)
+      all.push_back(kernels::decodedAhead(now.plan, lentBy(*few, operand)));
+    return all;
   });
+}
+
+ScaledProductStep::Form ScaledProductStep::formOf(const Sizes& now, const Value& value,
+                                                  execution::Forms::Key& key) const {
+  return formOf(now, value, {}, key, [&] { return first(now, value.scaled()); });
 }
 
 Outcome ScaledProductStep::bind(const Binding& binding) const {
@@ -240,41 +278,27 @@ Outcome ScaledProductStep::bind(const Binding& binding) const {
   if (rows.isOpen() || !isWeightFixed() || !std::holds_alternative<int>(weight) ||
       binding.place != std::get<int>(weight))
     return {};
+  execution::Forms::Key key;
   return sizesOf(1)
-      .and_then([&](const Sizes& now) { return formOf(now, binding.value); })
+      .and_then([&](const Sizes& now) { return formOf(now, binding.value, key); })
       .map([](const auto&) {});
 }
 
 Outcome ScaledProductStep::prepare(Frame& frame) const {
   RightOperand& right = frame.right(number);
+  right.form = nullptr;
   const auto sizes = sizesOf(frame.items);
   if (!sizes)
     return failure(*this, sizes.error());
   const Sizes& now = *sizes;
-  const bool isMany = now.rows > kFewRows;
-  const auto share = [&](std::span<const Value* const> owners, bool isForMany,
-                         const auto& make) -> Outcome {
-    if (auto shared = right.share(owners, isForMany, make); !shared)
-      return failure(*this, shared.error());
+  const auto take = [&](Form form) -> Outcome {
+    if (!form)
+      return failure(*this, form.error());
+    right.form = std::move(*form);
     return {};
   };
-  using Form = tl::expected<std::shared_ptr<const Packed>, std::string>;
-  if (ahead) {
-    const bool isDecoded = rows.isOpen() && isMany;
-    return share({}, isDecoded, [&]() -> Form {
-      if (!isDecoded)
-        return ahead;
-      return packedParts[1].of({}, [&] {
-        Packed all;
-        for (const kernels::PackedOperand& operand : *ahead)
-          all.push_back(kernels::decodedAhead(now.plan, lentBy(ahead, operand)));
-        return all;
-      });
-    });
-  }
   // What does not come again is packed where its products are, or, of one, for all threads.
   const auto makeOwn = [&] {
-    right.letGo();
     if (now.products == 0) // of no items
       return Outcome();
     const auto matrix = inPlace(now, frame, 0);
@@ -288,20 +312,19 @@ Outcome ScaledProductStep::prepare(Frame& frame) const {
     const auto owner = [&](Slot slot) {
       return frame.owners[static_cast<std::size_t>(slot.number)];
     };
-    const std::array owners = {owner(parts->elements), owner(parts->scales),
-                               owner(parts->outer.value_or(parts->scales))};
-    if (std::ranges::find(owners, nullptr) != owners.end())
-      return makeOwn();
-    return share(owners, isMany, [&]() -> Form {
-      return packedParts[isMany ? 1 : 0].of(owners,
-                                            [&] { return packAll(now, first(now, frame)); });
-    });
+    const Value* const elements = owner(parts->elements);
+    const std::array others = {owner(parts->scales), owner(parts->outer.value_or(parts->scales))};
+    if (elements == nullptr || std::ranges::find(others, nullptr) != others.end())
+      return isPackedAhead ? failure(*this, "its packed weight is not there") : makeOwn();
+    return take(formOf(now, *elements, others, right.key, [&] { return first(now, frame); }));
   }
-  const Value* const value = &frame.values[static_cast<std::size_t>(std::get<int>(weight))];
+  const Value& value = frame.values[static_cast<std::size_t>(std::get<int>(weight))];
+  if (isPackedAhead && !value.isScaled())
+    return failure(*this, "its packed weight is not there");
   // One that a step has made, or that nobody else holds, will not come again.
-  if (!value->isShared())
+  if (!isPackedAhead && !value.isShared())
     return makeOwn();
-  return share(std::span(&value, 1), isMany, [&] { return formOf(now, *value); });
+  return take(formOf(now, value, right.key));
 }
 
 const kernels::PackedOperand& ScaledProductStep::rightOf(const Sizes& now, const Frame& frame,

@@ -153,7 +153,9 @@ void ProgramFields::steps(Sequence& sequence) {
       step = made.get();
       sequence.add(std::move(made));
     }
+    beginStep(*step);
     step->fields(*this);
+    endStep();
   }
   // A sequence may not run, or on ranges.
   for (; packedNow.size() > packedBefore; packedNow.pop_back())

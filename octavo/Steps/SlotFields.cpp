@@ -18,6 +18,7 @@ const SlotUse* ProgramFields::useOf(Slot slot) const {
 }
 
 void ProgramFields::require(Slot slot, Bytes bytes, Access access) {
+  uses(slot, access);
   const SlotUse* use = useOf(slot);
   if (use == nullptr)
     return;
@@ -41,6 +42,18 @@ void ProgramFields::require(Slot slot, Bytes bytes, Access access) {
     this->use(static_cast<std::size_t>(use->index));
 }
 
+/// Whether the code of kernels may write there: a kernel writes to an argument that it is given for
+/// a result.
+bool ProgramFields::isWritable(const SlotUse& use) const {
+  return use.kind == SlotUse::Kind::Argument
+             ? std::ranges::any_of(of.donations,
+                                   [&](const Program::Donation& each) {
+                                     return each.isByKernel && each.argument ==
+                                                                   static_cast<std::size_t>(use.index);
+                                   })
+             : use.kind != SlotUse::Kind::Constant;
+}
+
 bool ProgramFields::isRange(Slot slot) const {
   const SlotUse* use = useOf(slot);
   return use != nullptr && use->kind == SlotUse::Kind::Range;
@@ -54,7 +67,9 @@ ItemNumber ProgramFields::bytesInEach(Slot slot) {
   return of.slots[static_cast<std::size_t>(slot.number)].bytes;
 }
 
-void ProgramFields::requireInEach(Slot slot, const ItemNumber& rows, ItemNumber bytesOfRow) {
+void ProgramFields::requireInEach(Slot slot, const ItemNumber& rows, ItemNumber bytesOfRow,
+                                  Access access) {
+  uses(slot, access);
   const ItemNumber room = bytesInEach(slot);
   if (const ItemNumber used = times(rowsInEach(rows), bytesOfRow); used != room)
     fail(fmt::format("slot {} has {} bytes for each row of its chain, {} are used", slot.number,
@@ -74,8 +89,9 @@ std::int64_t ProgramFields::rowsInEach(const ItemNumber& rows) {
   return 0;
 }
 
-void ProgramFields::slotOfKernel(Slot& slot) {
+void ProgramFields::slotOfKernel(Slot& slot, Access access) {
   number(slot);
+  uses(slot, access);
   const SlotUse* use = useOf(slot);
   if (use == nullptr)
     return;
@@ -83,6 +99,8 @@ void ProgramFields::slotOfKernel(Slot& slot) {
     fail(fmt::format("slot {} is another chain's", slot.number));
   if (use->kind == SlotUse::Kind::Rows && slot.number != rowsSlot)
     fail(fmt::format("slot {} is another prologue's", slot.number));
+  if (access == Access::Write && !isWritable(*use))
+    fail(fmt::format("slot {} is not to be written to", slot.number));
   if (use->kind == SlotUse::Kind::Constant)
     this->use(static_cast<std::size_t>(use->index));
 }
@@ -92,11 +110,17 @@ bool ProgramFields::isConstant(Slot slot) const {
          of.slots[static_cast<std::size_t>(slot.number)].kind == SlotUse::Kind::Constant;
 }
 
+bool ProgramFields::isBound(int value) const {
+  return std::ranges::find(of.values, value, &BoundValue::number) != of.values.end();
+}
+
 void ProgramFields::place(Place& place, Access access) {
   bool isInMemory = place.memory.has_value();
   truth(isInMemory);
-  if (!isInMemory)
-    return value(place.number);
+  if (!isInMemory) {
+    value(place.number);
+    return usesValue(place.number, access);
+  }
   std::optional<numerics::ElementType> type;
   if (place.memory)
     type = place.memory->type;

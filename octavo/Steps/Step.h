@@ -13,7 +13,6 @@
 #include "octavo/Steps/ItemNumber.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -72,46 +71,14 @@ struct OwnOperand {
   kernels::PackedBytes spare; ///< (kernels::decodedAhead)
 };
 
-/// A right operand that products are ready to use: a form of `owners`, which is found without a
-/// look at their forms when the same values come again, or what was packed in this run.
+/// The right operand of a product in one run: a form that the operand's value keeps, or what the run
+/// packed itself. Only values own forms, so that a run which has ended holds none.
 struct RightOperand {
-  std::array<Value, 3> owners;                      ///< tokens where there are none
-  std::array<std::shared_ptr<const void>, 2> forms; ///< theirs: one, or for few rows and many
-  std::shared_ptr<const void> form;                 ///< of this run; null: what it packed
-  std::vector<kernels::PackedMatrix> own;           ///< one, or of a convolution each group's
+  execution::Forms::Key key;              ///< of the form; its memory is used again
+  std::shared_ptr<const void> form;       ///< null: the run packed `own` or `ownScaled`
+  std::vector<kernels::PackedMatrix> own; ///< one matrix, or one for each group of a convolution
   OwnOperand ownScaled;
-  std::vector<kernels::BatchOffsets> batch; ///< of one that depends on the items of this run
-
-  template <typename Make>
-  tl::expected<void, std::string> share(std::span<const Value* const> values, bool isForMany,
-                                        Make make) {
-    const auto isSame = [](const Value* value, const Value& owner) {
-      return owner.isSameAs(*value);
-    };
-    if (!std::ranges::equal(values, std::span(owners).first(values.size()), isSame)) {
-      letGo();
-      std::ranges::transform(values, owners.begin(), [](const Value* value) { return *value; });
-    }
-    std::shared_ptr<const void>& kept = forms[isForMany ? 1 : 0];
-    if (kept == nullptr) {
-      auto made = make();
-      if (!made)
-        return tl::unexpected(std::move(made.error()));
-      kept = std::move(*made);
-    }
-    form = kept;
-    return {};
-  }
-  template <typename Make> tl::expected<void, std::string> share(const Value& value, Make make) {
-    const Value* const one = &value;
-    return share(std::span(&one, 1), false, std::move(make));
-  }
-  /// What a run packs takes the place of all forms.
-  void letGo() {
-    owners = {};
-    forms = {};
-    form = nullptr;
-  }
+  std::vector<kernels::BatchOffsets> batch; ///< if it depends on the items of the run
 };
 
 /// What one run of a program works on.

@@ -38,20 +38,31 @@ void InterpretedStep::fields(ProgramFields& fields) {
   fields.fail(fmt::format("{}: '{}' is evaluated by the interpreter ({}), which the folder of a "
                           "compiled program has not",
                           op.location, op.name, reason));
+  // For those who look into a program (StepAccesses.h).
+  fields.list(operands, kMost, [&](Place& place) { fields.place(place, Access::Read); });
+  fields.list(results, kMost, [&](Place& place) { fields.place(place, Access::Write); });
 }
 
 void GuardedStep::fields(ProgramFields& fields) {
   fields.fail("a program with guards has no form in a file");
+  guarded->fields(fields);
+}
+
+static void argumentFields(ProgramFields& fields, std::vector<KernelStep::Argument>& arguments) {
+  fields.list(arguments, kMost, [&](KernelStep::Argument& each) {
+    fields.truth(each.isWritten);
+    fields.slotOfKernel(each.slot, each.isWritten ? Access::Write : Access::Read);
+  });
 }
 
 void KernelStep::fields(ProgramFields& fields) {
   fields.kernel(function, &known.kernel);
-  fields.list(arguments, kMost, [&](Slot& slot) { fields.slotOfKernel(slot); });
+  argumentFields(fields, arguments);
   bool hasInPlace = inPlace.function != nullptr;
   fields.truth(hasInPlace);
   if (hasInPlace) {
     fields.kernel(inPlace.function);
-    fields.list(inPlace.arguments, kMost, [&](Slot& slot) { fields.slotOfKernel(slot); });
+    argumentFields(fields, inPlace.arguments);
   }
   fields.number(rows);
   fields.number(width);
@@ -126,10 +137,11 @@ void SortStep::fields(ProgramFields& fields) {
     fields.slot(tensor.result, bytes, Access::Write);
   });
   fields.kernel(comparator.function);
-  fields.list(comparator.reads, kMost, [&](Slot& slot) { fields.slotOfKernel(slot); });
+  fields.list(comparator.reads, kMost,
+              [&](Slot& slot) { fields.slotOfKernel(slot, Access::Read); });
   fields.maybe(keys, [&](Keys& each) {
     fields.kernel(each.function);
-    fields.list(each.reads, kMost, [&](Slot& slot) { fields.slotOfKernel(slot); });
+    fields.list(each.reads, kMost, [&](Slot& slot) { fields.slotOfKernel(slot, Access::Read); });
     fields.number(each.count, 1);
     fields.number(each.bytes, 4, 8);
     if (each.bytes != 4 && each.bytes != 8)

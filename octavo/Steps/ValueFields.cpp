@@ -109,6 +109,7 @@ void ProgramFields::needsPacked(int number, const OpenPlan& plan, ItemNumber cou
 }
 
 void ProgramFields::makes(int value, const ScaledShape& shape) {
+  usesValue(value, Access::Write);
   const auto [found, isNew] = scaledValues.try_emplace(value, shape);
   if (unscaled.contains(value))
     fail(fmt::format("value {} is a scaled tensor, and takes the place of none", value));
@@ -117,6 +118,7 @@ void ProgramFields::makes(int value, const ScaledShape& shape) {
 }
 
 const ScaledShape* ProgramFields::made(int value) {
+  usesValue(value, Access::Read);
   const auto found = scaledValues.find(value);
   if (found == scaledValues.end())
     return nullptr;

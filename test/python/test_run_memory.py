@@ -32,6 +32,67 @@ def run(folder, program, *options):
     return next(iter(load_file(folder / "out.safetensors").values())), int(done.stdout)
 
 
+MOST = 1.25  # times the bytes of a file of weights
+
+
+def measure(*command):
+    """The peak of a process's memory in bytes."""
+    done = subprocess.run([sys.executable, "-c", MEASURE, *command], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+def chain(n, count, rows):
+    """A program of `count` products with square weights, of so many rows."""
+    x = f"tensor<{rows}x{n}xf32>"
+    weights = ", ".join(f'%w{i}: tensor<{n}x{n}xf32> loc("w{i}")' for i in range(count))
+    lines, last = [], "%x"
+    for i in range(count):
+        lines.append(f"  %{i} = stablehlo.dot_general {last}, %w{i}, contracting_dims = [1] x [0]\n"
+                     f"      : ({x}, tensor<{n}x{n}xf32>) -> {x}\n")
+        last = f"%{i}"
+    return f'func.func @main(%x: {x} loc("x"), {weights}) -> {x} {{\n{"".join(lines)}  return {last} : {x}\n}}'
+
+
+@pytest.fixture(scope="module")
+def chains(tmp_path_factory):
+    """Programs and weights of 2 small matrices, and of 8 that take 134 MB; each doubles its rows."""
+    folder = tmp_path_factory.mktemp("chains")
+    for name, n, count in ("small", 64, 2), ("large", 2048, 8):
+        save_file({f"w{i}": 2 * np.eye(n, dtype=np.float32) for i in range(count)}, folder / f"{name}.safetensors")
+        np.save(folder / f"{name}.npy", np.ones((8, n), np.float32))
+        for batch, rows in ("fixed", 8), ("open", "?"):
+            (folder / f"{name}-{batch}.mlir").write_text(chain(n, count, rows))
+    return folder
+
+
+FORMATS = ["f32", "mxfp8_e4m3", "mxfp4", "nvfp4"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("batch", ["fixed", "open"])
+def test_run_holds_the_weights_of_a_file_once(batch, format, chains, tmp_path):
+    quantize = [] if format == "f32" else ["--quantize", format]
+    small, large = (measure(OCTAVO, "run", chains / f"{name}-{batch}.mlir", "--weights", chains / f"{name}.safetensors",
+                            "--input", f"x={chains / name}.npy", "--output", tmp_path / f"{name}.safetensors", *quantize)
+                    for name in ("small", "large"))
+    assert np.all(load_file(tmp_path / "large.safetensors").popitem()[1] == 2.0 ** 8)
+    assert large - small <= MOST * (chains / "large.safetensors").stat().st_size
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("batch", ["fixed", "open"])
+def test_compile_holds_the_weights_of_a_file_once(batch, format, chains, tmp_path):
+    quantize = [] if format == "f32" else ["--quantize", format]
+    small, large = (measure(OCTAVO, "compile", chains / f"{name}-{batch}.mlir", "--weights",
+                            chains / f"{name}.safetensors", "-o", tmp_path / name, *quantize)
+                    for name in ("small", "large"))
+    assert large - small <= MOST * (chains / "large.safetensors").stat().st_size
+    subprocess.run([OCTAVO, "run", tmp_path / "large", "--input", f"x={chains / 'large.npy'}", "--output",
+                    tmp_path / "out.safetensors"], check=True, capture_output=True)
+    assert np.all(load_file(tmp_path / "out.safetensors").popitem()[1] == 2.0 ** 8)
+
+
 SMALL = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.add %x, %x : tensor<4xf32>
   return %0 : tensor<4xf32>

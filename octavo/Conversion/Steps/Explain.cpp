@@ -1,11 +1,16 @@
 #include "octavo/Conversion/Steps/Explain.h"
 
+#include "octavo/Steps/StepAccesses.h"
+
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace octavo::conversion {
 
@@ -157,8 +162,33 @@ static std::string describe(const steps::SlotUse& slot) {
   llvm_unreachable("a kind that is none");
 }
 
+/// `reads slots 0, 2 and value 1`; empty if there are none.
+static std::string listed(std::string_view verb, const std::vector<int>& slots,
+                          const std::vector<int>& values) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::string_view noun, const std::vector<int>& numbers) {
+    if (!numbers.empty())
+      parts.push_back(
+          fmt::format("{}{} {}", noun, numbers.size() == 1 ? "" : "s", fmt::join(numbers, ", ")));
+  };
+  add("slot", slots);
+  add("value", values);
+  return parts.empty() ? "" : fmt::format("{} {}", verb, fmt::join(parts, " and "));
+}
+
+/// `reads slot 0; writes slot 1`
+static std::string describe(const steps::StepAccesses& accesses) {
+  std::vector<std::string> parts;
+  for (std::string part : {listed("reads", accesses.reads, accesses.readValues),
+                           listed("writes", accesses.writes, accesses.writtenValues)})
+    if (!part.empty())
+      parts.push_back(std::move(part));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
 std::string stepsText(const steps::Program& program) {
   const Explanation explanation = explain(program);
+  const auto accesses = steps::accessesOf(program);
   std::string text;
   for (const Explanation::Step& step : explanation.steps) {
     const std::string kernel = step.kernel < 0 ? "" : fmt::format(" {:03}", step.kernel);
@@ -166,6 +196,10 @@ std::string stepsText(const steps::Program& program) {
         fmt::format("{:{}}{}{}: {}\n{:{}}  up to {} {}{}{}\n", "", 4 * step.depth, step.kind,
                     kernel, step.detail.empty() ? step.operation : step.detail, "", 4 * step.depth,
                     step.operation, step.location, step.source.empty() ? "" : " ", step.source);
+    if (const auto found = accesses.find(static_cast<const steps::Step*>(step.id));
+        found != accesses.end())
+      if (const std::string uses = describe(found->second); !uses.empty())
+        text += fmt::format("{:{}}  {}\n", "", 4 * step.depth, uses);
   }
   text += "\n";
   for (std::size_t i = 0; i < program.slots.size(); ++i)

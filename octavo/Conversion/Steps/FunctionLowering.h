@@ -76,6 +76,7 @@ private:
   std::vector<Overwriter> overwriters;
   std::vector<int> usedSlotNumbers; ///< of each use of a slot
   int position = 0;                 ///< of the next step
+  llvm::DenseMap<const steps::Step*, int> positions; ///< of steps, but links and kernels of products
   int link = 0;                     ///< of the next link of a chain
   std::optional<int> token;         ///< the place of all tokens
   struct CalledFunction {
@@ -108,6 +109,7 @@ private:
   void add(Sequence& sequence, std::unique_ptr<steps::Step> step) {
     if (program.guards)
       step = std::make_unique<steps::GuardedStep>(std::move(step), position, program.guards);
+    positions[step.get()] = position;
     sequence.add(std::move(step));
     ++position;
   }
@@ -160,6 +162,7 @@ private:
   llvm::Error results();
   void overwriteDonated();
   void layOutArena();
+  llvm::Error checkPlan() const;
 };
 
 } // namespace octavo::conversion

@@ -91,8 +91,11 @@ llvm::Error FunctionLowering::write(mlir::Operation* op, const WritingCode& writ
   if (written.rows == 0 || sizeOf(op->getResult(0)) == 0)
     return llvm::Error::success();
   const std::size_t number = numberOf(written.code);
+  std::vector<steps::KernelStep::Argument> arguments;
+  for (const auto [slot, argument] : llvm::zip(*slots, written.code.arguments))
+    arguments.push_back({slot, argument && argument.getDefiningOp() == op});
   auto step = std::make_unique<steps::KernelStep>(
-      text(op), program.functions[number], std::move(*slots), steps::ItemNumber{written.rows},
+      text(op), program.functions[number], std::move(arguments), steps::ItemNumber{written.rows},
       steps::ItemNumber{std::max<std::int64_t>(1, written.costOfRow)},
       steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
                        .detail = op->getName().stripDialect().str(),

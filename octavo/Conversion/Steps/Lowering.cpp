@@ -9,6 +9,7 @@
 #include "octavo/Execution/TextOfOperation.h"
 #include "octavo/Steps/Control.h"
 #include "octavo/Steps/Interpreted.h"
+#include "octavo/Steps/StepAccesses.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -283,6 +284,13 @@ bool FunctionLowering::canBeOverwritten(mlir::Value value, mlir::Operation* op,
          (slot(place).kind == SlotUse::Kind::Arena || slot(place).kind == SlotUse::Kind::Donated);
 }
 
+/// Whether an argument of a kernel's code is what the kernel writes.
+static bool isStored(const Kernel& kernel, mlir::Value argument) {
+  return llvm::any_of(kernel.stored, [&](mlir::Value stored) {
+    return inMemory(stored) == inMemory(argument);
+  });
+}
+
 llvm::Expected<std::unique_ptr<steps::KernelStep>> FunctionLowering::kernel(const Node& node) {
   llvm::Expected<std::vector<Slot>> slots = usedSlots(node.code.arguments);
   if (!slots)
@@ -301,8 +309,12 @@ llvm::Expected<std::unique_ptr<steps::KernelStep>> FunctionLowering::kernel(cons
           llvm::is_contained(node.code.arguments, given))
         over[argument] = given;
   }
+  std::vector<steps::KernelStep::Argument> arguments;
+  for (const auto [slot, argument] : llvm::zip(*slots, node.code.arguments))
+    arguments.push_back({slot, isStored(node.kernel, argument)});
   auto step = std::make_unique<steps::KernelStep>(
-      text(last), program.functions[number], std::move(*slots), steps::ItemNumber{node.kernel.rows},
+      text(last), program.functions[number], std::move(arguments),
+      steps::ItemNumber{node.kernel.rows},
       steps::ItemNumber{width},
       steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
                        .detail = memberNames(node.kernel),
@@ -443,10 +455,14 @@ void FunctionLowering::overwriteDonated() {
     const std::optional<KernelCode> code = emitKernel(each.kernel, each.over);
     if (!code)
       continue;
-    std::vector<Slot> slots;
+    std::vector<steps::KernelStep::Argument> arguments;
     for (mlir::Value argument : code->arguments)
-      slots.push_back(Slot{places.lookup(inMemory(argument)).number});
-    each.step->addInPlace(program.functions[numberOf(*code)], std::move(slots));
+      arguments.push_back({Slot{places.lookup(inMemory(argument)).number},
+                           isStored(each.kernel, argument) ||
+                               llvm::any_of(each.over, [&](const auto& pair) {
+                                 return inMemory(pair.second) == inMemory(argument);
+                               })});
+    each.step->addInPlace(program.functions[numberOf(*code)], std::move(arguments));
     for (const auto& [stored, argument] : each.over) {
       const UpdatedArgument& given = donated.lookup(stored);
       program.donations.push_back({given.argument, given.result, true});
@@ -486,6 +502,51 @@ void FunctionLowering::layOutArena() {
   program.guards->add(std::move(pieces));
 }
 
+/// Holds the plan of the arena to what the steps say that they read and write: each slot has memory
+/// while they do.
+llvm::Error FunctionLowering::checkPlan() const {
+  const auto accesses = steps::accessesOf(program);
+  const steps::Step* wrong = nullptr;
+  int wrongSlot = 0;
+  const auto isPlanned = [&](int number, int first, int last) {
+    const SlotUse& use = program.slots[static_cast<std::size_t>(number)];
+    return use.kind != SlotUse::Kind::Arena || static_cast<std::size_t>(number) < calledSlots ||
+           (use.first <= last && first <= use.last);
+  };
+  // The first of the steps; `outer` is the step that runs them, whose positions links share.
+  const auto check = [&](auto& self, const Sequence& sequence, int outer) -> int {
+    int first = outer;
+    for (const std::unique_ptr<steps::Step>& step : sequence.all()) {
+      const steps::StepFacts::Kind kind = step->facts().kind;
+      if (kind == steps::StepFacts::Kind::Function)
+        continue; // with slots of its own
+      const auto known = positions.find(step.get());
+      const int last = known == positions.end() ? outer : known->second;
+      int begin = last;
+      for (const Sequence* nested : step->nested())
+        begin = std::min(begin, self(self, *nested, last));
+      first = std::min(first, begin);
+      // Loops and branches read and write between the steps that they run, others at once.
+      const bool isControl =
+          kind == steps::StepFacts::Kind::Loop || kind == steps::StepFacts::Kind::Branch;
+      const auto own = accesses.find(step.get());
+      if (own == accesses.end())
+        continue;
+      for (const std::vector<int>* numbers : {&own->second.reads, &own->second.writes})
+        for (const int number : *numbers)
+          if (!isPlanned(number, isControl ? begin : last, last))
+            wrong = step.get(), wrongSlot = number;
+    }
+    return first;
+  };
+  check(check, program.steps, kAlways);
+  if (wrong == nullptr)
+    return llvm::Error::success();
+  return llvm::createStringError(
+      wrong->operation()->location + ": '" + wrong->operation()->name + "': it uses slot " +
+      std::to_string(wrongSlot) + " where that has no memory: a mistake in octavo");
+}
+
 llvm::Expected<Lowered> FunctionLowering::lower() {
   if (!llvm::hasSingleElement(function.getBody()))
     return refusal(function, "functions of several blocks are not compiled");
@@ -518,6 +579,8 @@ llvm::Expected<Lowered> FunctionLowering::lower() {
     return std::move(error);
   overwriteDonated();
   layOutArena();
+  if (llvm::Error error = checkPlan())
+    return std::move(error);
   return Lowered{std::move(program), std::move(kernels)};
 }
 

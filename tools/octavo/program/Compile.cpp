@@ -50,10 +50,8 @@ void bindWeights(CallableProgram& program, const CompileOptions& options) {
   runtime::Sources sources = runtime::weightsOf(options.weights, options.ignoresUnused);
   sources.options.array = {};
   const ElapsedTime time("binding weights");
-  auto values = orThrow(runtime::bindNamed(program.arguments(), sources, "@" + program.name()));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (values[i])
-      program.bind(i, std::move(*values[i]));
+  if (llvm::Error error = program.bindFiles(sources, CallableProgram::BoundFor::Folder))
+    throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
 }
 
 /// What program.octavo of the folder that was written names.

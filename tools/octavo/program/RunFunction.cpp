@@ -191,6 +191,12 @@ static ProfileReport profiled(execution::Executable& executable, std::vector<Val
   return report;
 }
 
+/// Reads the values that are still in files.
+static void takeUnread(const execution::Executable& executable, std::span<Value> values) {
+  if (llvm::Error error = runtime::takeUnread(executable, values))
+    throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
+}
+
 Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExport>& container,
                 const RunOptions& options, execution::Probes* probes, MissedDots missed) {
   Run run;
@@ -211,19 +217,18 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
   std::vector<Value> values;
   {
     const ElapsedTime time("binding weights and inputs");
-    // Extents that files decide are known when all is read.
-    const bool isLater = run.processes == 1 && !backends::hasOpenExtents(function);
     values = bindProcesses(arguments, options, "@" + name, run.processes,
-                           isLater ? runtime::Reading::Later : runtime::Reading::Now);
-    if (isLater)
-      if (llvm::Error error = runtime::takeUnread(*executable, values))
-        throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
+                           run.processes == 1 ? runtime::Reading::Later : runtime::Reading::Now);
+    // The shapes in the files decide open extents, and these which values are packed.
+    if (!backends::hasOpenExtents(function))
+      takeUnread(*executable, values);
     run.weights = weightSizes(arguments, std::span(values).first(arguments.size()));
     run.times.bind = time.seconds();
   }
   if (backends::hasOpenExtents(function)) {
     closeExtents(function, values, options.program);
     executable = prepared();
+    takeUnread(*executable, values);
   }
   if (missed == MissedDots::Told)
     warnOfProgram(function->getParentOfType<mlir::ModuleOp>(), name, options.program,
