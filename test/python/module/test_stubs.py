@@ -90,6 +90,31 @@ def test_signatures_are_those_of_the_stub(name):
     assert found.return_annotation is not inspect.Signature.empty
 
 
+def public_functions():
+    """Every public function and method of the package that has a signature, by its name."""
+    for module in (octavo, octavo.jax, octavo.checkpoint, octavo.recipes, octavo.training):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isfunction(thing):
+                yield f"{module.__name__}.{name}", thing
+            elif isinstance(thing, type) and not issubclass(thing, Exception):
+                for own, method in vars(thing).items():
+                    method = method.__func__ if isinstance(method, staticmethod) else method
+                    if inspect.isfunction(method) and not own.startswith(("_", "tree_")):
+                        yield f"{module.__name__}.{name}.{own}", method
+
+
+@pytest.mark.parametrize("name, function", list(public_functions()))
+def test_docstrings_name_every_parameter_and_no_other(name, function):
+    text = function.__doc__
+    parameters = [each for each in inspect.signature(function).parameters if each != "self"]
+    assert [each for each in parameters if not re.search(rf"\b{each}\b", text)] == []
+    # Lines such as "lhs, rhs: ..." at the docstring's own indentation, which may go on over a line's end.
+    lists = re.findall(r"^((?:[a-z_]+, *\n?)*[a-z_]+): ", inspect.cleandoc(text), re.MULTILINE)
+    listed = [each for found in lists for each in re.split(r",\s*", found)]
+    assert set(listed) <= set(parameters)
+
+
 def test_functions_are_like_pythons_own():
     """
     >>> import inspect, octavo
