@@ -3,6 +3,7 @@
 #include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/KvScaleList.h"
+#include "octavo/Checkpoint/Layouts/LeakedState.h"
 #include "octavo/Checkpoint/Layouts/ModifierTensors.h"
 #include "octavo/Checkpoint/Layouts/PartFit.h"
 #include "octavo/Checkpoint/Layouts/ScaleNames.h"
@@ -179,8 +180,24 @@ struct Choice {
   Fit fit;
   Findings findings;
   bool isOfOtherBlocks = false; ///< than the configuration says
-  std::string rival = {};       ///< another format that fits as well, of other elements
+  std::string rival = {};       ///< another reading that fits as well, with other values
 };
+
+/// Whether two layers read the same bytes as the same values: one element format, and one order of
+/// the elements and the scales.
+bool readAlike(const Layer& a, const Layer& b) {
+  const auto order = [](const Layer& layer) {
+    return layer.scales ? layer.scales->order : ScaleOrder{};
+  };
+  return a.elements.format == b.elements.format && a.elements.nibbles == b.elements.nibbles &&
+         order(a) == order(b);
+}
+
+/// The format of a reading, and the order of its scales if it is an unusual one.
+std::string readingName(const Fit& fit, const LayerSpelling& spelling) {
+  const bool isTiled = fit.layer.scales && fit.layer.scales->order == ScaleOrder::Tiles;
+  return fmt::format("{}{}", spelling.format, isTiled ? " with scales in cuBLAS' tiles" : "");
+}
 
 /// The reading of a candidate: what the configuration says if that fits, else what does fit, else
 /// what comes closest. Nothing if no spelling has such elements.
@@ -220,12 +237,12 @@ std::optional<Choice> choose(const Candidate& candidate, std::string_view elemen
       return choice;
     }
     for (auto other = found + 1; other != others.end(); ++other)
-      if (fits(other->first) &&
-          other->first.layer.elements.format != choice.fit.layer.elements.format) {
+      if (fits(other->first) && !readAlike(other->first.layer, choice.fit.layer)) {
+        const std::string first = readingName(found->first, *found->second),
+                          second = readingName(other->first, *other->second);
         report(choice.findings, "ambiguous-format",
-               fmt::format("read as {}; {} fits as well", found->second->format,
-                           other->second->format));
-        choice.rival = fmt::format("{} or {}", found->second->format, other->second->format);
+               fmt::format("read as {}; {} fits as well", first, second));
+        choice.rival = fmt::format("{} or {}", first, second);
         break;
       }
     return choice;
@@ -253,8 +270,27 @@ void visitModules(const Folder& folder, const Claims& claims) {
 /// Tensors that a layout has given a place.
 using Placed = std::unordered_set<const SafetensorsEntry*>;
 
-/// Scales beside a quantized weight that its format does not use: the values may be others with
-/// them.
+/// Whether a tensor is named as a part of a parameter, other than its bias: "weight_shift".
+static bool isNamedAsPart(std::string_view name, std::string_view parameter) {
+  const auto bare = [](std::string_view text) {
+    return text.starts_with('_') ? text.substr(1) : text; // torchao's begin with an underscore
+  };
+  name = bare(name), parameter = bare(parameter);
+  return !parameter.empty() && name.size() > parameter.size() && name.starts_with(parameter) &&
+         (name[parameter.size()] == '_' || name[parameter.size()] == '.') &&
+         !name.ends_with("bias");
+}
+
+/// Whether a parameter beside the weight of a quantized module is none that Linear or Embedding
+/// have, nor state that a quantizer left behind.
+static bool isOfUnknownUse(const StoredTensor& tensor, const Layer& layer) {
+  const std::string_view name = lastComponent(tensor.name());
+  return layer.parameter == "weight" && moduleOf(tensor.name()) == layer.name &&
+         !name.ends_with("bias") && !name.ends_with("biases") && !quantizedModule(tensor.name());
+}
+
+/// Scales and other parts beside a quantized weight that its format does not use: the values may be
+/// others with them. Other parameters of unknown use are reported.
 static void refuseUnusedScales(const Folder& folder, const Placed& placed, Inventory& inventory,
                                Findings& findings) {
   std::unordered_map<std::string_view, Layer*> layers; // by module
@@ -293,14 +329,21 @@ static void refuseUnusedScales(const Folder& folder, const Placed& placed, Inven
     const bool isMisread = misread.contains(tensor.name());
     const bool lacksScale =
         !layer->second->scales || (layer->second->type.hasOuterScale && !layer->second->outer);
-    if (!isNamedLikeScale(name) || known.contains(tensor.name()) || isModifier ||
-        (isMisread && lacksScale))
+    const bool isPart = isNamedLikeScale(name) || isNamedAsPart(name, layer->second->parameter);
+    if (!isPart && !known.contains(tensor.name()) && !isModifier &&
+        isOfUnknownUse(tensor, *layer->second))
+      found.push_back(finding("unapplied-tensor", tensor.shard->name(), tensor.name(),
+                              fmt::format("{} beside {}: nothing says what it does to the layer",
+                                          describe(*tensor.entry),
+                                          inQuotes(layer->second->elements.tensor.name()))));
+    if (!isPart || known.contains(tensor.name()) || isModifier || (isMisread && lacksScale))
       continue;
     std::string what = fmt::format(
         "{} beside {}, {}", describe(*tensor.entry),
         inQuotes(layer->second->elements.tensor.name()),
         isMisread ? "in another dtype or shape than the layout has"
-                  : fmt::format("whose format {} has no such scale", formatName(*layer->second)));
+                  : fmt::format("whose format {} has no such {}", formatName(*layer->second),
+                                isNamedLikeScale(name) ? "scale" : "part"));
     if (!reported.contains(tensor.name()))
       found.push_back(finding("unused-scale", tensor.shard->name(), tensor.name(), what));
     if (layer->second->unapplied.empty())

@@ -100,6 +100,30 @@ void claimBlocks(const Json& data, const StoredTensor* scale, Claim& claim) {
   }
 }
 
+/// Parts of a tensor that the header lists and the file lacks: without an outer scale, say, another
+/// format of the same class fits, with other values.
+void refuseLostParts(const Folder& folder, const Json& said, Layer& layer, Inventory& inventory,
+                     Findings& findings) {
+  const Json& parts = memberAt(said, {"_tensor_data_names"});
+  if (!parts.is_array() || !layer.parameter.starts_with('_'))
+    return;
+  for (const Json& part : parts) {
+    if (!part.is_string())
+      continue;
+    const std::string name =
+        tensorName(layer.name, layer.parameter, "*_" + part.get<std::string>());
+    if (folder.find(name))
+      continue;
+    const StoredTensor& elements = layer.elements.tensor;
+    findings.push_back(
+        finding("missing-scale", elements.shard->name(), elements.name(),
+                fmt::format("the header lists {}, which is not there", inQuotes(name))));
+    layer.unapplied = fmt::format("{} is listed in the header and not there", inQuotes(name));
+    inventory.unread.push_back({elements.name(), layer.unapplied,
+                                "copy or download the file again, or write it again with torchao"});
+  }
+}
+
 class TorchAo : public Layout {
 public:
   std::string_view name() const override { return "torchao"; }
@@ -140,13 +164,17 @@ public:
           }
           const Json& data = memberAt(said->second, {"_data"});
           const Json& swizzled = memberAt(data, {"is_swizzled_scales"});
-          claim.tiled = swizzled.is_boolean() && swizzled.get<bool>();
+          if (swizzled.is_boolean())
+            claim.tiled = swizzled.get<bool>();
           if (type == kAoClasses[0])
             claimBlocks(data, folder.find(tensorName(module, "_weight", "*_scale")), claim);
           return claim;
         },
         findings);
     addForeignCodes(folder, "torchao", inventory);
+    for (Layer& layer : inventory.layers)
+      if (const auto said = tensors.find(layer.name); said != tensors.end())
+        refuseLostParts(folder, said->second, layer, inventory, findings);
     // The parameter is the one whose parts these are.
     for (Layer& layer : inventory.layers)
       if (layer.parameter.starts_with('_'))

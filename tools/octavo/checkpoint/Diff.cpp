@@ -99,6 +99,9 @@ std::string reportJson(const DiffReport& report, const DiffFlags& flags) {
 
 void runDiff(const DiffFlags& flags) {
   const Folder first = openFolder(flags.first), second = openFolder(flags.second);
+  // One that octavo does not read has no values to compare.
+  layoutOf(first, flags.firstLayout);
+  layoutOf(second, flags.secondLayout);
   checkpoint::DiffOptions options = {.firstLayout = layoutIfNamed(flags.firstLayout),
                                      .secondLayout = layoutIfNamed(flags.secondLayout),
                                      .work = workSettings(flags.work)};

@@ -44,11 +44,14 @@ checkpoint::Report makeReport(const ReportFlags& flags) {
   return std::move(*made);
 }
 
-/// Throws CommandError for a page that would take the place of a file of either checkpoint.
-void checkOutput(const ReportFlags& flags) {
-  for (const std::string& path : {flags.path, flags.original})
-    if (!path.empty())
-      static_cast<void>(openFolder(path));
+/// Throws CommandError for a page that would replace a file of either checkpoint, and for a
+/// comparison with codes that octavo does not read.
+void checkPaths(const ReportFlags& flags) {
+  const checkpoint::Folder folder = openFolder(flags.path);
+  if (flags.original.empty())
+    return;
+  layoutOf(folder, flags.layout);
+  layoutOf(openFolder(flags.original), flags.originalLayout);
 }
 
 void writePage(const checkpoint::Report& report, const std::string& path) {
@@ -91,7 +94,7 @@ void runReport(const ReportFlags& flags) {
     throw CommandError("expected --output FILE.html, --json or both, found neither",
                        ExitCode::BadUsage);
   if (!flags.output.empty())
-    checkOutput(flags);
+    checkPaths(flags);
   const checkpoint::Report report = makeReport(flags);
   if (!flags.output.empty())
     writePage(report, flags.output);
