@@ -508,38 +508,34 @@ llvm::Error FunctionLowering::checkPlan() const {
   const auto accesses = steps::accessesOf(program);
   const steps::Step* wrong = nullptr;
   int wrongSlot = 0;
-  const auto isPlanned = [&](int number, int first, int last) {
+  const auto isPlanned = [&](int number, int at) {
     const SlotUse& use = program.slots[static_cast<std::size_t>(number)];
     return use.kind != SlotUse::Kind::Arena || static_cast<std::size_t>(number) < calledSlots ||
-           (use.first <= last && first <= use.last);
+           (use.first <= at && at <= use.last);
   };
-  // The first of the steps; `outer` is the step that runs them, whose positions links share.
-  const auto check = [&](auto& self, const Sequence& sequence, int outer) -> int {
-    int first = outer;
+  // `outer` is the position of the step that runs the sequence, which links share.
+  const auto check = [&](auto& self, const Sequence& sequence, int outer) -> void {
     for (const std::unique_ptr<steps::Step>& step : sequence.all()) {
       const steps::StepFacts::Kind kind = step->facts().kind;
       if (kind == steps::StepFacts::Kind::Function)
         continue; // with slots of its own
       const auto known = positions.find(step.get());
-      const int last = known == positions.end() ? outer : known->second;
-      int begin = last;
+      const int at = known == positions.end() ? outer : known->second;
       for (const Sequence* nested : step->nested())
-        begin = std::min(begin, self(self, *nested, last));
-      first = std::min(first, begin);
-      // Loops and branches read and write between the steps that they run, others at once.
-      const bool isControl =
-          kind == steps::StepFacts::Kind::Loop || kind == steps::StepFacts::Kind::Branch;
+        self(self, *nested, at);
+      // Loops and branches read and write before and after the steps that they run, not at once.
+      const bool isAtOnce =
+          kind != steps::StepFacts::Kind::Loop && kind != steps::StepFacts::Kind::Branch;
       const auto own = accesses.find(step.get());
-      if (own == accesses.end())
+      if (!isAtOnce || own == accesses.end())
         continue;
       for (const std::vector<int>* numbers : {&own->second.reads, &own->second.writes})
         for (const int number : *numbers)
-          if (!isPlanned(number, isControl ? begin : last, last))
+          if (!isPlanned(number, at))
             wrong = step.get(), wrongSlot = number;
     }
-    return first;
   };
-  check(check, program.steps, kAlways);
+  check(check, program.steps, 0);
   if (wrong == nullptr)
     return llvm::Error::success();
   return llvm::createStringError(
