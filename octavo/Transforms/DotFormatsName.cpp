@@ -38,13 +38,13 @@ llvm::Expected<DotFormats> dotFormatsOf(std::string_view name,
     return wrong(name, "expected WEIGHTS, WEIGHTS/ACTIVATIONS or WEIGHTS/ACTIVATIONS/RULE, such as "
                        "mxfp6_e2m3/mxint8/even");
   std::vector<std::string> known = text::namesOf(format::kScaledFormats);
-  formats.weights = format::findScaledFormat(parts[0]);
+  formats.weights = format::scaledFormatCalled(parts[0]);
   if (!formats.weights)
     return wrong(name, format::unknownFormat(parts[0], known));
   if (parts.size() == 1) {
     formats.activations = defaultActivations(*formats.weights);
   } else if (parts[1] != "none") {
-    formats.activations = format::findScaledFormat(parts[1]);
+    formats.activations = format::scaledFormatCalled(parts[1]);
     known.emplace_back("none");
     if (!formats.activations)
       return wrong(name, format::unknownFormat(parts[1], known));

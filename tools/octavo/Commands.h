@@ -44,7 +44,9 @@ std::string unknownName(const std::string& kind, const std::string& name,
 
 void addAnalyzeCommand(CLI::App& app);
 void addCheckpointCommand(CLI::App& app);
+void addCompletionCommand(CLI::App& app);
 void addFormatsCommand(CLI::App& app);
+void addHelpCommand(CLI::App& app);
 void addPresetsCommand(CLI::App& app);
 void addVectorsCommand(CLI::App& app);
 // In program/, in builds with MLIR only.

@@ -13,7 +13,7 @@ std::vector<std::string> scaleRuleNames() { return text::namesOf(format::kScaleR
 
 const format::ScaledFormat* scaledFormatNamed(const std::string& name,
                                               const std::vector<std::string>& also) {
-  if (const format::ScaledFormat* format = format::findScaledFormat(name))
+  if (const format::ScaledFormat* format = format::scaledFormatCalled(name))
     return format;
   std::vector<std::string> names = scaledFormatNames();
   names.insert(names.end(), also.begin(), also.end());

@@ -270,6 +270,11 @@ CLI::Option* takesNoPath(CLI::Option* option) {
   return option;
 }
 
+bool namesPath(const CLI::Option& option) {
+  const std::optional<Use> use = useOf(option);
+  return use == Use::Reads || use == Use::Writes;
+}
+
 void requireDeclared(const CLI::App& app) {
   forOptions(app, [](const CLI::App& command, const CLI::Option& option) {
     if (!useOf(option))

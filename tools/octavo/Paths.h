@@ -62,6 +62,9 @@ CLI::Option* writesPath(CLI::Option* option, OutputTraits traits = {});
 /// Paths.cpp need no declaration.
 CLI::Option* takesNoPath(CLI::Option* option);
 
+/// Whether the option's values are paths, read or written.
+bool namesPath(const CLI::Option& option);
+
 /// Throws std::logic_error, with the option's name, for an option of `app` or of its subcommands
 /// that takes text and is not declared.
 void requireDeclared(const CLI::App& app);

@@ -5,6 +5,7 @@
 #include "tools/octavo/FormatNames.h"
 #include "tools/octavo/Paths.h"
 
+#include "octavo/Format/UnknownFormat.h"
 #include "octavo/Numerics/OptionNames.h"
 #include "octavo/Numerics/Philox.h"
 #include "octavo/Numerics/Scaled.h"
@@ -235,7 +236,7 @@ numerics::Conversion conversionOf(const VectorsOptions& options) {
 }
 
 Rows chosenVectors(const VectorsOptions& options) {
-  if (const ScaledFormat* scaled = format::findScaledFormat(options.format))
+  if (const ScaledFormat* scaled = format::scaledFormatCalled(options.format))
     return quantizedBlocks(*scaled, options);
   const ElementFormat* element = format::findElementFormat(options.format);
   if (!element) {

@@ -1,6 +1,8 @@
 // octavo: the command line. The subcommands are in the files beside this one.
 
 #include "tools/octavo/Commands.h"
+#include "tools/octavo/Help.h"
+#include "tools/octavo/InputKinds.h"
 #include "tools/octavo/Paths.h"
 #include "tools/octavo/Version.h"
 
@@ -32,29 +34,29 @@ namespace {
 
 #ifdef OCTAVO_MLIR
 constexpr const char* kFooter = R"(Examples:
-  octavo formats                                      the element and scaled formats
-  octavo analyze                                      what each scaled format does to values
+  octavo checkpoint inspect model/
+  octavo checkpoint quantize model/ -o model-fp8/ --layout compressed-tensors --format fp8_row
   octavo quantize model.mlir --format mxfp8_e4m3 --explain
   octavo run model.mlir --weights model.safetensors --input ids.npy
   octavo run model.mlir --weights model.safetensors --input ids.npy --quantize nvfp4 --compare f32
-`octavo SUBCOMMAND --help` has the details.)";
+`octavo help COMMAND` prints the help of a command, such as: octavo help checkpoint quantize.)";
 constexpr const char* kMissingCommands = "";
 
 void addProgramCommands(CLI::App& app) {
-  addCompileCommand(app);
-  addConvertProgramCommand(app);
-  addExplainCommand(app);
-  addCalibrateCommand(app);
-  addQuantizeCommand(app);
   addRunCommand(app);
+  addQuantizeCommand(app);
+  addExplainCommand(app);
   addTuneCommand(app);
+  addCalibrateCommand(app);
+  addCompileCommand(app);
   addVerifyProgramCommand(app);
+  addConvertProgramCommand(app);
 }
 #else
 constexpr const char* kFooter = R"(Examples:
-  octavo formats                                      the element and scaled formats
-  octavo analyze                                      what each scaled format does to values
-`octavo SUBCOMMAND --help` has the details.
+  octavo checkpoint inspect model/
+  octavo analyze --format mxfp4
+`octavo help COMMAND` prints the help of a command, such as: octavo help checkpoint quantize.
 `octavo run` and `octavo quantize` need the build with MLIR: cmake -DOCTAVO_MLIR=ON.)";
 constexpr const char* kMissingCommands =
     "\n  run and quantize need the build with MLIR: cmake -DOCTAVO_MLIR=ON";
@@ -68,12 +70,6 @@ const CLI::App& selected(const CLI::App& app) {
   while (!current->get_subcommands().empty())
     current = current->get_subcommands().front();
   return *current;
-}
-
-/// `octavo` and the subcommands down to this one, as they are typed.
-std::string typedName(const CLI::App& command) {
-  return command.get_parent() ? typedName(*command.get_parent()) + " " + command.get_name()
-                              : command.get_name();
 }
 
 /// An empty name of a file or folder, which a variable that is not set leaves, is no way to say
@@ -125,8 +121,12 @@ void holdNumbers(CLI::App& app) {
 std::string usageMessage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = selected(app);
   const std::vector<std::string> extras = command.remaining();
-  if (extras.empty())
-    return error.what();
+  if (extras.empty()) {
+    const std::vector<std::string> missing = missingOptions(command);
+    return dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !missing.empty()
+               ? requiredText(missing)
+               : error.what();
+  }
 
   const std::string& unknown = extras.front();
   std::vector<std::string> known;
@@ -176,12 +176,18 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", version());
   app.footer(kFooter);
   app.require_subcommand(1);
-  addFormatsCommand(app);
-  addPresetsCommand(app);
-  addVectorsCommand(app);
-  addAnalyzeCommand(app);
-  addCheckpointCommand(app);
-  addProgramCommands(app);
+  wrapHelp(app);
+  const auto addGroup = [&app](const std::string& name, auto... add) {
+    const std::size_t before = app.get_subcommands({}).size();
+    (add(app), ...);
+    const std::vector<CLI::App*> all = app.get_subcommands({});
+    for (std::size_t i = before; i < all.size(); ++i)
+      all[i]->group(name);
+  };
+  addGroup("Programs", addProgramCommands);
+  addGroup("Checkpoints", addCheckpointCommand);
+  addGroup("Formats", addFormatsCommand, addPresetsCommand, addAnalyzeCommand, addVectorsCommand);
+  addGroup("Help", addHelpCommand, addCompletionCommand);
   refuseEmptyPlaces(app);
   holdNumbers(app);
   app.add_flag_callback("--option-table",
@@ -190,7 +196,10 @@ int run(int argc, char** argv) {
                           throw CLI::Success();
                         })
       ->group(""); // for tests: not in --help
-  app.parse_complete_callback([&app] { checkPaths(app); });
+  app.parse_complete_callback([&app] {
+    checkPaths(app);
+    checkInputKinds(app);
+  });
 
   if (argc < 2) {
     fmt::print(stderr, "{}", app.help());

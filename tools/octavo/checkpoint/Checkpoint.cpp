@@ -5,13 +5,15 @@
 namespace octavo::tools {
 
 void addCheckpointCommand(CLI::App& app) {
-  CLI::App* group = app.add_subcommand("checkpoint", "Read, check and convert quantized weights");
+  CLI::App* group = app.add_subcommand(
+      "checkpoint",
+      "Inspect, lint, quantize, dequantize, convert, verify, diff, report checkpoints");
   group->require_subcommand(1);
   group->footer(R"(Examples:
   octavo checkpoint inspect model/
   octavo checkpoint lint model/ --for vllm
   octavo checkpoint quantize Qwen3-8B -o Qwen3-8B-NVFP4 --layout compressed-tensors --format nvfp4
-`octavo checkpoint SUBCOMMAND --help` has the details.)");
+`octavo help checkpoint COMMAND` prints the help of a command.)");
   addConvertCommand(*group);
   addDequantizeCommand(*group);
   addDiffCommand(*group);

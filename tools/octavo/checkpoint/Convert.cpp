@@ -56,7 +56,7 @@ tl::expected<checkpoint::Rewrite, checkpoint::Error> planLayout(const checkpoint
                                      .allowed = doubtsNamed(flags.allowed)},
                                     jobOptions("convert", {{"from", from.name()},
                                                            {"to", to.name()},
-                                                           {"format", flags.format},
+                                                           {"format", format ? format->name : ""},
                                                            {"requantize", flags.requantizes},
                                                            {"quantize", toJson(flags.quantize)}}));
 }

@@ -101,8 +101,8 @@ checkpoint::Json toJson(const QuantizeFlags& flags) {
 }
 
 const format::ScaledFormat& formatNamed(const std::string& name, const checkpoint::Layout& layout) {
-  const format::ScaledFormat* format = format::findScaledFormat(name);
-  if (format && layout.spelling(name))
+  const format::ScaledFormat* format = format::scaledFormatCalled(name);
+  if (format && layout.spelling(format->name))
     return *format;
   const std::vector<std::string_view> written =
       checkpoint::writtenFormats(layout, checkpoint::InputScale::Optional);
@@ -114,15 +114,15 @@ const format::ScaledFormat& formatNamed(const std::string& name, const checkpoin
                        ExitCode::BadUsage);
   std::vector<std::string_view> others;
   for (const checkpoint::Layout* other : checkpoint::layouts())
-    if (format && other->spelling(name))
+    if (format && other->spelling(format->name))
       others.push_back(other->name());
   throw CommandError(
       fmt::format("layout {}: {}{}", layout.name(),
                   !format ? format::unknownFormat(name, known) : unknownName("format", name, known),
-                  !format ? ""
-                  : others.empty()
-                      ? fmt::format("\n  no layout has {}", name)
-                      : fmt::format("\n  layouts with {}: {}", name, fmt::join(others, ", "))),
+                  !format          ? ""
+                  : others.empty() ? fmt::format("\n  no layout has {}", format->name)
+                                   : fmt::format("\n  layouts with {}: {}", format->name,
+                                                 fmt::join(others, ", "))),
       ExitCode::BadUsage);
 }
 

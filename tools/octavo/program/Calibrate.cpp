@@ -238,7 +238,7 @@ void calibrate(const CalibrateFlags& flags) {
 
 void addCalibrateCommand(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "calibrate", "Run inputs through a program and keep the ranges of what its dots are given");
+      "calibrate", "Run inputs through a program and keep the ranges of its products' operands");
   auto flags = std::make_shared<CalibrateFlags>();
   readsPath(
       command->add_option("PROGRAM", flags->program,
@@ -258,10 +258,10 @@ void addCalibrateCommand(CLI::App& app) {
                        "Weights: tensors for the arguments of the same names; may be repeated")
           ->type_name("FILE.safetensors")
           ->allow_extra_args(false));
-  readsPath(
-      command
-          ->add_option("--merge", flags->merged, "Put calibrations of one program together instead")
-          ->type_name("FILE.json"));
+  readsPath(command
+                ->add_option("--merge", flags->merged,
+                             "Merge calibrations of one program instead of running it")
+                ->type_name("FILE.json"));
   command->add_flag("--columns", flags->hasColumns,
                     "Keep the largest magnitude of each column, too, and what is known of weights");
   command->add_flag("--ignore-unused", flags->ignoresUnused,

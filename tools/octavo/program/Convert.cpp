@@ -48,7 +48,7 @@ void addConvertProgramCommand(CLI::App& app) {
       command
           ->add_option("PROGRAM", flags->program, "StableHLO: text, artifact, or from jax.export")
           ->required());
-  writesPath(command->add_option("-o,--output", flags->output, "Where to write it")
+  writesPath(command->add_option("-o,--output", flags->output, "File to write")
                  ->type_name("OUT")
                  ->required());
   addOutputFormFlags(*command, flags->form);

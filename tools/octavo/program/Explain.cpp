@@ -103,7 +103,7 @@ void explainProgram(const ExplainFlags& flags) {
 void addExplainCommand(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "explain",
-      "Say which dots of a program are narrow, and what keeps others that look so from it");
+      "List the matrix products that run in FP8, MX or NVFP4, and what keeps the others from it");
   auto flags = std::make_shared<ExplainFlags>();
   readsPath(command
                 ->add_option("PROGRAM", flags->program,
@@ -115,7 +115,7 @@ void addExplainCommand(CLI::App& app) {
                  ->type_name("OUT"));
   addOutputFormFlags(*command, flags->form);
   command->add_flag("--fail-on-missed", flags->failsOnMissed,
-                    "Exit with 1, and write no program, where a dot, or a side of it, is missed");
+                    "Exit with 1, and write no program, if a dot or a side of a dot is missed");
   command->add_flag("--json", flags->isJson, "Print JSON");
   command->footer(R"(Examples:
   octavo explain model.mlir

@@ -44,8 +44,8 @@ void warnOfProgram(mlir::ModuleOp module, llvm::StringRef function, const std::s
 void addFailOnMissed(CLI::App& command, bool& fails) {
   command.add_flag(
       "--fail-on-missed", fails,
-      "Exit with 1, before anything is run or written, where a dot multiplies wide values "
-      "though narrow ones are behind them");
+      "Exit with 1, before anything is run or written, if a dot multiplies wide values that were "
+      "made of FP8, MX or NVFP4 values");
 }
 
 } // namespace octavo::tools

@@ -3,6 +3,7 @@
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/FormatNames.h"
+#include "tools/octavo/Help.h"
 #include "tools/octavo/Paths.h"
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/program/DotFlags.h"
@@ -198,7 +199,7 @@ void quantizeProgram(const QuantizeFlags& flags) {
 
 void addQuantizeCommand(CLI::App& app) {
   CLI::App* command =
-      app.add_subcommand("quantize", "Quantize a program's dots and report what was done to each");
+      app.add_subcommand("quantize", "Quantize a program's matrix products and explain each");
   auto flags = std::make_shared<QuantizeFlags>();
   readsPath(command
                 ->add_option("PROGRAM", flags->program,
@@ -213,11 +214,12 @@ void addQuantizeCommand(CLI::App& app) {
       command->add_option("-o,--output", flags->output, "Write the program")->type_name("OUT"));
   addOutputFormFlags(*command, flags->form);
   command->add_flag("--explain", flags->explains, "Print what happened to every dot, and why");
-  command->add_flag("--json", flags->isJson, "Print that as JSON");
+  command->add_flag("--json", flags->isJson, "Print the explanation as JSON");
   command->add_flag("--in-program", flags->inProgram,
                     "Quantize weights by operations in the program, not once beforehand");
   addFailOnMissed(*command, flags->failsOnMissed);
   addDotFlags(*command, flags->dots, format);
+  needsOneOf(*command, {format, command->get_option("--recipe")});
   command->footer(R"(Examples:
   octavo quantize model.mlir --format mxfp8_e4m3 --explain
   octavo quantize model.mlir --format mxfp4 --activations none --exclude embed -o model.mxfp4.mlir

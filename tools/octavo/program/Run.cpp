@@ -438,7 +438,9 @@ void addRunCommand(CLI::App& app) {
                 ->type_name("FILE.npy[,FILE.npy]...")
                 ->allow_extra_args(false),
             ReadForm::List);
-  writesPath(command->add_option("--probes", options->probes, "Where interpreter.probe writes")
+  writesPath(command
+                 ->add_option("--probes", options->probes,
+                              "Folder to which the program's probes (interpreter.probe) write")
                  ->type_name("FOLDER"),
              {.writesInFolder = runtime::isProbeFile});
   command->add_flag("--ignore-unused", options->ignoresUnused,
@@ -453,7 +455,7 @@ void addRunCommand(CLI::App& app) {
   command->add_flag("--recover-scaled", options->recovers,
                     "Multiply scaled tensors where the program multiplies what it dequantizes");
   command->add_flag("--drop-scales", options->dropsScales,
-                    "Leave tensors wide that the program quantizes only to dequantize them: rounds "
+                    "Skip quantizations whose results the program only dequantizes again; rounds "
                     "less than the program");
   command
       ->add_option("--compare", options->compare,
@@ -461,15 +463,18 @@ void addRunCommand(CLI::App& app) {
       ->type_name("f32|reference");
   command->add_flag(
       "--per-op", options->isPerOp,
-      "With --compare f32: what each quantized dot loses, and its share of the error");
-  writesPath(command->add_option("--page", options->page, "Write that as a page of HTML, too")
+      "With --compare f32: the error of each quantized dot, and its share of the whole error");
+  writesPath(command
+                 ->add_option("--page", options->page,
+                              "Also write the result of --per-op as a page of HTML")
                  ->type_name("FILE.html"));
   command
       ->add_option("--bound", options->bound,
-                   "Exit with 1 where an output is farther from the reference")
+                   "Exit with 1 if an output differs from the reference's by more than this")
       ->type_name("ULP");
-  command->add_flag("--bisect", options->bisects,
-                    "Name the first operation that is farther by itself: than --bound, or 2 ulp");
+  command->add_flag(
+      "--bisect", options->bisects,
+      "Name the first operation whose own result differs by more than --bound, or 2 ulp");
   writesPath(command->add_option("--output", options->output, "Write the outputs")
                  ->type_name("FILE.safetensors|FILE.npy|FOLDER"));
   command
@@ -489,9 +494,10 @@ void addRunCommand(CLI::App& app) {
                      "--dump", options->dump,
                      "Write the program after each stage of compiling, and the code of its kernels")
                  ->type_name("FOLDER"));
-  command->add_flag("--explain-compile", options->explains,
-                    "Print what the program is compiled to, and what is not and why; run nothing");
-  command->add_option("--repeat", options->repeat, "Run so many times more, and print the times")
+  command->add_flag(
+      "--explain-compile", options->explains,
+      "Print the compiled program's steps, and why operations stay uncompiled; run nothing");
+  command->add_option("--repeat", options->repeat, "Run N more times and print the times")
       ->type_name("N");
   addFailOnMissed(*command, options->failsOnMissed);
   command->add_flag("--json", options->isJson, "Print JSON");

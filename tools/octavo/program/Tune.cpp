@@ -289,7 +289,7 @@ void tuneProgram(const TuneFlags& flags) {
 
 void addTuneCommand(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "tune", "Find the cheapest format of each dot that keeps a budget, and write a recipe");
+      "tune", "Choose a format for each matrix product within an error budget, and write a recipe");
   auto flags = std::make_shared<TuneFlags>();
   readsPath(command->add_option("PROGRAM", flags->program, "StableHLO, as `octavo run` takes it")
                 ->type_name("FILE")
@@ -298,7 +298,7 @@ void addTuneCommand(CLI::App& app) {
       command
           ->add_option(
               "--budget", flags->budget,
-              "What must be kept: METRIC >= NUMBER or METRIC <= NUMBER; metrics: cosine (of "
+              "The bound to keep: METRIC >= NUMBER or METRIC <= NUMBER; metrics: cosine (of "
               "each row with f32's, the worst), relative, sqnr (dB), max, and metric, the "
               "number of --metric")
           ->type_name("TEXT")
@@ -359,15 +359,16 @@ void addTuneCommand(CLI::App& app) {
           ->type_name("FILE.json"));
   command
       ->add_option("--cost", flags->cost,
-                   "What is to be least: bytes of the weights, or time of a run on this machine")
+                   "What to minimize: bytes of the weights, or time of a run on this machine")
       ->type_name("bytes|time")
       ->capture_default_str();
   command
       ->add_option("--metric", flags->metric,
                    "A command whose last line is the metric; it finds {outputs}/SET/OUTPUT.npy")
       ->type_name("COMMAND");
-  writesPath(command->add_option("--plot", flags->plot, "Write a picture of the front too")
-                 ->type_name("FILE.svg"));
+  writesPath(
+      command->add_option("--plot", flags->plot, "Also write a picture of cost against error")
+          ->type_name("FILE.svg"));
   command
       ->add_option("--backend", flags->backend,
                    "What evaluates the program: compiled, or reference, the interpreter")
