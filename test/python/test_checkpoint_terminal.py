@@ -12,6 +12,8 @@ import time
 import numpy as np
 import pytest
 
+from safetensors.numpy import save_file
+
 import checkpoint_model as model
 from commands import OCTAVO, bytes_of, octavo
 
@@ -202,3 +204,59 @@ def test_the_help_of_an_option_lists_its_values(command, option, values):
     paragraph = re.search(rf"^ *{option} .*?(?=^ *-|\Z|^\S)", text, re.M | re.S)[0].lower()
     for value in values:
         assert value in paragraph, paragraph
+
+
+def shown_on_a_terminal(arguments, cwd):
+    terminal, other = pty.openpty()
+    process = subprocess.Popen([OCTAVO, *arguments], stdout=other, stderr=subprocess.PIPE, cwd=cwd)
+    os.close(other)
+    text = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while part := os.read(terminal, 1 << 16):
+            text += part
+    os.close(terminal)
+    assert process.wait(60) == 0, process.stderr.read()
+    process.stderr.close()
+    return text.decode().replace("\r\n", "\n")
+
+
+LONG = "model.language_model.encoder.layers.the_first_of_all_layers.self_attention.query_key_value_projection.dense_layer"
+PROGRAM = f"""
+func.func @main(%x: tensor<4x64xf32> {{octavo.name = "x"}},
+                %w: tensor<64x64xf32> {{octavo.name = "{LONG}.weight", octavo.parameter}}) -> tensor<4x64xf32> {{
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32> loc("{LONG.replace('.', '/')}/dot_general")
+  return %0 : tensor<4x64xf32>
+}}"""
+TABLES = [
+    "formats", "presets", "analyze --format mxfp4", "checkpoint layouts", "checkpoint inspect model --tensors",
+    "checkpoint inspect model", "checkpoint diff model model",
+    "checkpoint quantize model -o a --layout compressed-tensors --format mxfp4 --dry-run",
+    "checkpoint quantize model -o b --layout compressed-tensors --format mxfp4",
+]
+PROGRAM_TABLES = [
+    "quantize p.mlir --format mxfp4 --explain", "explain p.mlir", "calibrate p.mlir --weights w.safetensors --inputs x.npy -o c.json",
+    "run p.mlir --weights w.safetensors --input x.npy --quantize mxfp4 --compare f32 --per-op",
+    "run p.mlir --weights w.safetensors --input x.npy --explain-compile",
+    "tune p.mlir --weights w.safetensors --input x.npy --budget relative<=0.5 --formats mxfp4 -o r.json",
+]
+
+
+@pytest.fixture(scope="module")
+def named_long(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("long")
+    weights = np.linspace(-1, 1, 64 * 64, dtype=np.float32).reshape(64, 64)
+    (folder / "model").mkdir()
+    save_file({f"{LONG}.weight": weights}, folder / "model/model.safetensors")
+    (folder / "model/config.json").write_text("{}")
+    save_file({f"{LONG}.weight": weights}, folder / "w.safetensors")
+    np.save(folder / "x.npy", np.ones((4, 64), np.float32))
+    (folder / "p.mlir").write_text(PROGRAM)
+    return folder
+
+
+@pytest.mark.parametrize("command", TABLES + [pytest.param(each, marks=pytest.mark.mlir) for each in PROGRAM_TABLES])
+def test_tables_on_a_terminal_fit_100_columns(named_long, command):
+    """With names longer than a line. A line of prose may be longer: the terminal wraps it."""
+    rows = [line for line in shown_on_a_terminal(command.split(), named_long).splitlines() if "  " in line.strip()]
+    assert rows and max(map(len, rows)) <= 100, max(rows, key=len)
