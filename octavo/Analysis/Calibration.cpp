@@ -1,8 +1,8 @@
 #include "octavo/Analysis/Calibration.h"
 
+#include "octavo/Base/NearNames.h"
 #include "octavo/Checkpoint/Files/JsonFile.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
-#include "octavo/Text/NearNames.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,7 +25,7 @@ constexpr std::int64_t kVersion = 1;
 constexpr const char* kVersionKey = "octavo_calibration";
 
 std::string describe(const CalibratedTensor& tensor) {
-  return fmt::format("{} of dot {}", tensor.side, text::inQuotes(tensor.dot));
+  return fmt::format("{} of dot {}", tensor.side, base::inQuotes(tensor.dot));
 }
 
 /// Reads a document key by key and keeps the first error.
@@ -127,7 +127,7 @@ void Reader::readTensor(const Json& object, const std::string& where) {
     else if (key == "column_amax")
       failAt(at, "a list of magnitudes", value);
     else
-      fail(fmt::format("{}: no key {}", where, text::inQuotes(key)),
+      fail(fmt::format("{}: no key {}", where, base::inQuotes(key)),
            "dot, side, columns, amax, histogram or column_amax");
   }
   for (const char* key : {"dot", "side", "columns", "amax", "histogram"})
@@ -168,7 +168,7 @@ void Reader::readDocument(const Json& document) {
       for (std::size_t i = 0; i < value.size() && !error; ++i)
         readTensor(value[i], fmt::format("tensors[{}]", i));
     else if (key != kVersionKey)
-      fail(fmt::format("no key {}", text::inQuotes(key)),
+      fail(fmt::format("no key {}", base::inQuotes(key)),
            fmt::format("{}, input_sets, tensors", kVersionKey));
   for (const char* key : {"input_sets", "tensors"})
     if (!document.contains(key))
@@ -239,7 +239,7 @@ tl::expected<void, std::string> Calibration::merge(const Calibration& other) {
                           const char* which) -> std::optional<std::string> {
     for (const CalibratedTensor& tensor : whole.tensors)
       if (!part.find(tensor.dot, tensor.side)) {
-        const std::vector<std::string> near = text::nearNames(tensor.dot, part.dotNames());
+        const std::vector<std::string> near = base::nearNames(tensor.dot, part.dotNames());
         return fmt::format(
             "only the {} has {}{}", which, describe(tensor),
             near.empty() ? "" : fmt::format("; near it in the other: {}", fmt::join(near, ", ")));

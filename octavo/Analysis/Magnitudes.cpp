@@ -1,8 +1,8 @@
 #include "octavo/Analysis/Magnitudes.h"
 
+#include "octavo/Base/Loops.h"
 #include "octavo/Kernels/Amax.h"
 #include "octavo/Numerics/Conversion.h"
-#include "octavo/Parallel/Loops.h"
 
 #include <algorithm>
 #include <bit>
@@ -49,15 +49,15 @@ std::optional<std::size_t> Magnitudes::add(std::span<const float> values,
   // A table of bins costs a range as much as so many values.
   constexpr std::int64_t kLeast = 1 << 16;
   std::mutex adding;
-  parallel::forRanges(static_cast<std::int64_t>(values.size()), kLeast,
-                      [&](std::int64_t begin, std::int64_t end) {
-                        std::vector<std::uint64_t> own(kBins);
-                        for (std::int64_t i = begin; i < end; ++i)
-                          ++own[binOf(values[static_cast<std::size_t>(i)])];
-                        const std::lock_guard lock(adding);
-                        for (std::size_t bin = 0; bin < kBins; ++bin)
-                          counts[bin] += own[bin];
-                      });
+  base::forRanges(static_cast<std::int64_t>(values.size()), kLeast,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    std::vector<std::uint64_t> own(kBins);
+                    for (std::int64_t i = begin; i < end; ++i)
+                      ++own[binOf(values[static_cast<std::size_t>(i)])];
+                    const std::lock_guard lock(adding);
+                    for (std::size_t bin = 0; bin < kBins; ++bin)
+                      counts[bin] += own[bin];
+                  });
   total += values.size();
   largest = std::max(largest, amax);
   return std::nullopt;

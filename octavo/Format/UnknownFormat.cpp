@@ -1,7 +1,7 @@
 #include "octavo/Format/UnknownFormat.h"
 
+#include "octavo/Base/NearNames.h"
 #include "octavo/Format/ScaledFormat.h"
-#include "octavo/Text/NearNames.h"
 
 #include <algorithm>
 #include <array>
@@ -99,7 +99,7 @@ const ScaledFormat* scaledFormatCalled(std::string_view name) {
 std::string unknownFormat(std::string_view name, const std::vector<std::string>& known) {
   if (const std::string fault = wrongBlockSize(name); !fault.empty())
     return "no scaled format \"" + std::string(name) + "\": " + fault;
-  std::string text = text::notAmong("scaled format", name, known);
+  std::string text = base::notAmong("scaled format", name, known);
   if (const Scheme* scheme = schemeCalled(name)) {
     text += "\n  " + std::string(scheme->owner) + "'s " + std::string(scheme->name) + " is ";
     text += scheme->format;

@@ -1,6 +1,6 @@
 #include "octavo/Kernels/Execution.h"
-#include "octavo/Parallel/Loops.h"
-#include "octavo/Parallel/Threads.h"
+#include "octavo/Base/Loops.h"
+#include "octavo/Base/Threads.h"
 
 #include <algorithm>
 #include <tbb/global_control.h>
@@ -35,17 +35,17 @@ void forRangesOnThreads(std::size_t n, std::size_t grain, int threads,
                         const std::function<void(std::size_t, std::size_t)>& body) {
   const std::size_t pieces = (n + grain - 1) / grain;
   const auto run = [&] {
-    parallel::forRanges(static_cast<std::int64_t>(pieces), 1,
-                        [&](std::int64_t begin, std::int64_t end) {
-                          body(static_cast<std::size_t>(begin) * grain,
-                               std::min(static_cast<std::size_t>(end) * grain, n));
-                        });
+    base::forRanges(static_cast<std::int64_t>(pieces), 1,
+                    [&](std::int64_t begin, std::int64_t end) {
+                      body(static_cast<std::size_t>(begin) * grain,
+                           std::min(static_cast<std::size_t>(end) * grain, n));
+                    });
   };
   threads = allowed(threads);
   // The arena of the call does where it has as many; a body calls nothing with other threads.
   if (threads == 0 || threads == tbb::this_task_arena::max_concurrency())
     return run();
-  parallel::withThreads(parallel::usefulThreads(threads), run);
+  base::withThreads(base::usefulThreads(threads), run);
 }
 
 } // namespace octavo::kernels

@@ -1,9 +1,9 @@
 // What takes minutes: run with OCTAVO_EXHAUSTIVE=1 (`KernelsTests --gtest_filter=Exhaustive*`).
+#include "octavo/Base/Loops.h"
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Kernels/Convert.h"
 #include "octavo/Kernels/KernelTable.h"
 #include "octavo/Kernels/Quantize.h"
-#include "octavo/Parallel/Loops.h"
 
 #include <algorithm>
 #include <array>
@@ -59,7 +59,7 @@ TEST_P(ExhaustiveF32, IsWhatNumericsSays) {
   const format::ElementFormat& row = GetParam();
   std::atomic<std::int64_t> wrong{0};
   constexpr std::int64_t kPiece = std::int64_t{1} << 18;
-  parallel::forEach((std::int64_t{1} << 32) / kPiece, [&](std::int64_t piece) {
+  base::forEach((std::int64_t{1} << 32) / kPiece, [&](std::int64_t piece) {
     std::vector<float> values(kPiece);
     std::vector<std::uint8_t> expected(kPiece), found(kPiece);
     for (std::int64_t i = 0; i < kPiece; ++i) {
@@ -99,7 +99,7 @@ TEST_P(ExhaustiveBlocks, AreWhatNumericsSays) {
       std::to_array({numerics::Rounding::TiesToEven, numerics::Rounding::TiesToAway,
                      numerics::Rounding::TiesTowardZero});
   std::atomic<std::int64_t> wrong{0};
-  parallel::forEach(millions * 1000, [&](std::int64_t piece) {
+  base::forEach(millions * 1000, [&](std::int64_t piece) {
     std::mt19937 random(static_cast<std::uint32_t>(piece));
     std::vector<float> values(n);
     // Under an outer scale only blocks within 2^-17 of the tensor's amax have a scale of their own.

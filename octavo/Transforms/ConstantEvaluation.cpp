@@ -1,9 +1,9 @@
 #include "octavo/Transforms/ConstantEvaluation.h"
 
-#include "octavo/Dialect/ItemNumber.h"
+#include "octavo/Dialect/BatchExtent.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
-#include "octavo/Reference/Constants.h"
-#include "octavo/Reference/Interpreter.h"
+#include "octavo/Interpreter/Interpreter.h"
+#include "octavo/Interpreter/StableHLO/Constants.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
@@ -12,7 +12,7 @@ namespace octavo::transforms {
 
 namespace {
 
-using execution::Value;
+using program::Value;
 
 /// Whether the interpreter may give values of this type to the program as a constant.
 bool isPlainTensor(mlir::Type type, std::int64_t maxElements) {
@@ -29,7 +29,7 @@ std::optional<std::vector<Value>> constantOperands(mlir::Operation* op) {
     if (!constant)
       return std::nullopt;
     llvm::Expected<numerics::Tensor> tensor =
-        reference::constantTensor(constant, constant.getValue());
+        interpreter::constantTensor(constant, constant.getValue());
     if (!tensor) {
       llvm::consumeError(tensor.takeError());
       return std::nullopt;
@@ -56,7 +56,7 @@ bool foldConstants(mlir::Operation* op) {
   if (!operands)
     return false;
   llvm::Expected<std::vector<Value>> results =
-      reference::evaluateOperation(op, std::move(*operands), {});
+      interpreter::evaluateOperation(op, std::move(*operands), {});
   if (!results) {
     llvm::consumeError(results.takeError());
     return false;
@@ -64,7 +64,7 @@ bool foldConstants(mlir::Operation* op) {
   mlir::OpBuilder builder(op);
   for (auto [result, value] : llvm::zip_equal(op->getResults(), *results))
     result.replaceAllUsesWith(stablehlo::ConstantOp::create(
-        builder, op->getLoc(), reference::constantAttribute(op->getContext(), value.tensor())));
+        builder, op->getLoc(), interpreter::constantAttribute(op->getContext(), value.tensor())));
   op->erase();
   return true;
 }
@@ -73,7 +73,7 @@ llvm::Expected<bool> evaluateOnConstants(mlir::Operation* op) {
   std::optional<std::vector<Value>> operands = constantOperands(op);
   if (!operands)
     return false;
-  if (auto results = reference::evaluateOperation(op, std::move(*operands), {}); !results)
+  if (auto results = interpreter::evaluateOperation(op, std::move(*operands), {}); !results)
     return results.takeError();
   return true;
 }

@@ -312,7 +312,7 @@ def LegalizeCHLO : Octavo_Pass<"octavo-legalize-chlo"> {
   let description = [{
     Each operation of CHLO becomes operations of StableHLO that compute the same. Implicit broadcasts
     become explicit ones. Functions become formulas in the element's own type, those of floats
-    narrower than f32 in f32, rounded once; docs/accuracy.md has the largest error found of each.
+    narrower than f32 in f32, rounded once; docs/generated/accuracy.md has the largest error found of each.
     Infinities, NaN, poles and the signs of zeros are those of the operation. Extents may be open:
     shapes are then computed where they are needed, by `get_dimension_size`.
 

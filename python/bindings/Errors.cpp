@@ -1,6 +1,6 @@
 #include "python/bindings/Errors.h"
 
-#include "octavo/Text/PrintableText.h"
+#include "octavo/Base/PrintableText.h"
 
 namespace octavo::python {
 
@@ -25,7 +25,7 @@ static const char* className(ErrorClass errorClass) {
 }
 
 nb::str pythonText(std::string_view text) {
-  return nb::str(text::printable(text, text::Newlines::Kept).c_str());
+  return nb::str(base::printable(text, base::Newlines::Kept).c_str());
 }
 
 void registerErrors() {

@@ -1,7 +1,7 @@
 // Errors of the extension modules: C++ throws Error, Python sees the classes of octavo/errors.py.
 #pragma once
 
-#include "octavo/Text/Shortened.h"
+#include "octavo/Base/Shortened.h"
 
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
@@ -20,7 +20,7 @@ enum class ErrorClass { Format, Dtype, Shape, NonFinite, File, Program };
 class Error : public std::runtime_error {
 public:
   Error(ErrorClass errorClass, const std::string& message)
-      : std::runtime_error(text::shortened(message)), errorClass(errorClass) {}
+      : std::runtime_error(base::shortened(message)), errorClass(errorClass) {}
   ErrorClass errorClass;
 };
 

@@ -1,7 +1,7 @@
 // The floating-point environment in which functions of the modules compute.
 #pragma once
 
-#include "octavo/Parallel/FloatEnvironment.h"
+#include "octavo/Base/FloatEnvironment.h"
 
 #include <nanobind/nanobind.h>
 
@@ -9,6 +9,6 @@ namespace octavo::python {
 
 /// An argument of every `def`: the function runs in the default floating-point environment,
 /// whatever rounding mode or flushing its caller has set.
-using DefaultFloats = nanobind::call_guard<parallel::DefaultFloatEnvironment>;
+using DefaultFloats = nanobind::call_guard<base::DefaultFloatEnvironment>;
 
 } // namespace octavo::python

@@ -3,7 +3,7 @@
 
 #include "python/bindings/Signals.h"
 
-#include "octavo/Parallel/DetachableWork.h"
+#include "octavo/Base/DetachableWork.h"
 
 #include <nanobind/nanobind.h>
 
@@ -20,14 +20,14 @@ inline void raiseSignals() {
 }
 
 /// Runs `work(isDetached)` on another thread, without Python's lock, while this thread handles
-/// signals (parallel::runDetachable). If a handler raises, the exception is thrown at once. The
+/// signals (base::runDetachable). If a handler raises, the exception is thrown at once. The
 /// work must own everything that it uses and touch no Python object, except to let go of one with
 /// the lock. Only Python's main thread handles signals; other threads wait. The caller may hold
 /// Python's lock.
 template <typename Work> auto interruptibly(Work work) {
   std::optional<nanobind::python_error> raised;
   const auto run = [&] {
-    return parallel::runDetachable(std::move(work), [&] {
+    return base::runDetachable(std::move(work), [&] {
       if (!handlesSignals())
         return false;
       const nanobind::gil_scoped_acquire locked;

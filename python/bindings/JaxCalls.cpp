@@ -6,13 +6,13 @@
 // of a target never change; a different set gets a new name.
 #include "python/bindings/Bindings.h"
 
+#include "octavo/Base/FloatEnvironment.h"
 #include "octavo/Kernels/Convert.h"
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/Product/Product.h"
 #include "octavo/Kernels/Quantize.h"
 #include "octavo/Numerics/DelayedScaling.h"
 #include "octavo/Numerics/Tensor.h"
-#include "octavo/Parallel/FloatEnvironment.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/FloatGuard.h"
@@ -47,7 +47,7 @@ namespace nb = nanobind;
 
 /// Runs a call for XLA. An exception becomes the error with which the program fails.
 template <typename Call> ffi::Error answer(Call&& call) {
-  const parallel::DefaultFloatEnvironment environment; // XLA's threads flush subnormal numbers to 0
+  const base::DefaultFloatEnvironment environment; // XLA's threads flush subnormal numbers to 0
   try {
     call();
     return ffi::Error::Success();

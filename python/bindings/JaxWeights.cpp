@@ -1,6 +1,6 @@
 #include "python/bindings/JaxWeights.h"
 
-#include "octavo/Execution/Value.h"
+#include "octavo/Program/Values/Value.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace octavo::python {
 
 namespace {
 
-using execution::Value;
+using program::Value;
 
 Value copied(std::span<const std::byte> from) {
   return Value(numerics::Tensor{numerics::IntegerType{8, false},

@@ -8,7 +8,7 @@
 #include "python/bindings/ProgramCall.h"
 #include "python/bindings/ProgramValues.h"
 
-#include "octavo/Standalone/LoadedProgram.h"
+#include "octavo/Program/Folder/LoadedProgram.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -21,8 +21,8 @@ namespace nb = nanobind;
 
 namespace {
 
-using execution::Value;
-using standalone::LoadedProgram;
+using program::LoadedProgram;
+using program::Value;
 
 /// A loaded program during a call from Python.
 class Loaded : public CalledProgram {
@@ -35,25 +35,25 @@ public:
   }
 
   const std::string& name() const override { return program->function(); }
-  const std::vector<runtime::Argument>& arguments() const override { return taken; }
-  const std::vector<runtime::Result>& results() const { return given; }
+  const std::vector<program::Argument>& arguments() const override { return taken; }
+  const std::vector<program::Result>& results() const { return given; }
   const Value* bound(std::size_t /*argument*/) const override { return nullptr; }
   bool isDonated(std::size_t argument, std::size_t result) const override {
     const auto& donations = program->donations();
-    return std::ranges::find(donations, execution::Donation{argument, result}) != donations.end();
+    return std::ranges::find(donations, program::Donation{argument, result}) != donations.end();
   }
-  tl::expected<std::vector<runtime::Result>, Refusal>
+  tl::expected<std::vector<program::Result>, Refusal>
   prepare(std::span<const Value> values) override {
     const auto items = program->itemsOf(values);
     if (!items)
       return tl::make_unexpected(Refusal{ErrorClass::Shape, items.error()});
-    std::vector<runtime::Result> results;
+    std::vector<program::Result> results;
     for (const LoadedProgram::Tensor& tensor : program->results())
       results.push_back({tensor.name, tensor.type, tensor.shapeOf(*items)});
     return results;
   }
-  tl::expected<void, std::string> run(std::vector<Value> values, const execution::Host& host,
-                                      execution::ResultMemory memory) override {
+  tl::expected<void, std::string> run(std::vector<Value> values, const program::RunContext& host,
+                                      program::ResultMemory memory) override {
     return program->run(std::move(values), host, memory).map([](const auto&) {});
   }
 
@@ -61,13 +61,13 @@ private:
   static std::vector<std::int64_t> openShape(const LoadedProgram::Tensor& tensor) {
     std::vector<std::int64_t> shape = tensor.ofOne;
     if (tensor.openAxis() >= 0)
-      shape[static_cast<std::size_t>(tensor.openAxis())] = runtime::kUnknownExtent;
+      shape[static_cast<std::size_t>(tensor.openAxis())] = program::kUnknownExtent;
     return shape;
   }
 
   std::unique_ptr<LoadedProgram> program;
-  std::vector<runtime::Argument> taken;
-  std::vector<runtime::Result> given;
+  std::vector<program::Argument> taken;
+  std::vector<program::Result> given;
 };
 
 std::unique_ptr<Loaded> load(const nb::bytes& folder) {

@@ -5,11 +5,11 @@
 #include "python/bindings/ScaledTensor.h"
 #include "python/bindings/Signals.h"
 
-#include "octavo/Execution/RefusedInput.h"
-#include "octavo/Parallel/Loops.h"
-#include "octavo/Parallel/Threads.h"
-#include "octavo/Runtime/StateArguments.h"
-#include "octavo/Text/NearNames.h"
+#include "octavo/Base/Loops.h"
+#include "octavo/Base/NearNames.h"
+#include "octavo/Base/Threads.h"
+#include "octavo/Program/Values/RefusedInput.h"
+#include "octavo/Program/Values/StateArguments.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,12 +25,12 @@ namespace nb = nanobind;
 
 namespace {
 
-using execution::Value;
+using program::Value;
 
 /// Runs the program. The caller does not hold Python's lock.
-void run(CalledProgram& program, std::vector<Value> values, execution::ResultMemory memory,
+void run(CalledProgram& program, std::vector<Value> values, program::ResultMemory memory,
          int threads, Signals& signals, std::string& failed) {
-  execution::Host host;
+  program::RunContext host;
   host.isInterrupted = [&] { return signals.areRaised(); };
   host.print = [](const std::string& text) {
     const nb::gil_scoped_acquire locked;
@@ -41,7 +41,7 @@ void run(CalledProgram& program, std::vector<Value> values, execution::ResultMem
       failed = std::move(done.error());
   };
   if (threads > 0)
-    parallel::withThreads(parallel::usefulThreads(threads), work);
+    base::withThreads(base::usefulThreads(threads), work);
   else
     work();
 }
@@ -100,7 +100,7 @@ nb::object leavesOf(std::string_view root, nb::handle tree) {
 
 std::string_view rootOf(std::string_view name) { return name.substr(0, name.find_first_of("[.")); }
 
-std::size_t argumentNamed(std::span<const runtime::Argument> arguments, const std::string& function,
+std::size_t argumentNamed(std::span<const program::Argument> arguments, const std::string& function,
                           const std::string& name) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -108,10 +108,10 @@ std::size_t argumentNamed(std::span<const runtime::Argument> arguments, const st
     if (names.back() == name)
       return i;
   }
-  const std::vector<std::string> near = text::nearNames(name, names);
+  const std::vector<std::string> near = base::nearNames(name, names);
   raise(ErrorClass::Program, "@{} has no argument \"{}\"{}{}\n  it has: {}", function, name,
         near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, ", ")),
-        rootOf(name) == name ? "" : fmt::format(" ({})", kLeftOut), text::someOf(names));
+        rootOf(name) == name ? "" : fmt::format(" ({})", kLeftOut), base::someOf(names));
 }
 
 std::vector<Value> valuesOf(const Signature& program, const nb::args& positional,
@@ -150,7 +150,7 @@ std::vector<Value> valuesOf(const Signature& program, const nb::args& positional
           ErrorClass::Program,
           "@{} takes {} arguments, {} were given; it takes: {} (trees without arrays are none; {})",
           program.name(), openNames(program).size(), positional.size(),
-          text::someOf(openNames(program)), kLeftOut);
+          base::someOf(openNames(program)), kLeftOut);
     const std::string_view name = arguments[next].name;
     if (!isTree(given, name)) {
       take(next++, given);
@@ -163,7 +163,7 @@ std::vector<Value> valuesOf(const Signature& program, const nb::args& positional
             "not "
             "name its arguments after the leaves of trees, give these one by one "
             "(jax.tree.leaves): {}",
-            name, program.name(), text::someOf(openNames(program)));
+            name, program.name(), base::someOf(openNames(program)));
     takeLeaves(root, given);
     while (next < arguments.size() && rootOf(arguments[next].name) == root)
       ++next;
@@ -175,7 +175,7 @@ std::vector<Value> valuesOf(const Signature& program, const nb::args& positional
       continue;
     }
     const auto isArgument = [&] {
-      return std::ranges::find(arguments, name, &runtime::Argument::name) != arguments.end();
+      return std::ranges::find(arguments, name, &program::Argument::name) != arguments.end();
     };
     if (isMapping(given) || ((isSequence(given) || isOther(given)) && !isArgument()))
       takeLeaves(name, given);
@@ -187,7 +187,7 @@ std::vector<Value> valuesOf(const Signature& program, const nb::args& positional
     if (!values[i])
       raise(ErrorClass::Program, "argument \"{}\" of @{} has no value: give {}{}",
             arguments[i].name, program.name(), arguments[i].describe(),
-            runtime::sourceOfState(std::span(&arguments[i].name, 1)));
+            program::sourceOfState(std::span(&arguments[i].name, 1)));
     whole.push_back(std::move(*values[i]));
   }
   return whole;
@@ -196,7 +196,7 @@ std::vector<Value> valuesOf(const Signature& program, const nb::args& positional
 nb::list argumentsOf(const Signature& program) {
   nb::list list;
   for (std::size_t i = 0; i < program.arguments().size(); ++i) {
-    const runtime::Argument& argument = program.arguments()[i];
+    const program::Argument& argument = program.arguments()[i];
     list.append(nb::make_tuple(pythonText(argument.name), shapeOf(argument.shape),
                                pythonText(argument.describe()), program.bound(i) != nullptr));
   }
@@ -235,15 +235,15 @@ nb::object call(CalledProgram& program, const nb::args& positional, const nb::kw
 }
 
 ErrorClass classOf(const std::string& error) {
-  return execution::tellsOfRefusedInput(error) ? ErrorClass::NonFinite : ErrorClass::Program;
+  return program::tellsOfRefusedInput(error) ? ErrorClass::NonFinite : ErrorClass::Program;
 }
 
-nb::list resultsOf(std::span<const runtime::Result> results) {
+nb::list resultsOf(std::span<const program::Result> results) {
   nb::list list;
-  for (const runtime::Result& result : results)
+  for (const program::Result& result : results)
     list.append(nb::make_tuple(pythonText(result.name), shapeOf(result.shape),
-                               numpyName(runtime::typeInFiles(result.type)),
-                               pythonText(runtime::describe(result.type, result.shape))));
+                               numpyName(program::typeInFiles(result.type)),
+                               pythonText(program::describe(result.type, result.shape))));
   return list;
 }
 

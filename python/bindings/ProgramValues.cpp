@@ -4,8 +4,8 @@
 #include "python/bindings/Execution.h"
 #include "python/bindings/ScaledTensor.h"
 
-#include "octavo/Runtime/Comparison.h"
-#include "octavo/Runtime/QuantizedArgument.h"
+#include "octavo/Program/Values/Comparison.h"
+#include "octavo/Program/Values/QuantizedArgument.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,9 +21,9 @@ namespace nb = nanobind;
 
 namespace {
 
-using execution::Value;
 using numerics::ElementType;
 using numerics::Tensor;
+using program::Value;
 
 /// Keeps a reference to a Python object and releases it with Python's lock. Detached work may
 /// release it while Python ends; the reference is then leaked.
@@ -62,11 +62,11 @@ Tensor withoutExcess(Tensor tensor) {
   return tensor;
 }
 
-std::string what(const runtime::Argument& argument, const std::string& function) {
+std::string what(const program::Argument& argument, const std::string& function) {
   return fmt::format("argument \"{}\" of @{}", argument.name, function);
 }
 
-void checkShape(const runtime::Argument& argument, const std::string& function,
+void checkShape(const program::Argument& argument, const std::string& function,
                 const Shape& shape) {
   if (argument.takes(shape))
     return;
@@ -87,10 +87,10 @@ ScaledTensor ours(const ScaledTensor& made) {
   return tensor;
 }
 
-Value scaledValue(const runtime::Argument& argument, const std::string& function,
+Value scaledValue(const program::Argument& argument, const std::string& function,
                   const ScaledTensor& made) {
   const ScaledTensor given = ours(made);
-  const auto& scaled = std::get<runtime::ScaledArgument>(argument.type);
+  const auto& scaled = std::get<program::ScaledArgument>(argument.type);
   checkShape(argument, function, given.shape());
   if (given.type != scaled.type)
     raise(ErrorClass::Dtype,
@@ -109,7 +109,7 @@ Value scaledValue(const runtime::Argument& argument, const std::string& function
   return Value(std::move(value));
 }
 
-Value quantizedValue(const runtime::Argument& argument, const std::string& function,
+Value quantizedValue(const program::Argument& argument, const std::string& function,
                      const Array& array) {
   static constexpr std::string_view kTaken[] = {"float32", "float16", "bfloat16"};
   if (std::ranges::find(kTaken, array.dtype) == std::end(kTaken))
@@ -117,19 +117,19 @@ Value quantizedValue(const runtime::Argument& argument, const std::string& funct
           "{}: expected a ScaledTensor, or float32, float16 or bfloat16 to be quantized; found {}",
           what(argument, function), array.dtype);
   Tensor tensor = tensorOf(array, *array.format);
-  auto value = withoutLock([&] { return runtime::quantizedFor(argument, tensor); });
+  auto value = withoutLock([&] { return program::quantizedFor(argument, tensor); });
   if (!value)
     raise(ErrorClass::NonFinite,
           "{}: element [{}] is {}, and its quantization refuses it: repair the weight, or compile "
           "with non_finite=\"propagate\", \"saturate\" or \"skip-nan\"",
           what(argument, function),
-          fmt::join(runtime::indexOf(array.shape, value.error().index), ", "), value.error().value);
+          fmt::join(program::indexOf(array.shape, value.error().index), ", "), value.error().value);
   return std::move(*value);
 }
 
 /// The part of a scaled tensor that a plain argument takes: codes or scales, if the argument is one
 /// of the two arguments of a quantized cache (docs/recipes.md).
-std::string_view partFor(const runtime::Argument& argument, const ScaledTensor& given) {
+std::string_view partFor(const program::Argument& argument, const ScaledTensor& given) {
   const auto& type = std::get<ElementType>(argument.type);
   const auto is = [&](const format::ElementFormat& format) {
     return type.isFloat() && type.format().name == format.name;
@@ -174,12 +174,12 @@ bool isImmutable(nb::handle given) {
 nb::tuple shapeOf(std::span<const std::int64_t> shape) {
   nb::list list;
   for (const std::int64_t extent : shape)
-    list.append(extent == runtime::kUnknownExtent ? nb::object(nb::none())
+    list.append(extent == program::kUnknownExtent ? nb::object(nb::none())
                                                   : nb::object(nb::int_(extent)));
   return nb::tuple(list);
 }
 
-Value programValue(const runtime::Argument& argument, const std::string& function,
+Value programValue(const program::Argument& argument, const std::string& function,
                    nb::handle given) {
   if (nb::isinstance<ScaledTensor>(given)) {
     const auto& tensor = nb::cast<const ScaledTensor&>(given);
@@ -195,7 +195,7 @@ Value programValue(const runtime::Argument& argument, const std::string& functio
     return quantizedValue(argument, function, array);
   }
   const auto& type = std::get<ElementType>(argument.type);
-  const ElementType stored = runtime::typeInFiles(type);
+  const ElementType stored = program::typeInFiles(type);
   const std::string dtype = numpyName(stored);
   const nb::object object = asArray(given, type, dtype, name);
   const Array array = toArray(object, name);
@@ -207,15 +207,15 @@ Value programValue(const runtime::Argument& argument, const std::string& functio
   Tensor tensor = withoutExcess(tensorOf(array, stored));
   if (type.isFloat() && type.width() < 8)
     checkCodes(tensor.bytes.data(), tensor.bytes.size(), type.format(), name);
-  if (const auto beyond = runtime::firstBeyondStorage(type, tensor))
+  if (const auto beyond = program::firstBeyondStorage(type, tensor))
     raise(ErrorClass::Dtype, "{}: element [{}] is {}, and its storage goes from {} to {}", name,
-          fmt::join(runtime::indexOf(tensor.shape, beyond->index), ", "), beyond->value,
+          fmt::join(program::indexOf(tensor.shape, beyond->index), ", "), beyond->value,
           type.quantized().storageMin, type.quantized().storageMax);
   tensor.type = type;
   return Value(std::move(tensor));
 }
 
-Value boundValue(const runtime::Argument& argument, const std::string& function, nb::handle given) {
+Value boundValue(const program::Argument& argument, const std::string& function, nb::handle given) {
   Value value = programValue(argument, function, given);
   if (!value.isTensor() || !value.tensor().bytes.isLent())
     return value;
@@ -229,7 +229,7 @@ Value boundValue(const runtime::Argument& argument, const std::string& function,
   return withoutLock([&] { return Value(Tensor(value.tensor())); });
 }
 
-std::vector<ProgramResult> programResults(std::span<const runtime::Result> results,
+std::vector<ProgramResult> programResults(std::span<const program::Result> results,
                                           const CalledProgram& program, nb::handle out,
                                           std::span<const Value> inputs) {
   const std::string& function = program.name();
@@ -259,8 +259,8 @@ std::vector<ProgramResult> programResults(std::span<const runtime::Result> resul
           ErrorClass::Program,
           "result \"{}\" of @{} is {}: its extents depend on values that the program computes, and "
           "the array of a result is made before the program runs; `octavo run` takes such programs",
-          resultName, function, runtime::describe(type, shape));
-    const std::string dtype = numpyName(runtime::typeInFiles(type));
+          resultName, function, program::describe(type, shape));
+    const std::string dtype = numpyName(program::typeInFiles(type));
     ProgramResult result{.bytesOfElement = type.bytes()};
     if (!given[i].is_valid()) {
       result.array = emptyOf(shape, dtype);
@@ -293,7 +293,7 @@ std::vector<ProgramResult> programResults(std::span<const runtime::Result> resul
     for (std::size_t k = 0; k < inputs.size(); ++k) {
       if (!inputs[k].isTensor() || !overlaps(inputs[k].tensor().bytes))
         continue;
-      const runtime::Argument& argument = program.arguments()[k];
+      const program::Argument& argument = program.arguments()[k];
       const bool isDonated = program.isDonated(k, i);
       const auto& bytes = inputs[k].tensor().bytes;
       const bool isSame = bytes.data() == memory.data() && bytes.size() == memory.size();

@@ -4,8 +4,8 @@
 #include "python/bindings/Array.h"
 #include "python/bindings/ProgramCall.h"
 
-#include "octavo/Execution/Value.h"
-#include "octavo/Runtime/Argument.h"
+#include "octavo/Program/Values/Argument.h"
+#include "octavo/Program/Values/Value.h"
 
 #include <nanobind/nanobind.h>
 
@@ -23,14 +23,14 @@ nanobind::tuple shapeOf(std::span<const std::int64_t> shape);
 /// is not copied; the value keeps a reference to it. `function` is the function's name for
 /// messages. Raises DtypeError, ShapeError, FormatError for a byte that is not a code, and
 /// NonFiniteError if a quantization refuses a value.
-execution::Value programValue(const runtime::Argument& argument, const std::string& function,
-                              nanobind::handle given);
+program::Value programValue(const program::Argument& argument, const std::string& function,
+                            nanobind::handle given);
 
 /// The value of an array or ScaledTensor that stays bound to the program. Memory that could be
 /// written to later is copied. Only JAX arrays, and NumPy arrays that are read-only along with the
 /// arrays they are views of, are shared. Raises as programValue does.
-execution::Value boundValue(const runtime::Argument& argument, const std::string& function,
-                            nanobind::handle given);
+program::Value boundValue(const program::Argument& argument, const std::string& function,
+                          nanobind::handle given);
 
 /// The array to which a result is written.
 struct ProgramResult {
@@ -49,8 +49,8 @@ struct ProgramResult {
 /// the results' dtypes and shapes. They must overlap neither one another nor `inputs`, the values
 /// of the arguments, with one exception: the array of an open argument may be that of a result to
 /// which the argument is donated. Raises DtypeError, ShapeError.
-std::vector<ProgramResult> programResults(std::span<const runtime::Result> results,
+std::vector<ProgramResult> programResults(std::span<const program::Result> results,
                                           const CalledProgram& program, nanobind::handle out,
-                                          std::span<const execution::Value> inputs);
+                                          std::span<const program::Value> inputs);
 
 } // namespace octavo::python

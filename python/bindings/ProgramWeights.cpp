@@ -7,7 +7,7 @@
 #include "python/bindings/ProgramCall.h"
 #include "python/bindings/ProgramValues.h"
 
-#include "octavo/Text/NearNames.h"
+#include "octavo/Base/NearNames.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -32,7 +32,7 @@ GivenWeights givenWeights(const nb::list& paths, const nb::dict& arrays, const n
 }
 
 std::vector<std::string> weightNames(const GivenWeights& weights) {
-  auto names = runtime::tensorNames(weights.files);
+  auto names = session::tensorNames(weights.files);
   if (!names)
     raise(ErrorClass::File, "{}", llvm::toString(names.takeError()));
   for (nb::handle key : weights.arrays.keys())
@@ -54,7 +54,7 @@ std::shared_ptr<const transforms::StaticScales> staticScales(const std::string& 
 }
 
 std::vector<std::pair<std::size_t, nb::handle>>
-namedArrays(std::span<const runtime::Argument> arguments, const std::string& function,
+namedArrays(std::span<const program::Argument> arguments, const std::string& function,
             const GivenWeights& weights) {
   std::map<std::string_view, std::size_t> numbers;
   std::set<std::string_view> roots;
@@ -74,27 +74,27 @@ namedArrays(std::span<const runtime::Argument> arguments, const std::string& fun
   return named;
 }
 
-runtime::Sources sourcesOf(const GivenWeights& weights) {
-  runtime::Sources sources = runtime::weightsOf(weights.files, weights.ignoresUnused);
+session::Sources sourcesOf(const GivenWeights& weights) {
+  session::Sources sources = session::weightsOf(weights.files, weights.ignoresUnused);
   sources.options = {.array = "weights={NAME: array}", .ignoreUnused = "ignore_unused=True"};
   return sources;
 }
 
-std::vector<std::optional<execution::Value>>
-namedValues(std::span<const runtime::Argument> arguments, const std::string& function,
-            const GivenWeights& weights) {
-  std::vector<std::optional<execution::Value>> values(arguments.size());
+std::vector<std::optional<program::Value>> namedValues(std::span<const program::Argument> arguments,
+                                                       const std::string& function,
+                                                       const GivenWeights& weights) {
+  std::vector<std::optional<program::Value>> values(arguments.size());
   for (const auto& [i, given] : namedArrays(arguments, function, weights)) {
     raiseSignals();
     values[i] = boundValue(arguments[i], function, given);
   }
   if (weights.files.empty())
     return values;
-  using BoundOrText = tl::expected<std::vector<std::optional<execution::Value>>, std::string>;
+  using BoundOrText = tl::expected<std::vector<std::optional<program::Value>>, std::string>;
   auto bound = interruptibly(
-      [taken = std::vector<runtime::Argument>(arguments.begin(), arguments.end()),
+      [taken = std::vector<program::Argument>(arguments.begin(), arguments.end()),
        sources = sourcesOf(weights), name = "@" + function](const auto&) -> BoundOrText {
-        auto found = runtime::bindNamed(taken, sources, name);
+        auto found = session::bindNamed(taken, sources, name);
         if (!found)
           return tl::make_unexpected(llvm::toString(found.takeError()));
         return std::move(*found);

@@ -1,10 +1,10 @@
 // Weights that Python passes to a program by name, and calibrations.
 #pragma once
 
-#include "octavo/Execution/Value.h"
-#include "octavo/Runtime/Argument.h"
-#include "octavo/Runtime/Binding.h"
-#include "octavo/Transforms/StaticScales.h"
+#include "octavo/Program/Values/Argument.h"
+#include "octavo/Program/Values/Value.h"
+#include "octavo/Session/Binding/Binding.h"
+#include "octavo/Transforms/Quantize/StaticScales.h"
 
 #include <nanobind/nanobind.h>
 
@@ -35,7 +35,7 @@ std::vector<std::string> weightNames(const GivenWeights& weights);
 /// Pairs of an argument's index and its array. Raises ProgramError for an array that matches no
 /// argument, unless unused arrays are ignored.
 std::vector<std::pair<std::size_t, nanobind::handle>>
-namedArrays(std::span<const runtime::Argument> arguments, const std::string& function,
+namedArrays(std::span<const program::Argument> arguments, const std::string& function,
             const GivenWeights& weights);
 
 /// The static scales of a calibration: a file, or its text. Null if `calibration` is empty. Raises
@@ -44,11 +44,11 @@ std::shared_ptr<const transforms::StaticScales> staticScales(const std::string& 
                                                              bool isText);
 
 /// The weight files as sources, with messages in terms of Python's arguments.
-runtime::Sources sourcesOf(const GivenWeights& weights);
+session::Sources sourcesOf(const GivenWeights& weights);
 
 /// The value of each argument that a file or an array names; nullopt for the others.
-std::vector<std::optional<execution::Value>>
-namedValues(std::span<const runtime::Argument> arguments, const std::string& function,
-            const GivenWeights& weights);
+std::vector<std::optional<program::Value>> namedValues(std::span<const program::Argument> arguments,
+                                                       const std::string& function,
+                                                       const GivenWeights& weights);
 
 } // namespace octavo::python

@@ -13,16 +13,16 @@
 #include "python/bindings/Tuning.h"
 
 #include "octavo/Analysis/Calibration.h"
-#include "octavo/Backends/Backends.h"
-#include "octavo/Backends/CallableProgram.h"
-#include "octavo/Backends/DotErrorsJson.h"
-#include "octavo/Backends/RangeRecorder.h"
-#include "octavo/Parallel/Loops.h"
-#include "octavo/Parallel/Threads.h"
-#include "octavo/Runtime/Binding.h"
-#include "octavo/Runtime/Program.h"
-#include "octavo/Text/NearNames.h"
-#include "octavo/Transforms/Recipe.h"
+#include "octavo/Base/Loops.h"
+#include "octavo/Base/NearNames.h"
+#include "octavo/Base/Threads.h"
+#include "octavo/Session/Backends.h"
+#include "octavo/Session/Binding/Binding.h"
+#include "octavo/Session/Binding/Program.h"
+#include "octavo/Session/CallableProgram.h"
+#include "octavo/Session/Trials/DotErrorsJson.h"
+#include "octavo/Session/Trials/RangeRecorder.h"
+#include "octavo/Transforms/Quantize/Recipe.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -43,8 +43,8 @@ namespace nb = nanobind;
 
 namespace {
 
-using backends::CallableProgram;
-using execution::Value;
+using program::Value;
+using session::CallableProgram;
 
 template <typename T> T orRaise(tl::expected<T, std::string> result) {
   if (!result)
@@ -62,18 +62,18 @@ template <typename T> tl::expected<T, std::string> textOr(llvm::Expected<T> resu
 /// A compiled program during a call from Python.
 class CompiledCall : public CalledProgram {
 public:
-  explicit CompiledCall(CallableProgram& program, execution::Probes* probes = nullptr)
+  explicit CompiledCall(CallableProgram& program, program::Probes* probes = nullptr)
       : program(program), probes(probes) {}
 
   const std::string& name() const override { return program.name(); }
-  const std::vector<runtime::Argument>& arguments() const override { return program.arguments(); }
+  const std::vector<program::Argument>& arguments() const override { return program.arguments(); }
   const Value* bound(std::size_t argument) const override {
     return program.isBound(argument) ? &program.value(argument) : nullptr;
   }
   bool isDonated(std::size_t argument, std::size_t result) const override {
     return program.isDonated(argument, result);
   }
-  tl::expected<std::vector<runtime::Result>, Refusal>
+  tl::expected<std::vector<program::Result>, Refusal>
   prepare(std::span<const Value> values) override {
     auto made = prepareInterruptibly(values);
     if (!made)
@@ -81,9 +81,9 @@ public:
     prepared = std::move(*made);
     return prepared.results;
   }
-  tl::expected<void, std::string> run(std::vector<Value> values, const execution::Host& host,
-                                      execution::ResultMemory memory) override {
-    execution::Host probed = host;
+  tl::expected<void, std::string> run(std::vector<Value> values, const program::RunContext& host,
+                                      program::ResultMemory memory) override {
+    program::RunContext probed = host;
     probed.probes = probes;
     if (auto given = program.call(prepared, std::move(values), probed, memory); !given)
       return tl::make_unexpected(llvm::toString(given.takeError()));
@@ -93,17 +93,17 @@ public:
 private:
   using PreparedOrRefusal = tl::expected<CallableProgram::Prepared, Refusal>;
 
-  static PreparedOrRefusal preparedFor(CallableProgram& program, const backends::Shapes& shapes) {
+  static PreparedOrRefusal preparedFor(CallableProgram& program, const session::Shapes& shapes) {
     auto made = program.prepare(shapes);
     if (made)
       return std::move(*made);
-    const bool isOfShapes = made.errorIsA<backends::RefusedShapes>();
+    const bool isOfShapes = made.errorIsA<session::RefusedShapes>();
     return tl::make_unexpected(Refusal{isOfShapes ? ErrorClass::Shape : ErrorClass::Program,
                                        llvm::toString(made.takeError())});
   }
   /// Ctrl-C does not wait for a compilation, here or in another thread.
   PreparedOrRefusal prepareInterruptibly(std::span<const Value> values) {
-    backends::Shapes shapes = program.shapesOf(values);
+    session::Shapes shapes = program.shapesOf(values);
     if (auto kept = program.kept(shapes))
       return std::move(*kept);
     return interruptibly([shared = program.shared_from_this(), shapes = std::move(shapes)](
@@ -111,12 +111,12 @@ private:
   }
 
   CallableProgram& program;
-  execution::Probes* probes;
+  program::Probes* probes;
   CallableProgram::Prepared prepared;
 };
 
-nb::object callProbed(CallableProgram& program, execution::Probes* probes,
-                      const nb::args& positional, const nb::kwargs& named) {
+nb::object callProbed(CallableProgram& program, program::Probes* probes, const nb::args& positional,
+                      const nb::kwargs& named) {
   CompiledCall compiled(program, probes);
   return call(compiled, positional, named);
 }
@@ -193,21 +193,21 @@ compileWith(const nb::bytes& source, bool isPath, const GivenWeights& given,
             bool dropsScales, std::optional<transforms::DotOptions> dots,
             std::optional<transforms::CalibrationProbeOptions> probes) {
   const std::string program(source.c_str(), source.size());
-  const execution::Backend* backend = backends::find(backendName);
+  const session::Backend* backend = session::find(backendName);
   if (backend == nullptr)
     raise(ErrorClass::Format, "backend: there is no \"{}\"; there are: {}", backendName,
-          fmt::join(backends::names(), ", "));
-  backends::CallableOptions options{.function = function,
-                                    .backend = backend,
-                                    .weights = weightNames(given),
-                                    .recoversScaled = recoversScaled,
-                                    .dropsScales = dropsScales,
-                                    .dots = std::move(dots),
-                                    .probes = std::move(probes)};
+          fmt::join(session::names(), ", "));
+  session::CallableOptions options{.function = function,
+                                   .backend = backend,
+                                   .weights = weightNames(given),
+                                   .recoversScaled = recoversScaled,
+                                   .dropsScales = dropsScales,
+                                   .dots = std::move(dots),
+                                   .probes = std::move(probes)};
   auto made = interruptibly([program, isPath, options = std::move(options)](const auto&) {
-    auto context = runtime::makeContext();
-    auto file = isPath ? runtime::readProgramFile(program, *context)
-                       : runtime::readProgram(program, "the program", *context);
+    auto context = session::makeContext();
+    auto file = isPath ? session::readProgramFile(program, *context)
+                       : session::readProgram(program, "the program", *context);
     if (!file)
       return textOr<std::unique_ptr<CallableProgram>>(file.takeError());
     return textOr(CallableProgram::make(std::move(context), std::move(*file), options));
@@ -234,8 +234,8 @@ public:
              bool hasColumns)
       : program(compileWith(source, isPath, weights, function, backend, false, false, std::nullopt,
                             transforms::CalibrationProbeOptions{parameters, hasColumns})),
-        recorder(program->probed(), hasColumns ? backends::RangeRecorder::Columns::Record
-                                               : backends::RangeRecorder::Columns::Leave) {}
+        recorder(program->probed(), hasColumns ? session::RangeRecorder::Columns::Record
+                                               : session::RangeRecorder::Columns::Leave) {}
 
   nb::list arguments() const { return argumentsOf(CompiledCall(*program)); }
 
@@ -251,7 +251,7 @@ public:
 
 private:
   std::shared_ptr<CallableProgram> program;
-  backends::RangeRecorder recorder;
+  session::RangeRecorder recorder;
 };
 
 /// A list with a tuple for each named recipe: name, summary, text.
@@ -302,17 +302,17 @@ std::string dotErrors(CallableProgram& program, const transforms::DotOptions& do
   return orRaise(interruptibly([shared = program.shared_from_this(), dots,
                                 values = std::move(values),
                                 threads = threadLimit()](const std::atomic<bool>& isDetached) {
-    backends::DotErrorOptions options{.dots = dots, .host = {}, .onRun = {}};
+    session::DotErrorOptions options{.dots = dots, .host = {}, .onRun = {}};
     options.host.isInterrupted = [&] { return isDetached.load(); };
     tl::expected<std::string, std::string> text;
     const auto work = [&] {
-      text = textOr(shared->dotErrors(values, options)).map([](const backends::DotErrors& errors) {
-        return backends::json(errors).dump(-1, ' ', false,
-                                           nlohmann::ordered_json::error_handler_t::replace);
+      text = textOr(shared->dotErrors(values, options)).map([](const session::DotErrors& errors) {
+        return session::json(errors).dump(-1, ' ', false,
+                                          nlohmann::ordered_json::error_handler_t::replace);
       });
     };
     if (threads > 0)
-      parallel::withThreads(parallel::usefulThreads(threads), work);
+      base::withThreads(base::usefulThreads(threads), work);
     else
       work();
     return text;
@@ -337,23 +337,23 @@ nb::list warningsOf(const CallableProgram& program) {
 std::string dotWidths(CallableProgram& program) {
   const auto widths = orRaise(interruptibly(
       [shared = program.shared_from_this()](const auto&) { return textOr(shared->dotWidths()); }));
-  return backends::json(widths).dump(-1, ' ', false,
-                                     nlohmann::ordered_json::error_handler_t::replace);
+  return session::json(widths).dump(-1, ' ', false,
+                                    nlohmann::ordered_json::error_handler_t::replace);
 }
 
 nb::dict explain(CallableProgram& program) {
   // This may compile, or wait for another thread that compiles, so Python's lock is released.
   struct Explained {
-    execution::Explanation explanation;
+    program::Explanation explanation;
     std::string openExtents;
   };
   const Explained explained =
       orRaise(interruptibly([shared = program.shared_from_this()](const auto&) {
-        return textOr(shared->explain()).map([&](execution::Explanation&& explanation) {
+        return textOr(shared->explain()).map([&](program::Explanation&& explanation) {
           return Explained{std::move(explanation), shared->openExtents()};
         });
       }));
-  const execution::Explanation& explanation = explained.explanation;
+  const program::Explanation& explanation = explained.explanation;
   nb::list products, interpreted;
   for (const auto& [what, count] : explanation.products)
     products.append(nb::make_tuple(pythonText(what), count));
@@ -413,10 +413,10 @@ NB_MODULE(_programs, module) {
           },
           DefaultFloats(), nanobind::arg("files"), nanobind::arg("arrays"),
           nanobind::arg("left_out"), nanobind::arg("ignore_unused"));
-  nanobind::class_<octavo::backends::CallableProgram>(module, "Program")
+  nanobind::class_<octavo::session::CallableProgram>(module, "Program")
       .def("__call__", &callCompiled, DefaultFloats())
       .def_prop_ro("function",
-                   [](const octavo::backends::CallableProgram& self) { return self.name(); })
+                   [](const octavo::session::CallableProgram& self) { return self.name(); })
       .def_prop_ro("arguments",
                    [](CallableProgram& self) { return argumentsOf(CompiledCall(self)); })
       .def_prop_ro("results", [](const CallableProgram& self) { return resultsOf(self.results()); })

@@ -8,8 +8,8 @@
 #include "python/bindings/PackedRight.h"
 #include "python/bindings/Products.h"
 
+#include "octavo/Base/NearNames.h"
 #include "octavo/Format/UnknownFormat.h"
-#include "octavo/Text/NearNames.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -29,7 +29,7 @@ static const format::ScaledFormat& formatNamed(const std::string& name, std::str
                                                const std::vector<std::string>& others) {
   if (const format::ScaledFormat* format = format::findScaledFormat(name))
     return *format;
-  std::vector<std::string> known = text::namesOf(format::kScaledFormats);
+  std::vector<std::string> known = base::namesOf(format::kScaledFormats);
   known.insert(known.end(), others.begin(), others.end());
   raise(ErrorClass::Format, "{}: {}", what, format::unknownFormat(name, known));
 }

@@ -11,13 +11,13 @@
 #include "python/bindings/ProgramWeights.h"
 #include "python/bindings/Signals.h"
 
-#include "octavo/Backends/Backends.h"
-#include "octavo/Backends/FormatTuning.h"
-#include "octavo/Runtime/Failure.h"
-#include "octavo/Runtime/Program.h"
-#include "octavo/Runtime/ProgramFile.h"
-#include "octavo/Transforms/DotFormatsName.h"
-#include "octavo/Transforms/Recipe.h"
+#include "octavo/Session/Backends.h"
+#include "octavo/Session/Binding/Failure.h"
+#include "octavo/Session/Binding/Program.h"
+#include "octavo/Session/Binding/ProgramFile.h"
+#include "octavo/Session/Trials/FormatTuning.h"
+#include "octavo/Transforms/Quantize/DotFormatsName.h"
+#include "octavo/Transforms/Quantize/Recipe.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,9 +39,9 @@ namespace nb = nanobind;
 
 namespace {
 
-using backends::FormatTrials;
-using execution::Value;
-using tuning::MeasuredChoice;
+using analysis::MeasuredChoice;
+using program::Value;
+using session::FormatTrials;
 
 std::vector<transforms::DotFormats>
 candidatesOf(const std::vector<std::string>& names,
@@ -75,7 +75,7 @@ public:
       : trials(trials), values(std::move(bound)) {}
 
   const std::string& name() const override { return trials.name(); }
-  const std::vector<runtime::Argument>& arguments() const override { return trials.arguments(); }
+  const std::vector<program::Argument>& arguments() const override { return trials.arguments(); }
   const Value* bound(std::size_t argument) const override {
     return values[argument] ? &*values[argument] : nullptr;
   }
@@ -110,12 +110,12 @@ public:
     } catch (nb::python_error& error) {
       raised.emplace(std::move(error));
     } catch (const Error& error) {
-      return runtime::failure(error.what());
+      return session::failure(error.what());
     }
-    return runtime::failure("the metric of @" + trials.name() + " failed");
+    return session::failure("the metric of @" + trials.name() + " failed");
   }
 
-  void progress(const backends::TuningProgress& step) {
+  void progress(const session::TuningProgress& step) {
     if (progressOf.is_none() || raised)
       return;
     const nb::gil_scoped_acquire locked;
@@ -137,7 +137,7 @@ public:
 
 private:
   static nb::object arrayOf(const numerics::Tensor& tensor) {
-    const Array array = emptyOf(tensor.shape, numpyName(runtime::typeInFiles(tensor.type)));
+    const Array array = emptyOf(tensor.shape, numpyName(program::typeInFiles(tensor.type)));
     std::memcpy(array.data, tensor.bytes.data(), tensor.bytes.size());
     return array.numpy;
   }
@@ -146,24 +146,24 @@ private:
   std::optional<nb::python_error> raised;
 };
 
-nb::dict pointOf(const FormatTrials& trials, const backends::TuningResult& result,
-                 const tuning::Budget& budget, backends::TuningCost cost,
+nb::dict pointOf(const FormatTrials& trials, const session::TuningResult& result,
+                 const analysis::Budget& budget, session::TuningCost cost,
                  const MeasuredChoice& choice) {
   nb::list formats;
   for (std::size_t candidate : choice.choice)
     formats.append(pythonText(trials.candidateName(candidate)));
   nb::dict point;
   point["formats"] = nb::tuple(formats);
-  point["value"] = tuning::valueOf(budget, choice.loss, result.origin);
+  point["value"] = analysis::valueOf(budget, choice.loss, result.origin);
   point["bytes"] = trials.weightBytes(choice.choice);
   point["bits_per_weight"] = trials.bitsPerWeight(choice.choice);
-  point["seconds"] = cost == backends::TuningCost::Time ? nb::object(nb::float_(choice.cost))
-                                                        : nb::object(nb::none());
+  point["seconds"] = cost == session::TuningCost::Time ? nb::object(nb::float_(choice.cost))
+                                                       : nb::object(nb::none());
   return point;
 }
 
-nb::dict dictOf(const FormatTrials& trials, const backends::TuningResult& result,
-                const tuning::Budget& budget, backends::TuningCost cost) {
+nb::dict dictOf(const FormatTrials& trials, const session::TuningResult& result,
+                const analysis::Budget& budget, session::TuningCost cost) {
   const auto& measured = result.search.measured;
   const auto point = [&](std::size_t at) {
     return pointOf(trials, result, budget, cost, measured[at]);
@@ -172,9 +172,9 @@ nb::dict dictOf(const FormatTrials& trials, const backends::TuningResult& result
   nb::list uniform, front, dots, failures;
   for (std::size_t at : result.uniform)
     uniform.append(point(at));
-  for (std::size_t at : tuning::front(measured))
+  for (std::size_t at : analysis::front(measured))
     front.append(point(at));
-  for (const backends::TrialDot& dot : trials.dots()) {
+  for (const session::TrialDot& dot : trials.dots()) {
     nb::list names;
     for (const transforms::DotRecord& each : dot.dots)
       names.append(pythonText(each.name));
@@ -184,7 +184,7 @@ nb::dict dictOf(const FormatTrials& trials, const backends::TuningResult& result
     failures.append(pythonText(why));
   nb::dict facts;
   facts["recipe"] = transforms::recipeText(
-      trials.rules(measured[chosen].choice, fmt::format("octavo tune: {}", tuning::text(budget))),
+      trials.rules(measured[chosen].choice, fmt::format("octavo tune: {}", analysis::text(budget))),
       {});
   facts["is_met"] = result.search.best.has_value();
   facts["dots"] = dots;
@@ -206,18 +206,18 @@ nb::dict tune(const nb::bytes& source, bool isPath, const GivenWeights& weights,
               const std::string& parameters, std::int64_t minSize, const std::string& calibration,
               bool calibrationIsText, std::optional<std::size_t> tries,
               const nb::object& progress) {
-  const auto budget = tuning::parseBudget(budgetText, !metric.is_none());
+  const auto budget = analysis::parseBudget(budgetText, !metric.is_none());
   if (!budget)
     raise(ErrorClass::Format, "{}", budget.error());
   if (costName != "bytes" && costName != "time")
     raise(ErrorClass::Format, "cost: there is no \"{}\"; there are: bytes, time", costName);
-  const backends::TuningCost cost =
-      costName == "time" ? backends::TuningCost::Time : backends::TuningCost::Bytes;
-  const execution::Backend* backend = backends::find(backendName);
+  const session::TuningCost cost =
+      costName == "time" ? session::TuningCost::Time : session::TuningCost::Bytes;
+  const session::Backend* backend = session::find(backendName);
   if (backend == nullptr)
     raise(ErrorClass::Format, "backend: there is no \"{}\"; there are: {}", backendName,
-          fmt::join(backends::names(), ", "));
-  backends::TrialOptions trialOptions{
+          fmt::join(session::names(), ", "));
+  session::TrialOptions trialOptions{
       .function = function,
       .backend = backend,
       .weights = weightNames(weights),
@@ -235,9 +235,9 @@ nb::dict tune(const nb::bytes& source, bool isPath, const GivenWeights& weights,
   using TrialsOrText = tl::expected<std::shared_ptr<FormatTrials>, std::string>;
   const TrialsOrText made = interruptibly(
       [program, isPath, trialOptions = std::move(trialOptions)](const auto&) -> TrialsOrText {
-        std::shared_ptr<mlir::MLIRContext> context = runtime::makeContext();
-        auto file = isPath ? runtime::readProgramFile(program, *context)
-                           : runtime::readProgram(program, "the program", *context);
+        std::shared_ptr<mlir::MLIRContext> context = session::makeContext();
+        auto file = isPath ? session::readProgramFile(program, *context)
+                           : session::readProgram(program, "the program", *context);
         if (!file)
           return tl::make_unexpected(llvm::toString(file.takeError()));
         auto trials = FormatTrials::make(context, std::move(*file), trialOptions);
@@ -263,16 +263,16 @@ nb::dict tune(const nb::bytes& source, bool isPath, const GivenWeights& weights,
 
   Callables callables(metric, progress);
   Signals signals;
-  backends::TuningOptions options{.budget = *budget, .cost = cost, .tries = tries};
+  session::TuningOptions options{.budget = *budget, .cost = cost, .tries = tries};
   if (!metric.is_none())
     options.metric = [&](const FormatTrials::Outputs& outputs) {
       return callables.metric(trials, outputs);
     };
   options.metricText = metricName;
   options.state = state;
-  options.progress = [&](const backends::TuningProgress& step) { callables.progress(step); };
+  options.progress = [&](const session::TuningProgress& step) { callables.progress(step); };
   options.host.isInterrupted = [&] { return callables.hasRaised() || signals.areRaised(); };
-  auto result = withoutLock([&] { return backends::tuneFormats(*made, options); });
+  auto result = withoutLock([&] { return session::tuneFormats(*made, options); });
   if (!result) {
     const std::string message = llvm::toString(result.takeError());
     callables.rethrow();

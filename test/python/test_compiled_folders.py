@@ -188,13 +188,13 @@ def test_another_version_is_an_error(folder, runner):
 def folder_version(source):
     """The number that a build of these sources has."""
     subprocess.run(["cmake", f"-DSOURCE={source}", f"-DOUTPUT={source}/version.h", "-P",
-                    ROOT / "octavo/Standalone/FolderVersion.cmake"], check=True)
+                    ROOT / "octavo/Program/Folder/FolderVersion.cmake"], check=True)
     (word,) = re.findall(r"0x([0-9a-f]{16})u", (source / "version.h").read_text())
     return word
 
 
 def test_the_version_is_made_of_the_fields(tmp_path, folder):
-    sources = ["octavo/Standalone", "octavo/Steps", "octavo/Kernels/Product", "octavo/Numerics"]
+    sources = ["octavo/Program/Folder", "octavo/Program/Steps", "octavo/Kernels/Product", "octavo/Numerics"]
     for name in sources:
         shutil.copytree(ROOT / name, tmp_path / name)
     version = folder_version(tmp_path)
@@ -208,24 +208,24 @@ def test_the_version_is_made_of_the_fields(tmp_path, folder):
         (tmp_path / name).write_text(text)
         return found != version
 
-    assert not changed("octavo/Steps/StepFields.cpp", "// What each step consists of", "// Whatever a step has")
-    assert not changed("octavo/Steps/ScaledFields.cpp", "  fields.number(rows);\n", "  fields.number( rows );\n\n")
+    assert not changed("octavo/Program/Steps/StepFields.cpp", "// What each step consists of", "// Whatever a step has")
+    assert not changed("octavo/Program/Steps/Products/ScaledFields.cpp", "  fields.number(rows);\n", "  fields.number( rows );\n\n")
     for name, old, new in [
-            ("octavo/Steps/ScaledFields.cpp", "  fields.number(rows);", "  fields.number(rows);\n  fields.number(rows);"),
-            ("octavo/Steps/ProgramFields.cpp", "number(integer.width, 1, 64);", "number(integer.width, 1, 32);"),
-            ("octavo/Steps/ProgramFile.cpp", "number(all.arenaBytes);", ""),
-            ("octavo/Steps/Step.h", "  Copy,\n", "  Copied,\n"),
-            ("octavo/Steps/Program.h", "Arena, Argument", "Argument, Arena"),
+            ("octavo/Program/Steps/Products/ScaledFields.cpp", "  fields.number(rows);", "  fields.number(rows);\n  fields.number(rows);"),
+            ("octavo/Program/Steps/File/ProgramFields.cpp", "number(integer.width, 1, 64);", "number(integer.width, 1, 32);"),
+            ("octavo/Program/Steps/File/ProgramFile.cpp", "number(all.arenaBytes);", ""),
+            ("octavo/Program/Steps/Step.h", "  Copy,\n", "  Copied,\n"),
+            ("octavo/Program/Steps/Program.h", "Arena, Argument", "Argument, Arena"),
             ("octavo/Kernels/Product/PlainProduct.h", "F32, Bf16", "Bf16, F32"),
             ("octavo/Numerics/QuantizeOptions.h", "SkipNan", "Skip"),
-            ("octavo/Standalone/FolderFile.cpp", '"octavo-p"', '"octavo-q"')]:
+            ("octavo/Program/Folder/FolderFile.cpp", '"octavo-p"', '"octavo-q"')]:
         assert changed(name, old, new), name
 
 
 def test_every_step_s_fields_are_in_the_version():
-    defined = {path.name for path in (ROOT / "octavo/Steps").glob("*.cpp")
+    defined = {path.name for path in (ROOT / "octavo/Program/Steps").rglob("*.cpp")
                if re.search(r"[fF]ields\(ProgramFields& fields\)", path.read_text())}
-    in_version = re.findall(r'/octavo/Steps/([^"/]+\.cpp)"', (ROOT / "octavo/Standalone/FolderVersion.cmake").read_text())
+    in_version = re.findall(r'/octavo/Program/Steps/(?:\*/|\w+/)?([^"/]+\.cpp)\"', (ROOT / "octavo/Program/Folder/FolderVersion.cmake").read_text())
     assert defined and all(any(fnmatch.fnmatch(name, each) for each in in_version) for name in defined)
 
 

@@ -19,7 +19,7 @@ WRITER = ROOT / "scripts/operations-page"
 INTERNAL = {"chlo._asin_acos_kernel"}
 KINDS = {"round trip": lambda path: path.startswith(("test/StableHLO", "test/CHLO", "test/Sdy")) and "invalid" not in path,
          "verifier": lambda path: path.endswith("invalid.mlir"),
-         "evaluation": lambda path: path.startswith(("test/Reference", "octavo/Reference")) or
+         "evaluation": lambda path: path.startswith(("test/Reference", "octavo/Interpreter")) or
                                     path.startswith("test/python") and "oracle" not in path}
 
 

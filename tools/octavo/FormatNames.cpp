@@ -2,14 +2,14 @@
 
 #include "tools/octavo/Commands.h"
 
+#include "octavo/Base/NearNames.h"
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Format/UnknownFormat.h"
-#include "octavo/Text/NearNames.h"
 
 namespace octavo::tools {
 
-std::vector<std::string> scaledFormatNames() { return text::namesOf(format::kScaledFormats); }
-std::vector<std::string> scaleRuleNames() { return text::namesOf(format::kScaleRules); }
+std::vector<std::string> scaledFormatNames() { return base::namesOf(format::kScaledFormats); }
+std::vector<std::string> scaleRuleNames() { return base::namesOf(format::kScaleRules); }
 
 const format::ScaledFormat* scaledFormatNamed(const std::string& name,
                                               const std::vector<std::string>& also) {

@@ -3,7 +3,7 @@
 #include "tools/octavo/Help.h"
 #include "tools/octavo/Paths.h"
 
-#include "octavo/Text/PrintableText.h"
+#include "octavo/Base/PrintableText.h"
 
 #include <fmt/format.h>
 
@@ -71,7 +71,7 @@ fs::path snapshotIn(const fs::path& path) {
 }
 
 [[noreturn]] void refuse(const std::string& given, const std::string& why) {
-  throw CommandError(text::printable(given) + ": " + why, ExitCode::BadInput);
+  throw CommandError(base::printable(given) + ": " + why, ExitCode::BadInput);
 }
 
 void check(const std::string& given, bool isOfCheckpoint) {
@@ -87,19 +87,19 @@ void check(const std::string& given, bool isOfCheckpoint) {
     if (const fs::path snapshot = snapshotIn(given); !snapshot.empty())
       refuse(given, fmt::format("is a model in the Hugging Face hub's cache; its checkpoint is the "
                                 "folder {}",
-                                text::printable(snapshot.string())));
+                                base::printable(snapshot.string())));
     if (isOfCheckpoint && fs::exists(fs::path(given) / "program.octavo", none))
       refuse(given,
              fmt::format("is a compiled program, not a checkpoint; `octavo run {0}` runs it, "
                          "and `octavo verify {0}` checks it",
-                         text::printable(given)));
+                         base::printable(given)));
     return;
   }
   if (isOfCheckpoint && fs::is_regular_file(given, none) && isProgram(given))
     refuse(given,
            fmt::format("is a program, not a checkpoint; `octavo quantize {0} --format FORMAT` "
                        "quantizes its matrix products, and `octavo run {0}` runs it",
-                       text::printable(given)));
+                       base::printable(given)));
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 
 #include "tools/octavo/Commands.h"
 
-#include "octavo/Text/PrintableText.h"
+#include "octavo/Base/PrintableText.h"
 
 #include <fmt/format.h>
 
@@ -204,7 +204,7 @@ CommandPaths& ofCommand() {
                                  const std::string& name) {
   throw CommandError(fmt::format("{}: is {} of the {} itself, which {} would overwrite; name "
                                  "another file for the output",
-                                 output.path.string(), text::inQuotes(name), folder.traits.noun,
+                                 output.path.string(), base::inQuotes(name), folder.traits.noun,
                                  output.writer),
                      ExitCode::BadInput);
 }

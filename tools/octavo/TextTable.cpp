@@ -1,6 +1,6 @@
 #include "tools/octavo/TextTable.h"
 
-#include "octavo/Text/PrintableText.h"
+#include "octavo/Base/PrintableText.h"
 
 #include <fmt/ranges.h>
 
@@ -61,7 +61,7 @@ std::string plainText(TextTable table, std::size_t most) {
   std::vector<std::size_t> widths(table.front().size(), 0);
   for (auto& row : table)
     for (std::string& cell : row)
-      cell = text::printable(cell);
+      cell = base::printable(cell);
   for (const auto& row : table)
     for (std::size_t column = 0; column < row.size(); ++column)
       widths[column] = std::max(widths[column], row[column].size());

@@ -5,11 +5,11 @@
 #include "tools/octavo/FormatNames.h"
 #include "tools/octavo/Paths.h"
 
+#include "octavo/Base/NearNames.h"
 #include "octavo/Format/UnknownFormat.h"
 #include "octavo/Numerics/OptionNames.h"
 #include "octavo/Numerics/Philox.h"
 #include "octavo/Numerics/Scaled.h"
-#include "octavo/Text/NearNames.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -240,7 +240,7 @@ Rows chosenVectors(const VectorsOptions& options) {
     return quantizedBlocks(*scaled, options);
   const ElementFormat* element = format::findElementFormat(options.format);
   if (!element) {
-    std::vector<std::string> known = text::namesOf(format::kElementFormats);
+    std::vector<std::string> known = base::namesOf(format::kElementFormats);
     std::ranges::copy(scaledFormatNames(), std::back_inserter(known));
     throw CommandError(unknownName("format", options.format, known), ExitCode::BadUsage);
   }

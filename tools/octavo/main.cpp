@@ -6,10 +6,10 @@
 #include "tools/octavo/Paths.h"
 #include "tools/octavo/Version.h"
 
+#include "octavo/Base/PrintableText.h"
+#include "octavo/Base/Shortened.h"
 #include "octavo/Checkpoint/Files/KnownTemporaries.h"
 #include "octavo/Kernels/Isa.h"
-#include "octavo/Text/PrintableText.h"
-#include "octavo/Text/Shortened.h"
 
 #include <fmt/format.h>
 
@@ -150,7 +150,7 @@ int report(const CLI::App& app, const std::string& message, ExitCode code) {
   const CLI::App& command = selected(app);
   std::fflush(stdout); // what was printed stands before the error, also where both go to one file
   fmt::print(stderr, "octavo: error: {}\n",
-             text::shortened(text::printable(message, text::Newlines::Kept)));
+             base::shortened(base::printable(message, base::Newlines::Kept)));
   if (code == ExitCode::BadUsage)
     fmt::print(stderr, "  try: {} --help\n", typedName(command));
   return static_cast<int>(code);

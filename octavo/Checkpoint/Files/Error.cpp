@@ -17,7 +17,7 @@ std::string Error::message() const {
     message += fmt::format(" (at byte {})", *offset);
   if (!fix.empty())
     message += "; " + fix;
-  return text::printable(message);
+  return base::printable(message);
 }
 
 } // namespace octavo::checkpoint

@@ -1,7 +1,7 @@
 // What went wrong with a file, in the words a user needs.
 #pragma once
 
-#include "octavo/Text/PrintableText.h"
+#include "octavo/Base/PrintableText.h"
 
 #include <cstdint>
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace octavo::checkpoint {
 
-using text::inQuotes;
+using base::inQuotes;
 
 /// An error in a file. Every field but `file` and `problem` may be empty.
 struct Error {

@@ -1,10 +1,10 @@
 #include "octavo/Checkpoint/Jobs/Verify.h"
 
+#include "octavo/Base/NaturalOrder.h"
 #include "octavo/Checkpoint/Jobs/ActivationsPromise.h"
 #include "octavo/Checkpoint/Jobs/Job.h"
 #include "octavo/Checkpoint/PieceSearch.h"
 #include "octavo/Numerics/Fnuz.h"
-#include "octavo/Text/NaturalOrder.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -428,7 +428,7 @@ VerifyReport verify(const Folder& output, const Folder& source, const VerifyOpti
       check.add({nullptr, &weight});
   check.run();
   for (Promise& promise : report.promises)
-    std::ranges::sort(promise.broken, text::precedesNaturally);
+    std::ranges::sort(promise.broken, base::precedesNaturally);
   return report;
 }
 

@@ -1,10 +1,10 @@
 #include "octavo/Checkpoint/KvScales/ScaleTiers.h"
 
+#include "octavo/Base/NaturalOrder.h"
+#include "octavo/Base/NearNames.h"
 #include "octavo/Checkpoint/Lint/ScaleCensus.h"
 #include "octavo/Checkpoint/ModuleNames/AttentionModules.h"
 #include "octavo/Checkpoint/ModuleNames/KvNames.h"
-#include "octavo/Text/NaturalOrder.h"
-#include "octavo/Text/NearNames.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -32,7 +32,7 @@ std::vector<std::string> modulesOf(const Folder& folder, const Inventory& invent
   for (const KvScales& kv : inventory.kvScales)
     if (!known.contains(kv.module))
       modules.push_back(kv.module);
-  std::ranges::sort(modules, text::precedesNaturally);
+  std::ranges::sort(modules, base::precedesNaturally);
   return modules;
 }
 
@@ -218,7 +218,7 @@ resolveScales(const Folder& folder, const Inventory& inventory, std::span<const 
   for (const Layer& layer : inventory.layers)
     if (isStatic(layer))
       layers.push_back(&layer);
-  std::ranges::sort(layers, text::precedesNaturally, &Layer::name);
+  std::ranges::sort(layers, base::precedesNaturally, &Layer::name);
   for (const Layer* layer : layers) {
     if (!layer->inputScale) {
       resolve(inputScaleName(*layer), nullptr);
@@ -256,7 +256,7 @@ readScalesFor(const Folder& folder, const Inventory& inventory, const std::files
         return tl::unexpected(std::move(usable.error()));
     if (isKnown)
       continue;
-    const auto near = text::nearNames(scale.name, knownNames(folder, inventory));
+    const auto near = base::nearNames(scale.name, knownNames(folder, inventory));
     return tl::unexpected(
         Error{.file = path.string(),
               .problem = match ? "the model has no attention module of that name"

@@ -1,6 +1,6 @@
 // The layouts, one file each. To add one: its file here, with its spellings and what it makes of
 // its configuration; its function below; its place in layouts() in Layout.cpp; its file and test in
-// CMakeLists.txt. Detection, inspect, lint, convert and docs/layouts.md follow.
+// CMakeLists.txt. Detection, inspect, lint, convert and docs/generated/layouts.md follow.
 #pragma once
 
 #include "octavo/Checkpoint/Layouts/Layout.h"

@@ -1,6 +1,6 @@
 #include "octavo/Checkpoint/ModuleNames/AttentionModules.h"
 
-#include "octavo/Text/NaturalOrder.h"
+#include "octavo/Base/NaturalOrder.h"
 
 #include <algorithm>
 #include <array>
@@ -49,7 +49,7 @@ std::vector<std::string> attentionModules(const Folder& folder) {
       found.emplace(name.substr(0, module));
   }
   std::vector<std::string> modules(found.begin(), found.end());
-  std::ranges::sort(modules, text::precedesNaturally);
+  std::ranges::sort(modules, base::precedesNaturally);
   return modules;
 }
 

@@ -1,9 +1,9 @@
 #include "octavo/Checkpoint/Reports/Diff.h"
 
+#include "octavo/Base/NaturalOrder.h"
 #include "octavo/Checkpoint/PairedRows.h"
 #include "octavo/Checkpoint/PieceSearch.h"
 #include "octavo/Kernels/Comparison.h"
-#include "octavo/Text/NaturalOrder.h"
 
 #include <fmt/format.h>
 
@@ -153,7 +153,7 @@ std::vector<Pair> pairsOf(const WeightList& first, const WeightList& second) {
   for (const NamedWeight& weight : second.weights())
     if (!first.find(weight.name))
       pairs.emplace_back(nullptr, &weight);
-  std::ranges::sort(pairs, text::precedesNaturally, [](const Pair& pair) -> std::string_view {
+  std::ranges::sort(pairs, base::precedesNaturally, [](const Pair& pair) -> std::string_view {
     return (pair.first ? pair.first : pair.second)->name;
   });
   return pairs;

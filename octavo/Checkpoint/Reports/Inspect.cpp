@@ -1,9 +1,9 @@
 #include "octavo/Checkpoint/Reports/Inspect.h"
 
+#include "octavo/Base/NearNames.h"
 #include "octavo/Checkpoint/Lint/LintSubject.h"
 #include "octavo/Checkpoint/ModuleNames/AttentionModules.h"
 #include "octavo/Checkpoint/WeightList.h"
-#include "octavo/Text/NearNames.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -225,7 +225,7 @@ tl::expected<NameInspection, Error> inspectName(const Folder& folder, std::strin
   }
   for (const StoredTensor& tensor : folder.tensors())
     known.push_back(tensor.name());
-  const std::vector<std::string> near = text::nearNames(std::string(name), known);
+  const std::vector<std::string> near = base::nearNames(std::string(name), known);
   return tl::unexpected(Error{.file = folder.path().string(),
                               .problem = "has no tensor or layer of that name",
                               .tensor = std::string(name),

@@ -1,9 +1,9 @@
 #include "octavo/Checkpoint/Reports/Report.h"
 
+#include "octavo/Base/NaturalOrder.h"
 #include "octavo/Checkpoint/Jobs/Rewrite.h"
 #include "octavo/Checkpoint/Layouts/Layout.h"
 #include "octavo/Checkpoint/TensorChunks.h"
-#include "octavo/Text/NaturalOrder.h"
 
 #include <algorithm>
 #include <map>
@@ -100,7 +100,7 @@ tl::expected<Report, Error> makeReport(const std::filesystem::path& path,
     return tl::unexpected(std::move(described.error()));
   if (original)
     compare(*original, *folder, weights, options, report);
-  std::ranges::sort(report.layers, text::precedesNaturally, &ReportLayer::name);
+  std::ranges::sort(report.layers, base::precedesNaturally, &ReportLayer::name);
   return report;
 }
 

@@ -1,8 +1,8 @@
 #include "octavo/Checkpoint/Reports/Report.h"
 
+#include "octavo/Base/ByteText.h"
+#include "octavo/Base/HtmlPage.h"
 #include "octavo/Checkpoint/Reports/LayerRows.h"
-#include "octavo/Text/ByteText.h"
-#include "octavo/Text/HtmlPage.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,8 +18,8 @@ namespace octavo::checkpoint {
 
 namespace {
 
-using text::inHtml;
-using text::tile;
+using base::inHtml;
+using base::tile;
 
 /// A page of 2 MB loads and prints within seconds, on a phone too; one of 25 MB does not.
 constexpr std::size_t kMostRowBytes = 1'500'000;
@@ -83,7 +83,7 @@ std::string histogramPicture(const ScaleHistogram& histogram) {
 std::string head(const Report& report) {
   const Inspection& all = report.inspection;
   std::string page =
-      text::pageHead(kGenerator, report.name, kStyle) +
+      base::pageHead(kGenerator, report.name, kStyle) +
       fmt::format("<p class=\"soft\">Layout {}: {}{}{}</p>\n", inHtml(all.layout),
                   inHtml(all.reason),
                   all.quantizer.empty() ? "" : "; written by " + inHtml(all.quantizer),
@@ -93,7 +93,7 @@ std::string head(const Report& report) {
                          [&](const Finding& finding) { return finding.severity == severity; });
   };
   page += "<div class=\"tiles\">\n";
-  page += tile("on disk", text::bytesText(all.bytes));
+  page += tile("on disk", base::bytesText(all.bytes));
   page += tile("bits a weight", fmt::format("{:.3g}", all.bitsPerWeight()));
   page += tile("quantized layers", fmt::to_string(report.layers.size()));
   page += tile("tensors", fmt::to_string(all.tensors));
@@ -115,7 +115,7 @@ std::string bytesTable(const Report& report) {
         "<tr><td>{}</td><td class=\"extra\">{}</td><td class=\"extra\">{}</td><td>{}</td>"
         "<td>{:.3g}</td><td class=\"left\"><div "
         "class=\"bar\"><i style=\"width:{:.1f}%\"></i></div></td></tr>\n",
-        name, tensors, weights, text::bytesText(bytes),
+        name, tensors, weights, base::bytesText(bytes),
         weights ? 8.0 * static_cast<double>(bytes) / static_cast<double>(weights) : 0.0,
         100 * static_cast<double>(bytes) / total);
   };
@@ -173,8 +173,8 @@ std::string rowText(const LayerRow& row, const Report& report, double worst) {
       fmt::format("<tr><td>{}{}</td><td class=\"left\">{}</td>"
                   "<td class=\"extra\">{}</td><td class=\"extra\">{}</td>"
                   "<td class=\"extra\">{:.3g}</td>",
-                  text::nameInHtml(layer.name), below(row.remark), inHtml(layer.format),
-                  fmt::join(layer.shape, " x "), text::bytesText(layer.bytes), layer.bitsPerWeight);
+                  base::nameInHtml(layer.name), below(row.remark), inHtml(layer.format),
+                  fmt::join(layer.shape, " x "), base::bytesText(layer.bytes), layer.bitsPerWeight);
   if (isMeasured(layer))
     page += fmt::format("<td class=\"left\">{:.3g}%<div class=\"bar\"><i style=\"width:{:.1f}%\">"
                         "</i></div>{}</td><td>{:.3g}{}</td>",
@@ -271,12 +271,12 @@ std::string layersTable(const Report& report) {
 
 std::string reportPage(const Report& report) {
   return head(report) + bytesTable(report) + findingsList(report) + layersTable(report) +
-         text::pageEnd(kGenerator);
+         base::pageEnd(kGenerator);
 }
 
 bool isReportPage(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  const std::string expected = text::pageBeginning(kGenerator);
+  const std::string expected = base::pageBeginning(kGenerator);
   std::string beginning(expected.size(), '\0');
   file.read(beginning.data(), std::ssize(beginning));
   return beginning == expected;

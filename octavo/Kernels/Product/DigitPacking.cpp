@@ -1,5 +1,5 @@
+#include "octavo/Base/Lanes.h"
 #include "octavo/Kernels/Product/IntegerPacking.h"
-#include "octavo/Parallel/Lanes.h"
 
 #include <algorithm>
 #include <bit>

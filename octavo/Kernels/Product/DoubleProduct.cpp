@@ -1,8 +1,8 @@
 #include "octavo/Kernels/Product/DoubleProduct.h"
 
+#include "octavo/Base/Lanes.h"
 #include "octavo/Kernels/Product/PackedValues.h"
 #include "octavo/Kernels/ThreadMemory.h"
-#include "octavo/Parallel/Lanes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,13 +34,13 @@ int greatestOfFactors(const PackedOperand& operand) {
 /// The dots of some values of a row and those of a panel, 16 of each k.
 OCTAVO_VECTOR_CLONES void multiplyPanel(const double* row, const double* panel, std::int64_t count,
                                         double* sums) {
-  using parallel::Lanes;
-  constexpr int kVectors = kPanelColumns / parallel::kLanes;
+  using base::Lanes;
+  constexpr int kVectors = kPanelColumns / base::kLanes;
   Lanes added[kVectors] = {};
   for (std::int64_t k = 0; k < count; ++k, panel += kPanelColumns)
     for (int v = 0; v < kVectors; ++v) {
       Lanes columns;
-      std::memcpy(&columns, panel + v * parallel::kLanes, sizeof columns);
+      std::memcpy(&columns, panel + v * base::kLanes, sizeof columns);
       added[v] += row[k] * columns;
     }
   std::memcpy(sums, added, sizeof added);

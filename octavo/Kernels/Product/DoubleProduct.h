@@ -17,8 +17,8 @@ class DoubleProduct {
 public:
   DoubleProduct(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,
                 const OuterScales& outer);
-  /// Forms the elements of a block that need it anew. If there are any, all of them are multiplied
-  /// by the outer scales, and the result is true.
+  /// PackedForms the elements of a block that need it anew. If there are any, all of them are
+  /// multiplied by the outer scales, and the result is true.
   bool redo(const SumsBlock& block, const ProductEpilogue& epilogue) const;
 
 private:

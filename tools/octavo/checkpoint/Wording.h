@@ -1,9 +1,9 @@
 // How counts and names are printed by the subcommands of `octavo checkpoint`.
 #pragma once
 
+#include "octavo/Base/ByteText.h"
+#include "octavo/Base/PrintableText.h"
 #include "octavo/Checkpoint/Files/JsonFile.h"
-#include "octavo/Text/ByteText.h"
-#include "octavo/Text/PrintableText.h"
 
 #include <cstdint>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace octavo::tools {
 
-using text::bytesText;
-using text::printable;
+using base::bytesText;
+using base::printable;
 
 /// "1 layer", "3 layers".
 std::string countText(std::uint64_t n, std::string_view noun);

@@ -13,12 +13,12 @@
 #include "tools/octavo/program/RunInterruption.h"
 
 #include "octavo/Analysis/Calibration.h"
-#include "octavo/Backends/Backends.h"
-#include "octavo/Backends/CallableProgram.h"
-#include "octavo/Backends/RangeRecorder.h"
-#include "octavo/Runtime/Binding.h"
-#include "octavo/Runtime/Program.h"
-#include "octavo/Runtime/ProgramFile.h"
+#include "octavo/Session/Backends.h"
+#include "octavo/Session/Binding/Binding.h"
+#include "octavo/Session/Binding/Program.h"
+#include "octavo/Session/Binding/ProgramFile.h"
+#include "octavo/Session/CallableProgram.h"
+#include "octavo/Session/Trials/RangeRecorder.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -34,7 +34,7 @@ namespace {
 
 using analysis::CalibratedTensor;
 using analysis::Calibration;
-using execution::Value;
+using program::Value;
 
 struct CalibrateFlags {
   std::string program;
@@ -130,35 +130,35 @@ Calibration mergedOf(const std::vector<std::string>& files) {
   return whole;
 }
 
-const runtime::Options kOptions = {.array = "--inputs NAME=FILE.npy"};
+const session::Options kOptions = {.array = "--inputs NAME=FILE.npy"};
 
 /// The arguments with the weights as the values that they have where no file gives one.
-std::vector<runtime::Argument> withWeights(const backends::CallableProgram& program,
+std::vector<program::Argument> withWeights(const session::CallableProgram& program,
                                            const CalibrateFlags& flags) {
-  std::vector<runtime::Argument> arguments = program.arguments();
-  runtime::Sources sources = runtime::weightsOf(flags.weights, flags.ignoresUnused);
+  std::vector<program::Argument> arguments = program.arguments();
+  session::Sources sources = session::weightsOf(flags.weights, flags.ignoresUnused);
   sources.options = kOptions;
   const ElapsedTime time("binding weights");
   std::vector<std::optional<Value>> values =
-      orThrow(runtime::bindNamed(arguments, sources, "@" + program.name()));
+      orThrow(session::bindNamed(arguments, sources, "@" + program.name()));
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (values[i])
       arguments[i].given = std::move(values[i]);
   return arguments;
 }
 
-void runSet(backends::CallableProgram& program, const InputSet& set,
-            const std::vector<runtime::Argument>& arguments, const CalibrateFlags& flags,
-            backends::RangeRecorder& recorder, const execution::Host& host) {
-  runtime::Sources sources;
+void runSet(session::CallableProgram& program, const InputSet& set,
+            const std::vector<program::Argument>& arguments, const CalibrateFlags& flags,
+            session::RangeRecorder& recorder, const program::RunContext& host) {
+  session::Sources sources;
   sources.inputs = set.files;
   sources.unused =
-      flags.ignoresUnused ? runtime::UnusedTensors::Ignore : runtime::UnusedTensors::Refuse;
+      flags.ignoresUnused ? session::UnusedTensors::Ignore : session::UnusedTensors::Refuse;
   sources.options = kOptions;
   const std::string where = "inputs " + set.label;
   std::vector<Value> values =
-      orThrow(runtime::bindArguments(arguments, sources, "@" + program.name()), where);
-  const backends::CallableProgram::Prepared prepared =
+      orThrow(session::bindArguments(arguments, sources, "@" + program.name()), where);
+  const session::CallableProgram::Prepared prepared =
       orThrow(program.prepare(values), flags.program);
   if (auto results = program.call(prepared, std::move(values), host, {}); !results) {
     const std::string message = llvm::toString(results.takeError());
@@ -168,30 +168,29 @@ void runSet(backends::CallableProgram& program, const InputSet& set,
 }
 
 Calibration calibrationOf(const CalibrateFlags& flags) {
-  const execution::Backend* backend = backends::find(flags.backend);
+  const session::Backend* backend = session::find(flags.backend);
   if (backend == nullptr)
-    throw CommandError(unknownName("backend", flags.backend, backends::names()),
-                       ExitCode::BadUsage);
-  auto context = runtime::makeContext();
-  runtime::ProgramFile file = orThrow(runtime::readProgramFile(flags.program, *context));
-  std::unique_ptr<backends::CallableProgram> program;
+    throw CommandError(unknownName("backend", flags.backend, session::names()), ExitCode::BadUsage);
+  auto context = session::makeContext();
+  session::ProgramFile file = orThrow(session::readProgramFile(flags.program, *context));
+  std::unique_ptr<session::CallableProgram> program;
   {
     const ElapsedTime preparing("preparing the program");
     program = orThrow(
-        backends::CallableProgram::make(
+        session::CallableProgram::make(
             std::move(context), std::move(file),
             {.function = flags.function,
              .backend = backend,
-             .weights = orThrow(runtime::tensorNames(flags.weights)),
+             .weights = orThrow(session::tensorNames(flags.weights)),
              .probes = transforms::CalibrationProbeOptions{flags.parameters, flags.hasColumns}}),
         flags.program);
   }
   const std::vector<InputSet> sets = inputSets(flags.inputs, program->arguments());
-  const std::vector<runtime::Argument> arguments = withWeights(*program, flags);
-  using Columns = backends::RangeRecorder::Columns;
-  backends::RangeRecorder recorder(program->probed(),
-                                   flags.hasColumns ? Columns::Record : Columns::Leave);
-  execution::Host host;
+  const std::vector<program::Argument> arguments = withWeights(*program, flags);
+  using Columns = session::RangeRecorder::Columns;
+  session::RangeRecorder recorder(program->probed(),
+                                  flags.hasColumns ? Columns::Record : Columns::Leave);
+  program::RunContext host;
   host.probes = &recorder;
   const RunInterruption interruption(host);
   std::atomic<std::size_t> done = 0;

@@ -8,13 +8,13 @@
 #include "tools/octavo/program/MissedWarnings.h"
 #include "tools/octavo/program/OrThrow.h"
 
-#include "octavo/Backends/Backends.h"
-#include "octavo/Backends/CallableProgram.h"
-#include "octavo/Runtime/Binding.h"
-#include "octavo/Runtime/Program.h"
-#include "octavo/Standalone/FolderCheck.h"
-#include "octavo/Standalone/FolderFile.h"
-#include "octavo/Text/ByteText.h"
+#include "octavo/Base/ByteText.h"
+#include "octavo/Program/Folder/FolderCheck.h"
+#include "octavo/Program/Folder/FolderFile.h"
+#include "octavo/Session/Backends.h"
+#include "octavo/Session/Binding/Binding.h"
+#include "octavo/Session/Binding/Program.h"
+#include "octavo/Session/CallableProgram.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -28,7 +28,7 @@ namespace octavo::tools {
 
 namespace {
 
-using backends::CallableProgram;
+using session::CallableProgram;
 using Json = nlohmann::ordered_json;
 
 struct CompileOptions {
@@ -47,7 +47,7 @@ bool isQuantized(const CompileOptions& options) {
 }
 
 void bindWeights(CallableProgram& program, const CompileOptions& options) {
-  runtime::Sources sources = runtime::weightsOf(options.weights, options.ignoresUnused);
+  session::Sources sources = session::weightsOf(options.weights, options.ignoresUnused);
   sources.options.array = {};
   const ElapsedTime time("binding weights");
   if (llvm::Error error = program.bindFiles(sources, CallableProgram::BoundFor::Folder))
@@ -55,9 +55,9 @@ void bindWeights(CallableProgram& program, const CompileOptions& options) {
 }
 
 /// What program.octavo of the folder that was written names.
-standalone::FolderFile partsOf(const std::filesystem::path& folder) {
-  const auto file = standalone::readProgramFile(folder).and_then(
-      [](const auto& bytes) { return standalone::readFolderFile(bytes); });
+program::FolderFile partsOf(const std::filesystem::path& folder) {
+  const auto file = program::readProgramFile(folder).and_then(
+      [](const auto& bytes) { return program::readFolderFile(bytes); });
   if (!file)
     throw CommandError(file.error(), ExitCode::BadInput);
   return *file;
@@ -76,9 +76,9 @@ void report(const CallableProgram& program, const CompileOptions& options) {
     else
       arguments.push_back({program.arguments()[i].name, program.arguments()[i].describe()});
   for (const CallableProgram::Result& result : program.results())
-    results.push_back({result.name, runtime::describe(result.type, result.shape)});
+    results.push_back({result.name, program::describe(result.type, result.shape)});
   const std::optional<transforms::DotReport>& dots = program.dots();
-  const standalone::FolderFile parts = partsOf(options.folder);
+  const program::FolderFile parts = partsOf(options.folder);
   const std::uint64_t weights = parts.weights.size, kernels = parts.kernels.size;
   if (options.isJson) {
     const auto list = [](const std::vector<Written>& tensors) {
@@ -116,8 +116,8 @@ void report(const CallableProgram& program, const CompileOptions& options) {
     text += fmt::format("  takes  {}: {}\n", each.name, each.type);
   for (const Written& each : results)
     text += fmt::format("  gives  {}: {}\n", each.name, each.type);
-  text += fmt::format("  {} of weights and constants, {} of kernels\n", text::bytesText(weights),
-                      text::bytesText(kernels));
+  text += fmt::format("  {} of weights and constants, {} of kernels\n", base::bytesText(weights),
+                      base::bytesText(kernels));
   printText(text);
 }
 
@@ -125,16 +125,16 @@ void compileProgram(const CompileOptions& options) {
   std::optional<transforms::DotOptions> dots;
   if (isQuantized(options))
     dots = dotOptions(options.dots);
-  auto context = runtime::makeContext();
-  runtime::ProgramFile file = orThrow(runtime::readProgramFile(options.program, *context));
+  auto context = session::makeContext();
+  session::ProgramFile file = orThrow(session::readProgramFile(options.program, *context));
   std::unique_ptr<CallableProgram> program;
   {
     const ElapsedTime time("compiling the program");
     program =
         orThrow(CallableProgram::make(std::move(context), std::move(file),
                                       {.function = options.function,
-                                       .backend = backends::find("compiled"),
-                                       .weights = orThrow(runtime::tensorNames(options.weights)),
+                                       .backend = session::find("compiled"),
+                                       .weights = orThrow(session::tensorNames(options.weights)),
                                        .recoversScaled = options.recoversScaled,
                                        .dropsScales = options.dropsScales,
                                        .dots = std::move(dots)}),

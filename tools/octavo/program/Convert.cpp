@@ -4,10 +4,10 @@
 #include "tools/octavo/Paths.h"
 #include "tools/octavo/program/ProgramOutput.h"
 
-#include "octavo/Runtime/Program.h"
-#include "octavo/Runtime/ProgramFile.h"
-#include "octavo/Text/PrintableText.h"
-#include "octavo/Text/Shortened.h"
+#include "octavo/Base/PrintableText.h"
+#include "octavo/Base/Shortened.h"
+#include "octavo/Session/Binding/Program.h"
+#include "octavo/Session/Binding/ProgramFile.h"
 
 #include <fmt/format.h>
 
@@ -26,15 +26,15 @@ struct ConvertFlags {
 };
 
 void convertProgram(const ConvertFlags& flags) {
-  const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
-  llvm::Expected<runtime::ProgramFile> file = runtime::readProgramFile(
-      flags.program, *context, runtime::JaxModuleCalls::Kept,
-      flags.skipsUnreadable ? runtime::Unreadable::LeftOut : runtime::Unreadable::Refused);
+  const std::unique_ptr<mlir::MLIRContext> context = session::makeContext();
+  llvm::Expected<session::ProgramFile> file = session::readProgramFile(
+      flags.program, *context, session::JaxModuleCalls::Kept,
+      flags.skipsUnreadable ? session::Unreadable::LeftOut : session::Unreadable::Refused);
   if (!file)
     throw CommandError(llvm::toString(file.takeError()), ExitCode::BadInput);
-  for (const runtime::UnreadFunction& function : file->leftOut)
-    fmt::print(stderr, "octavo: warning: @{} is left out: {}\n", text::printable(function.name),
-               text::printable(text::shortened(function.why)));
+  for (const session::UnreadFunction& function : file->leftOut)
+    fmt::print(stderr, "octavo: warning: @{} is left out: {}\n", base::printable(function.name),
+               base::printable(base::shortened(function.why)));
   fmt::print("{}\n", writeProgram(*file, flags.form, flags.output));
 }
 

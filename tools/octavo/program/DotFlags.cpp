@@ -6,7 +6,7 @@
 
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Numerics/Scaled.h"
-#include "octavo/Transforms/Recipe.h"
+#include "octavo/Transforms/Quantize/Recipe.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,7 +2,7 @@
 // `octavo run --quantize`.
 #pragma once
 
-#include "octavo/Transforms/QuantizeDots.h"
+#include "octavo/Transforms/Quantize/QuantizeDots.h"
 
 #include <CLI/CLI.hpp>
 

@@ -6,9 +6,9 @@
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/program/ProgramOutput.h"
 
-#include "octavo/Backends/DotWidths.h"
-#include "octavo/Runtime/Program.h"
-#include "octavo/Runtime/ProgramFile.h"
+#include "octavo/Session/Binding/Program.h"
+#include "octavo/Session/Binding/ProgramFile.h"
+#include "octavo/Session/Trials/DotWidths.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ namespace octavo::tools {
 
 namespace {
 
-using backends::DotWidths;
+using session::DotWidths;
 using transforms::DotWidth;
 using transforms::RecoveredDot;
 using transforms::RecoverReport;
@@ -48,7 +48,7 @@ std::string text(const DotWidths& widths) {
   const RecoverReport& report = widths.report;
   TextTable table = {{"dot", "is", "multiplies", "what stands in the way, and what to change"}};
   for (const RecoveredDot& dot : report.dots)
-    table.push_back({dot.name, std::string(backends::nameOf(dot)), sides(dot), why(dot)});
+    table.push_back({dot.name, std::string(session::nameOf(dot)), sides(dot), why(dot)});
   std::string summary =
       fmt::format("{} of {} dots narrow, {} missed", report.count(DotWidth::Narrow),
                   report.dots.size(), report.count(DotWidth::Missed));
@@ -58,7 +58,7 @@ std::string text(const DotWidths& widths) {
     summary += fmt::format("; {:.1f} % of the multiply-adds are narrow", 100 * *share);
   for (const transforms::MissedDots& group : transforms::missedDots(report))
     summary += fmt::format("\n{} {}: {}", group.dots.size(),
-                           group.isOneSided ? "one-sided" : "missed", backends::reasonOf(group));
+                           group.isOneSided ? "one-sided" : "missed", session::reasonOf(group));
   std::string page = report.dots.empty() ? "no dots" : plainText(table) + "\n" + summary;
   if (const std::int64_t dropped = widths.droppedScales; dropped > 0)
     page += fmt::format("\n{} quantized only to be dequantized; octavo run --drop-scales leaves {} "
@@ -69,11 +69,11 @@ std::string text(const DotWidths& widths) {
 }
 
 void explainProgram(const ExplainFlags& flags) {
-  const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
-  auto file = runtime::readProgramFile(flags.program, *context);
+  const std::unique_ptr<mlir::MLIRContext> context = session::makeContext();
+  auto file = session::readProgramFile(flags.program, *context);
   if (!file)
     throw CommandError(llvm::toString(file.takeError()), ExitCode::BadInput);
-  auto widths = backends::findDotWidths(*file->program);
+  auto widths = session::findDotWidths(*file->program);
   if (!widths)
     throw CommandError(fmt::format("{}: {}", flags.program, llvm::toString(widths.takeError())),
                        ExitCode::BadInput);
@@ -87,7 +87,7 @@ void explainProgram(const ExplainFlags& flags) {
   }
   if (flags.isJson) {
     nlohmann::ordered_json page = {{"program", flags.program}};
-    page.update(backends::json(*widths));
+    page.update(session::json(*widths));
     printText(page.dump(2) + "\n");
   } else {
     printText(text(*widths) + "\n");

@@ -2,7 +2,7 @@
 
 #include "tools/octavo/Commands.h"
 
-#include "octavo/Text/NaturalOrder.h"
+#include "octavo/Base/NaturalOrder.h"
 
 #include <fmt/format.h>
 
@@ -31,14 +31,14 @@ std::vector<fs::path> entriesOf(const fs::path& folder) {
     throw CommandError(fmt::format("{}: {}", folder.string(), failed.message()),
                        ExitCode::BadInput);
   std::ranges::sort(entries, [](const fs::path& a, const fs::path& b) {
-    return text::precedesNaturally(a.filename().string(), b.filename().string());
+    return base::precedesNaturally(a.filename().string(), b.filename().string());
   });
   return entries;
 }
 
 class SetReader {
 public:
-  explicit SetReader(std::span<const runtime::Argument> arguments) : arguments(arguments) {}
+  explicit SetReader(std::span<const program::Argument> arguments) : arguments(arguments) {}
 
   void addFolder(const fs::path& folder) {
     const std::vector<fs::path> entries = entriesOf(folder);
@@ -80,7 +80,7 @@ private:
   /// Whether it is the array of an argument by its name.
   bool isNamed(const fs::path& path) const {
     return path.extension() == ".npy" &&
-           std::ranges::any_of(arguments, [&](const runtime::Argument& argument) {
+           std::ranges::any_of(arguments, [&](const program::Argument& argument) {
              return argument.name == path.stem().string();
            });
   }
@@ -109,12 +109,12 @@ private:
     sets.push_back(std::move(set));
   }
 
-  std::span<const runtime::Argument> arguments;
+  std::span<const program::Argument> arguments;
 };
 
 } // namespace
 
-runtime::InputFile inputFile(const std::string& given) {
+session::InputFile inputFile(const std::string& given) {
   const std::size_t equals = given.find('=');
   if (equals == std::string::npos)
     return {given};
@@ -122,7 +122,7 @@ runtime::InputFile inputFile(const std::string& given) {
 }
 
 std::vector<InputSet> inputSets(const std::vector<std::string>& given,
-                                std::span<const runtime::Argument> arguments) {
+                                std::span<const program::Argument> arguments) {
   SetReader reader(arguments);
   for (const std::string& each : given) {
     if (fs::is_directory(each))

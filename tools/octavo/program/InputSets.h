@@ -1,8 +1,8 @@
 // Sets of inputs, each the arguments of one run.
 #pragma once
 
-#include "octavo/Runtime/Argument.h"
-#include "octavo/Runtime/Binding.h"
+#include "octavo/Program/Values/Argument.h"
+#include "octavo/Session/Binding/Binding.h"
 
 #include <span>
 #include <string>
@@ -13,12 +13,12 @@ namespace octavo::tools {
 struct InputSet {
   std::string label; ///< as it was given, or its path: for messages
   std::string name;  ///< that of its only file or of its folder, without suffix; else empty
-  std::vector<runtime::InputFile> files;
+  std::vector<session::InputFile> files;
 };
 
 /// FILE, or NAME=FILE for the argument of that name. A file whose own name has a '=' is given as
 /// ./FILE=... only with its argument's name.
-runtime::InputFile inputFile(const std::string& given);
+session::InputFile inputFile(const std::string& given);
 
 /// What --inputs says:
 /// - a file, or NAME=FILE, several of them with commas between: one set;
@@ -27,6 +27,6 @@ runtime::InputFile inputFile(const std::string& given);
 ///   order.
 /// Throws CommandError for what is none of these.
 std::vector<InputSet> inputSets(const std::vector<std::string>& given,
-                                std::span<const runtime::Argument> arguments);
+                                std::span<const program::Argument> arguments);
 
 } // namespace octavo::tools

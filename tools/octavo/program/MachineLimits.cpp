@@ -1,9 +1,9 @@
 #include "tools/octavo/program/MachineLimits.h"
 
+#include "octavo/Base/ByteText.h"
 #include "octavo/Kernels/Execution.h"
 #include "octavo/Kernels/MachinePeak.h"
 #include "octavo/Kernels/Product/PackedOperand.h"
-#include "octavo/Text/ByteText.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,7 +18,7 @@ namespace octavo::tools {
 
 namespace {
 
-using execution::Explanation;
+using program::Explanation;
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
@@ -115,7 +115,7 @@ std::optional<Limit> limitOf(const Explanation::Step& step, bool isPart,
     limit = {memory.name, step.bytes / memory.perSecond};
   }
   if (step.arithmetic > 0) {
-    using execution::Multiplied;
+    using program::Multiplied;
     const auto [what, perSecond] = step.multiplied == Multiplied::F32 ? std::pair("f32", limits.f32)
                                    : step.multiplied == Multiplied::Bf16
                                        ? std::pair("bf16", limits.bf16)
@@ -132,7 +132,7 @@ std::string text(const MachineLimits& limits) {
   for (const MachineLimits::Memory& each : limits.memory)
     memory.push_back(each.bytes > 0
                          ? fmt::format("{:.0f} from {} ({})", each.perSecond / 1e9, each.name,
-                                       text::bytesText(static_cast<std::uint64_t>(each.bytes)))
+                                       base::bytesText(static_cast<std::uint64_t>(each.bytes)))
                          : fmt::format("{:.0f} from {}", each.perSecond / 1e9, each.name));
   return fmt::format("limits     {} threads, Gop/s: {}, {}, {}; GB/s: {}; measured in {:.2f} s\n",
                      limits.threads, perSecond(limits.f32, "f32"), perSecond(limits.bf16, "bf16"),

@@ -1,7 +1,7 @@
 // What this machine does at most, and what a step of a program could then: its roofline.
 #pragma once
 
-#include "octavo/Execution/Explanation.h"
+#include "octavo/Program/Values/Explanation.h"
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -36,7 +36,7 @@ struct Limit {
 /// What bounds the step: its multiplications, or its bytes as fast as the nearest memory that holds
 /// all of them; of a part of another step (`isPart`), which goes over a few rows at a time, L2.
 /// Nothing where neither is counted.
-std::optional<Limit> limitOf(const execution::Explanation::Step& step, bool isPart,
+std::optional<Limit> limitOf(const program::Explanation::Step& step, bool isPart,
                              const MachineLimits& limits);
 
 std::string text(const MachineLimits& limits);

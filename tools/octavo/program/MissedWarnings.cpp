@@ -2,8 +2,8 @@
 
 #include "tools/octavo/Commands.h"
 
-#include "octavo/Text/PrintableText.h"
-#include "octavo/Transforms/ScatterWindows.h"
+#include "octavo/Base/PrintableText.h"
+#include "octavo/Transforms/Walks/ScatterWindows.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace octavo::tools {
 void warnOf(const std::vector<std::string>& lines, const std::string& program) {
   for (const std::string& line : lines)
     fmt::print(stderr, "octavo: warning: {}\n",
-               text::printable(fmt::format("{}: {}", program, line)));
+               base::printable(fmt::format("{}: {}", program, line)));
 }
 
 void warnOfMissedDots(const std::vector<transforms::MissedDots>& groups, const std::string& program,

@@ -1,7 +1,7 @@
 // Warnings of what became of a program's dots and caches.
 #pragma once
 
-#include "octavo/Transforms/MissedDots.h"
+#include "octavo/Transforms/Recover/MissedDots.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"

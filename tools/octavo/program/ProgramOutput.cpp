@@ -6,7 +6,7 @@
 #include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/VHLO/Artifact.h"
-#include "octavo/Runtime/Program.h"
+#include "octavo/Session/Binding/Program.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -18,7 +18,7 @@ namespace octavo::tools {
 
 namespace {
 
-using runtime::ProgramForm;
+using session::ProgramForm;
 
 struct FormName {
   const char* name;
@@ -73,7 +73,7 @@ void addOutputFormFlags(CLI::App& command, OutputFormFlags& flags) {
       ->type_name("VERSION");
 }
 
-std::string writeProgram(runtime::ProgramFile& file, const OutputFormFlags& flags,
+std::string writeProgram(session::ProgramFile& file, const OutputFormFlags& flags,
                          const std::string& path) {
   const ProgramForm form = chosenForm(flags, path, file.form);
   if (form == ProgramForm::Text && !flags.target.empty())
@@ -87,19 +87,19 @@ std::string writeProgram(runtime::ProgramFile& file, const OutputFormFlags& flag
                        ExitCode::BadInput);
   std::string bytes, what;
   if (form == ProgramForm::Text) {
-    bytes = runtime::programText(*file.program);
+    bytes = session::programText(*file.program);
     what = "text";
   } else {
-    bytes = orThrow(runtime::programArtifact(*file.program, target));
-    what = runtime::hasOwnOperations(*file.program)
+    bytes = orThrow(session::programArtifact(*file.program, target));
+    what = session::hasOwnOperations(*file.program)
                ? "MLIR bytecode with octavo's own operations"
                : fmt::format("artifact of VHLO {}", target.text());
   }
   if (form == ProgramForm::JaxExport) {
     if (!file.container) {
-      const mlir::func::FuncOp function = orThrow(runtime::findFunction(*file.program));
+      const mlir::func::FuncOp function = orThrow(session::findFunction(*file.program));
       mlir::func::FuncOp main = function;
-      file.container = orThrow(runtime::JaxExport::of(main.getName(), main.getFunctionType()));
+      file.container = orThrow(session::JaxExport::of(main.getName(), main.getFunctionType()));
     }
     file.container->setArtifact(bytes);
     bytes = file.container->bytes();

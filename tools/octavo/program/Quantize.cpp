@@ -10,10 +10,10 @@
 #include "tools/octavo/program/MissedWarnings.h"
 #include "tools/octavo/program/ProgramOutput.h"
 
-#include "octavo/Runtime/Program.h"
-#include "octavo/Runtime/ProgramFile.h"
-#include "octavo/Text/NearNames.h"
-#include "octavo/Transforms/QuantizeDots.h"
+#include "octavo/Base/NearNames.h"
+#include "octavo/Session/Binding/Program.h"
+#include "octavo/Session/Binding/ProgramFile.h"
+#include "octavo/Transforms/Quantize/QuantizeDots.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -98,7 +98,7 @@ std::string summary(const transforms::DotReport& report) {
   if (!arguments.empty())
     text += fmt::format("\nArguments that dots without a weight take: {}; --parameters REGEX makes "
                         "those that it finds weights.",
-                        text::someOf(arguments));
+                        base::someOf(arguments));
   return text;
 }
 
@@ -172,8 +172,8 @@ void quantizeProgram(const QuantizeFlags& flags) {
   transforms::DotOptions options = dotOptions(flags.dots);
   if (flags.inProgram)
     options.weightTime = transforms::WeightTime::InProgram;
-  const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
-  auto file = runtime::readProgramFile(flags.program, *context);
+  const std::unique_ptr<mlir::MLIRContext> context = session::makeContext();
+  auto file = session::readProgramFile(flags.program, *context);
   if (!file)
     throw CommandError(llvm::toString(file.takeError()), ExitCode::BadInput);
   llvm::Expected<transforms::DotReport> report = transforms::quantizeDots(*file->program, options);

@@ -16,18 +16,18 @@
 #include "tools/octavo/program/RunReport.h"
 #include "tools/octavo/program/TextFile.h"
 
-#include "octavo/Backends/Backends.h"
-#include "octavo/Backends/Bisect.h"
-#include "octavo/Backends/DotErrors.h"
-#include "octavo/Backends/OpenExtents.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
-#include "octavo/Runtime/Outputs.h"
-#include "octavo/Runtime/Program.h"
-#include "octavo/Runtime/ProgramFile.h"
-#include "octavo/Standalone/FolderFile.h"
-#include "octavo/Transforms/DropScales.h"
-#include "octavo/Transforms/QuantizeDots.h"
-#include "octavo/Transforms/RecoverScaled.h"
+#include "octavo/Program/Folder/FolderFile.h"
+#include "octavo/Session/Backends.h"
+#include "octavo/Session/Binding/Outputs.h"
+#include "octavo/Session/Binding/Program.h"
+#include "octavo/Session/Binding/ProgramFile.h"
+#include "octavo/Session/OpenExtents.h"
+#include "octavo/Session/Trials/Bisect.h"
+#include "octavo/Session/Trials/DotErrors.h"
+#include "octavo/Transforms/Quantize/QuantizeDots.h"
+#include "octavo/Transforms/Recover/DropScales.h"
+#include "octavo/Transforms/Recover/RecoverScaled.h"
 
 #include <fmt/format.h>
 
@@ -41,15 +41,15 @@ namespace octavo::tools {
 
 namespace {
 
-using execution::Value;
 using numerics::Tensor;
+using program::Value;
 
 /// What a function would run as. Its arguments are asked for only where their extents decide.
 ExplainedFunction explainFunction(mlir::func::FuncOp function, const RunOptions& options) {
   const std::string name = function.getName().str();
-  const execution::Backend& backend = backendOf(options);
-  if (backends::hasOpenExtents(function)) {
-    const auto arguments = orThrow(runtime::argumentsOf(function), options.program);
+  const session::Backend& backend = backendOf(options);
+  if (session::hasOpenExtents(function)) {
+    const auto arguments = orThrow(session::argumentsOf(function), options.program);
     closeExtents(function, bindProcesses(arguments, options, "@" + name, 1), options.program);
   }
   warnOfProgram(function->getParentOfType<mlir::ModuleOp>(), name, options.program,
@@ -66,9 +66,9 @@ void explainProgram(mlir::ModuleOp program, const std::optional<DropCounts>& dro
                     const RunOptions& options) {
   std::vector<ExplainedFunction> functions;
   std::vector<mlir::func::FuncOp> checks =
-      options.function.empty() ? runtime::selfChecks(program) : std::vector<mlir::func::FuncOp>();
+      options.function.empty() ? session::selfChecks(program) : std::vector<mlir::func::FuncOp>();
   if (checks.empty())
-    checks.push_back(orThrow(runtime::findFunction(program, options.function), options.program));
+    checks.push_back(orThrow(session::findFunction(program, options.function), options.program));
   for (mlir::func::FuncOp function : checks)
     functions.push_back(explainFunction(function, options));
   printText(options.isJson ? explanationJson(options.program, options.backend, drops, functions)
@@ -76,12 +76,12 @@ void explainProgram(mlir::ModuleOp program, const std::optional<DropCounts>& dro
 }
 
 /// Checks that a function with arguments met.
-void reportFailures(const execution::CheckReport& checks) {
+void reportFailures(const program::CheckReport& checks) {
   if (checks.failures.empty())
     return;
   std::string message = fmt::format("{} of {} checks failed:", checks.failures.size(),
                                     checks.failures.size() + checks.held);
-  for (const execution::CheckFailure& failure : checks.failures)
+  for (const program::CheckFailure& failure : checks.failures)
     message += "\n  " + failure.message();
   throw CommandError(message, ExitCode::CheckFailed);
 }
@@ -94,23 +94,23 @@ void compareOutputs(const Outputs& reference, RunReport& report) {
     if (expected.shape != report.outputs[i].tensor->shape)
       throw CommandError(fmt::format("output {} differs in shape from {}: {} and {}",
                                      report.outputs[i].name, report.comparedWith,
-                                     runtime::describe(report.outputs[i].tensor->type,
+                                     program::describe(report.outputs[i].tensor->type,
                                                        report.outputs[i].tensor->shape),
-                                     runtime::describe(expected.type, expected.shape)),
+                                     program::describe(expected.type, expected.shape)),
                          ExitCode::BadInput);
-    report.outputs[i].comparison = runtime::compare(expected, *report.outputs[i].tensor);
+    report.outputs[i].comparison = program::compare(expected, *report.outputs[i].tensor);
     if (report.comparedWith == kReference)
-      report.outputs[i].ulps = runtime::ulpDistance(expected, *report.outputs[i].tensor);
+      report.outputs[i].ulps = program::ulpDistance(expected, *report.outputs[i].tensor);
   }
 }
 
 /// The first operation that the backend computes otherwise, by more than so many ulp.
 std::string bisect(mlir::func::FuncOp function, const RunOptions& options, double bound) {
-  const auto arguments = orThrow(runtime::argumentsOf(function), options.program);
+  const auto arguments = orThrow(session::argumentsOf(function), options.program);
   const std::string name = "@" + function.getName().str();
-  execution::CheckReport checks;
-  const std::unique_ptr<runtime::ProbeFolder> probes = probeFolderOf(options);
-  execution::Host host = hostOf(options, probes.get(), 1);
+  program::CheckReport checks;
+  const std::unique_ptr<session::ProbeFolder> probes = probeFolderOf(options);
+  program::RunContext host = hostOf(options, probes.get(), 1);
   host.checks = &checks;
   const ElapsedTime time("comparing operation by operation");
   const RunInterruption interruption(host);
@@ -122,10 +122,10 @@ std::string bisect(mlir::func::FuncOp function, const RunOptions& options, doubl
     for (std::size_t i = 0, count = pair.values.size() / 2; i < count; ++i)
       largest = std::max(
           largest,
-          runtime::ulpDistance(pair.values[i].tensor(), pair.values[count + i].tensor()).largest);
+          program::ulpDistance(pair.values[i].tensor(), pair.values[count + i].tensor()).largest);
     return largest;
   };
-  auto found = backends::firstDeviation(
+  auto found = session::firstDeviation(
       function, bindProcesses(arguments, options, name, 1), backendOf(options), host,
       [&](const Value& expected, const Value& given) {
         return expected.isToken() || distance(expected, given) <= bound;
@@ -134,18 +134,18 @@ std::string bisect(mlir::func::FuncOp function, const RunOptions& options, doubl
     throw CommandError(llvm::toString(found.takeError()), evaluationFailed());
   if (!*found)
     return fmt::format("bisect     no operation by itself is beyond {} ulp\n", bound);
-  const backends::Deviation& first = **found;
+  const session::Deviation& first = **found;
   return fmt::format("bisect     {}: '{}' is the first beyond {} ulp: {} ulp\n", first.location,
                      first.operation, bound, distance(first.expected, first.found));
 }
 
 /// Where the difference from the unchanged program comes from.
-backends::DotErrors findDotErrors(mlir::func::FuncOp unchanged,
-                                  const std::optional<runtime::JaxExport>& container,
-                                  const RunOptions& options) {
-  std::vector<runtime::Argument> arguments =
-      orThrow(runtime::argumentsOf(unchanged), options.program);
-  runtime::choosePlatform(arguments, container);
+session::DotErrors findDotErrors(mlir::func::FuncOp unchanged,
+                                 const std::optional<session::JaxExport>& container,
+                                 const RunOptions& options) {
+  std::vector<program::Argument> arguments =
+      orThrow(session::argumentsOf(unchanged), options.program);
+  session::choosePlatform(arguments, container);
   const std::vector<Value> values =
       bindProcesses(arguments, options, "@" + unchanged.getName().str(), 1);
   std::atomic<std::size_t> run = 0, runs = 0;
@@ -154,16 +154,16 @@ backends::DotErrors findDotErrors(mlir::func::FuncOp unchanged,
     const double left = seconds * static_cast<double>(all - done) / static_cast<double>(done + 1);
     return fmt::format("errors by dot, run {} of {}, {:.0f} s left", done + 1, all, left);
   });
-  backends::DotErrorOptions settings{.dots = dotOptions(options.dots),
-                                     .backend = &backendOf(options),
-                                     .host = hostOf(options, nullptr, 1),
-                                     .onRun = [&](std::size_t next, std::size_t all) {
-                                       runs = all;
-                                       run = next;
-                                     }};
+  session::DotErrorOptions settings{.dots = dotOptions(options.dots),
+                                    .backend = &backendOf(options),
+                                    .host = hostOf(options, nullptr, 1),
+                                    .onRun = [&](std::size_t next, std::size_t all) {
+                                      runs = all;
+                                      run = next;
+                                    }};
   settings.host.print = nullptr;
   const RunInterruption interruption(settings.host);
-  auto errors = backends::dotErrors(unchanged, values, settings);
+  auto errors = session::dotErrors(unchanged, values, settings);
   if (!errors)
     throw CommandError(fmt::format("--per-op: {}", llvm::toString(errors.takeError())),
                        evaluationFailed());
@@ -222,11 +222,11 @@ void markWeights(mlir::ModuleOp program, const RunOptions& options) {
   std::vector<std::string> files;
   for (const std::string& each : options.weights)
     files.push_back(pathOf(each, 0));
-  const std::vector<std::string> names = orThrow(runtime::tensorNames(files));
+  const std::vector<std::string> names = orThrow(session::tensorNames(files));
   if (names.empty())
     return;
-  if (llvm::Error error = runtime::markParameters(
-          orThrow(runtime::findFunction(program, options.function), options.program), names))
+  if (llvm::Error error = session::markParameters(
+          orThrow(session::findFunction(program, options.function), options.program), names))
     throw CommandError(options.program + ": " + llvm::toString(std::move(error)),
                        ExitCode::BadInput);
 }
@@ -301,8 +301,8 @@ void runProgram(const RunOptions& options) {
                       .repeat = options.repeat,
                       .isJson = options.isJson});
 
-  const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
-  runtime::ProgramFile file = orThrow(runtime::readProgramFile(options.program, *context));
+  const std::unique_ptr<mlir::MLIRContext> context = session::makeContext();
+  session::ProgramFile file = orThrow(session::readProgramFile(options.program, *context));
   mlir::ModuleOp program = *file.program;
   markWeights(program, options);
   mlir::OwningOpRef<mlir::ModuleOp> original;
@@ -320,7 +320,7 @@ void runProgram(const RunOptions& options) {
 
   const bool looksInside =
       !options.profile.empty() || !options.dump.empty() || options.isPerOp || options.failsOnMissed;
-  if (looksInside && options.function.empty() && !runtime::selfChecks(program).empty())
+  if (looksInside && options.function.empty() && !session::selfChecks(program).empty())
     throw CommandError("--profile, --dump, --per-op and --fail-on-missed are of one function: "
                        "name it with --function",
                        ExitCode::BadUsage);
@@ -331,16 +331,16 @@ void runProgram(const RunOptions& options) {
   std::optional<checkpoint::OutputFile> page; // a place that cannot be written is told at once
   if (!options.page.empty())
     page.emplace(createFile(options.page));
-  const std::unique_ptr<runtime::ProbeFolder> probes = probeFolderOf(options);
-  if (options.function.empty() && !runtime::selfChecks(program).empty()) {
-    execution::Host host = hostOf(options, probes.get(), 1);
+  const std::unique_ptr<session::ProbeFolder> probes = probeFolderOf(options);
+  if (options.function.empty() && !session::selfChecks(program).empty()) {
+    program::RunContext host = hostOf(options, probes.get(), 1);
     const RunInterruption interruption(host);
     runChecks(program, options.program, backendOf(options), host,
               options.isJson ? ReportFormat::Json : ReportFormat::Text);
     return;
   }
-  auto function = orThrow(runtime::findFunction(program, options.function), options.program);
-  checkOutputFiles(options.output, runtime::resultNames(function)); // before the work
+  auto function = orThrow(session::findFunction(program, options.function), options.program);
+  checkOutputFiles(options.output, session::resultNames(function)); // before the work
   const Run run = runFunction(function, file.container, options, probes.get(), MissedDots::Told);
   RunReport report{.program = options.program,
                    .function = function.getName().str(),
@@ -361,7 +361,7 @@ void runProgram(const RunOptions& options) {
          .comparison = {}});
 
   for (std::int64_t process = 0; process < run.processes && !options.output.empty(); ++process) {
-    std::vector<runtime::NamedOutput> named;
+    std::vector<session::NamedOutput> named;
     for (const OutputReport& output : report.outputs)
       if (output.process.value_or(process) == process)
         named.push_back({output.name, output.tensor});
@@ -381,7 +381,7 @@ void runProgram(const RunOptions& options) {
   if (original && !(quantization && quantization->hasState)) {
     RunOptions asItIs = options;
     asItIs.profile = asItIs.dump = "";
-    const Run f32 = runFunction(orThrow(runtime::findFunction(*original, options.function)),
+    const Run f32 = runFunction(orThrow(session::findFunction(*original, options.function)),
                                 file.container, asItIs, probes.get(), MissedDots::Known);
     if (options.compare == "f32") {
       compareOutputs(f32.outputs, report);
@@ -391,7 +391,7 @@ void runProgram(const RunOptions& options) {
       report.f32Times = f32.times;
   }
   if (options.isPerOp)
-    report.dotErrors = findDotErrors(orThrow(runtime::findFunction(*original, options.function)),
+    report.dotErrors = findDotErrors(orThrow(session::findFunction(*original, options.function)),
                                      file.container, options);
   if (page)
     commit(*page, pageOf(report));
@@ -415,8 +415,7 @@ void addRunCommand(CLI::App& app) {
                 ->type_name("FILE|FOLDER")
                 ->required(),
             ReadForm::Path, {.noun = "program", .readsInFolder = [](std::string_view name) {
-                               return name == standalone::kProgramFile ||
-                                      standalone::isPartName(name);
+                               return name == program::kProgramFile || program::isPartName(name);
                              }});
   readsPath(
       command
@@ -442,7 +441,7 @@ void addRunCommand(CLI::App& app) {
                  ->add_option("--probes", options->probes,
                               "Folder to which the program's probes (interpreter.probe) write")
                  ->type_name("FOLDER"),
-             {.writesInFolder = runtime::isProbeFile});
+             {.writesInFolder = session::isProbeFile});
   command->add_flag("--ignore-unused", options->ignoresUnused,
                     "Ignore tensors that no argument uses");
   command->add_option("--function", options->function, "Function to run instead of @main")

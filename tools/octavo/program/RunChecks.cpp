@@ -4,7 +4,7 @@
 #include "tools/octavo/ElapsedTime.h"
 #include "tools/octavo/Interruption.h"
 
-#include "octavo/Runtime/Program.h"
+#include "octavo/Session/Binding/Program.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,9 +17,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json failuresJson(const execution::CheckReport& report) {
+Json failuresJson(const program::CheckReport& report) {
   Json failures = Json::array();
-  for (const execution::CheckFailure& failure : report.failures)
+  for (const program::CheckFailure& failure : report.failures)
     failures.push_back({{"operation", failure.operation},
                         {"location", failure.location},
                         {"index", failure.index},
@@ -35,21 +35,22 @@ ExitCode evaluationFailed() {
   return Interruption::isAsked() ? ExitCode::Interrupted : ExitCode::BadInput;
 }
 
-void runChecks(mlir::ModuleOp program, const std::string& path, const execution::Backend& backend,
-               const execution::Host& host, ReportFormat format) {
+void runChecks(mlir::ModuleOp program, const std::string& path, const session::Backend& backend,
+               const program::RunContext& host, ReportFormat format) {
   Json functions = Json::array();
   std::int64_t held = 0, failed = 0;
-  for (mlir::func::FuncOp function : runtime::selfChecks(program)) {
+  for (mlir::func::FuncOp function : session::selfChecks(program)) {
     const std::string name = function.getName().str();
     const ElapsedTime time(fmt::format("checking @{}", name));
-    execution::CheckReport report;
+    program::CheckReport report;
     const auto run = [&]() -> llvm::Error {
       auto executable = backend.prepare(program, name);
       if (!executable)
         return executable.takeError();
-      execution::Host own = host;
+      program::RunContext own = host;
       own.checks = &report;
-      return (*executable)->run({}, own).takeError();
+      const auto results = (*executable)->run({}, own);
+      return results ? llvm::Error::success() : llvm::createStringError(results.error());
     };
     if (llvm::Error error = run())
       throw CommandError(fmt::format("{}: @{} could not be evaluated: {}", path, name,
@@ -65,7 +66,7 @@ void runChecks(mlir::ModuleOp program, const std::string& path, const execution:
       continue;
     }
     printText(fmt::format("@{}: {} held, {} failed\n", name, report.held, report.failures.size()));
-    for (const execution::CheckFailure& failure : report.failures)
+    for (const program::CheckFailure& failure : report.failures)
       printText(fmt::format("  {}\n", failure.message()));
   }
   if (format == ReportFormat::Json)

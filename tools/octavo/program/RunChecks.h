@@ -3,7 +3,8 @@
 
 #include "tools/octavo/Commands.h"
 
-#include "octavo/Execution/Executable.h"
+#include "octavo/Program/Values/Executable.h"
+#include "octavo/Session/Backends.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -15,8 +16,8 @@ enum class ReportFormat { Text, Json };
 
 /// Runs every function of the program that checks itself, prints how each went, and throws
 /// CommandError where a check failed or a function could not be evaluated.
-void runChecks(mlir::ModuleOp program, const std::string& path, const execution::Backend& backend,
-               const execution::Host& host, ReportFormat format);
+void runChecks(mlir::ModuleOp program, const std::string& path, const session::Backend& backend,
+               const program::RunContext& host, ReportFormat format);
 
 /// What a command exits with when a program could not be evaluated to its end: by a fault of the
 /// program, or because it was interrupted.

@@ -15,8 +15,8 @@ namespace octavo::tools {
 namespace {
 
 using analysis::QuantizationLoss;
-using backends::DotError;
-using backends::DotErrors;
+using session::DotError;
+using session::DotErrors;
 
 std::vector<std::string> partsOf(const std::string& name) {
   std::vector<std::string> parts(1);

@@ -2,7 +2,7 @@
 // (docs/commands/run.md).
 #pragma once
 
-#include "octavo/Backends/DotErrors.h"
+#include "octavo/Session/Trials/DotErrors.h"
 
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@ namespace octavo::tools {
 
 /// The names of the dots without the parts, between slashes, that all of them begin or end with; of
 /// dots of one name with what tells them apart.
-std::vector<std::string> shortNames(const backends::DotErrors& errors);
+std::vector<std::string> shortNames(const session::DotErrors& errors);
 
 /// "mxfp8_e4m3", "mxfp4 x mxfp8_e4m3" (left, right), or "f32" for one that is left.
 std::string formatsText(const transforms::DotRecord& dot);
@@ -26,13 +26,13 @@ const format::ScaledFormat* formatOf(const transforms::DotRecord& dot, std::size
 /// Why there are no shares where every output of floats has rows of one element.
 std::string noSharesOfOne();
 
-std::string text(const backends::DotErrors& errors);
+std::string text(const session::DotErrors& errors);
 
 /// What the page of a run is about.
 struct DotsPageTitle {
   std::string program;
   std::string quantization; ///< a sentence without its end
 };
-std::string dotsPage(const backends::DotErrors& errors, const DotsPageTitle& title);
+std::string dotsPage(const session::DotErrors& errors, const DotsPageTitle& title);
 
 } // namespace octavo::tools

@@ -1,7 +1,7 @@
 // The page: the network drawn in its order, then a card for each dot.
 #include "tools/octavo/program/RunDots.h"
 
-#include "octavo/Text/HtmlPage.h"
+#include "octavo/Base/HtmlPage.h"
 
 #include <fmt/format.h>
 
@@ -16,11 +16,11 @@ namespace octavo::tools {
 namespace {
 
 using analysis::QuantizationLoss;
-using backends::DotError;
-using backends::DotErrors;
-using text::inHtml;
-using text::nameInHtml;
-using text::tile;
+using base::inHtml;
+using base::nameInHtml;
+using base::tile;
+using session::DotError;
+using session::DotErrors;
 
 constexpr std::string_view kGenerator = "octavo run";
 
@@ -297,7 +297,7 @@ std::string cards(const DotErrors& errors) {
 
 std::string dotsPage(const DotErrors& errors, const DotsPageTitle& title) {
   const std::vector<std::string> names = shortNames(errors);
-  std::string page = text::pageHead(kGenerator, title.program, kStyle);
+  std::string page = base::pageHead(kGenerator, title.program, kStyle);
   page +=
       fmt::format("<p class=\"soft\">{}, against the program as it is, on the same inputs.</p>\n",
                   inHtml(title.quantization));
@@ -316,7 +316,7 @@ std::string dotsPage(const DotErrors& errors, const DotsPageTitle& title) {
           "before it. Saturated and underflowed: shares of the elements.</p>\n";
   if (!errors.graph.order.empty())
     page += "<h2>The network</h2>\n" + Drawing(errors, names).svg();
-  return page + cards(errors) + text::pageEnd("octavo run --compare f32 --per-op");
+  return page + cards(errors) + base::pageEnd("octavo run --compare f32 --per-op");
 }
 
 } // namespace octavo::tools

@@ -2,7 +2,7 @@
 
 #include "tools/octavo/TextTable.h"
 
-#include "octavo/Text/ByteText.h"
+#include "octavo/Base/ByteText.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,7 +18,7 @@ namespace octavo::tools {
 
 namespace {
 
-using execution::Explanation;
+using program::Explanation;
 using Json = nlohmann::ordered_json;
 
 /// What is interpreted for one reason.
@@ -95,11 +95,11 @@ std::string functionText(const Explanation& explanation) {
       fmt::format("  interpreted {}\n",
                   counted(static_cast<std::int64_t>(explanation.interpreted.size()), "operation"));
   page += fmt::format("memory        arena {}, constants {}",
-                      text::bytesText(static_cast<std::uint64_t>(explanation.arenaBytes)),
-                      text::bytesText(static_cast<std::uint64_t>(explanation.constantBytes)));
+                      base::bytesText(static_cast<std::uint64_t>(explanation.arenaBytes)),
+                      base::bytesText(static_cast<std::uint64_t>(explanation.constantBytes)));
   if (explanation.packedWeights > 0)
     page += fmt::format(", {} packed once, {}", counted(explanation.packedWeights, "weight"),
-                        text::bytesText(static_cast<std::uint64_t>(explanation.packedBytes)));
+                        base::bytesText(static_cast<std::uint64_t>(explanation.packedBytes)));
   page += '\n';
   if (explanation.interpreted.empty())
     return page;

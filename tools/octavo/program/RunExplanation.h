@@ -4,7 +4,7 @@
 
 #include "tools/octavo/program/RunReport.h"
 
-#include "octavo/Execution/Explanation.h"
+#include "octavo/Program/Values/Explanation.h"
 
 #include <optional>
 #include <span>
@@ -14,7 +14,7 @@ namespace octavo::tools {
 
 struct ExplainedFunction {
   std::string name;
-  execution::Explanation explanation;
+  program::Explanation explanation;
 };
 
 /// `drops` is of the whole program; nothing where it was not asked for.

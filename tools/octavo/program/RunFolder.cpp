@@ -9,10 +9,10 @@
 #include "tools/octavo/program/RunInterruption.h"
 #include "tools/octavo/program/RunReport.h"
 
-#include "octavo/Runtime/Binding.h"
-#include "octavo/Runtime/ForeignProgram.h"
-#include "octavo/Runtime/Outputs.h"
-#include "octavo/Standalone/LoadedProgram.h"
+#include "octavo/Program/Folder/LoadedProgram.h"
+#include "octavo/Session/Binding/Binding.h"
+#include "octavo/Session/Binding/ForeignProgram.h"
+#include "octavo/Session/Binding/Outputs.h"
 
 #include <fmt/format.h>
 
@@ -23,8 +23,8 @@ namespace octavo::tools {
 
 namespace {
 
-using execution::Value;
-using standalone::LoadedProgram;
+using program::LoadedProgram;
+using program::Value;
 
 constexpr std::string_view kCompileSo = "give it to octavo compile, which writes the folder so";
 constexpr std::string_view kRunProgram = "octavo run PROGRAM does it with the program itself";
@@ -53,26 +53,26 @@ constexpr Refused kRefused[] = {
     {"--probes", "what a folder holds has no probes"},
 };
 
-std::vector<runtime::Argument> argumentsOf(const LoadedProgram& program) {
-  std::vector<runtime::Argument> arguments;
+std::vector<program::Argument> argumentsOf(const LoadedProgram& program) {
+  std::vector<program::Argument> arguments;
   for (const LoadedProgram::Tensor& tensor : program.arguments()) {
     arguments.push_back({.name = tensor.name, .shape = tensor.ofOne, .type = tensor.type});
     if (tensor.openAxis() >= 0)
-      arguments.back().shape[static_cast<std::size_t>(tensor.openAxis())] = runtime::kUnknownExtent;
+      arguments.back().shape[static_cast<std::size_t>(tensor.openAxis())] = program::kUnknownExtent;
   }
   return arguments;
 }
 
-runtime::Sources sourcesOf(const FolderRun& run) {
-  runtime::Sources sources = runtime::weightsOf(run.weights, run.ignoresUnused);
+session::Sources sourcesOf(const FolderRun& run) {
+  session::Sources sources = session::weightsOf(run.weights, run.ignoresUnused);
   for (const std::string& given : run.inputs)
     sources.inputs.push_back(inputFile(given));
-  sources.reading = runtime::Reading::Now;
+  sources.reading = session::Reading::Now;
   return sources;
 }
 
 std::vector<Value> results(LoadedProgram& program, std::vector<Value> arguments,
-                           const execution::Host& host) {
+                           const program::RunContext& host) {
   auto found = program.run(std::move(arguments), host, {});
   if (!found)
     throw CommandError(found.error(), evaluationFailed());
@@ -96,7 +96,7 @@ void refuseOptionsOfPrograms(const CLI::App& command, std::span<const CLI::Optio
 
 void runFolder(const FolderRun& run) {
   RunTimes times;
-  if (const auto foreign = runtime::foreignFolder(run.folder))
+  if (const auto foreign = session::foreignFolder(run.folder))
     throw CommandError(run.folder + ": " + *foreign, ExitCode::BadInput);
   const ElapsedTime loading("loading the folder");
   auto loaded = LoadedProgram::load(run.folder);
@@ -108,7 +108,7 @@ void runFolder(const FolderRun& run) {
   std::vector<Value> arguments;
   {
     const ElapsedTime binding("binding weights and inputs");
-    arguments = orThrow(runtime::bindArguments(argumentsOf(program), sourcesOf(run), name));
+    arguments = orThrow(session::bindArguments(argumentsOf(program), sourcesOf(run), name));
     if (auto items = program.itemsOf(arguments); !items)
       throw CommandError(run.folder + ": " + items.error(), ExitCode::BadInput);
     times.bind = binding.seconds();
@@ -117,17 +117,17 @@ void runFolder(const FolderRun& run) {
   for (const LoadedProgram::Tensor& result : program.results())
     resultNames.push_back(result.name);
   checkOutputFiles(run.output, resultNames); // before the work
-  execution::Host host;
+  program::RunContext host;
   const ElapsedTime evaluating("evaluating " + name);
   const RunInterruption interruption(host);
   const std::vector<Value> first = results(program, arguments, host);
   times.evaluate = evaluating.seconds();
   // What the program gives away for a result, it has of the run before.
-  const auto given = execution::oneForEach(program.donations());
+  const auto given = program::oneForEach(program.donations());
   std::vector<Value> before = first;
   for (unsigned i = 0; i < run.repeat; ++i) {
     std::vector<Value> next = arguments;
-    for (const execution::Donation& each : given)
+    for (const program::Donation& each : given)
       next[each.argument] = std::move(before[each.result]);
     before.clear();
     const auto begin = std::chrono::steady_clock::now();
@@ -145,7 +145,7 @@ void runFolder(const FolderRun& run) {
                    .times = times,
                    .comparedTimes = std::nullopt,
                    .outputs = {}};
-  std::vector<runtime::NamedOutput> named;
+  std::vector<session::NamedOutput> named;
   for (std::size_t i = 0; i < first.size(); ++i) {
     const LoadedProgram::Tensor& result = program.results()[i];
     report.outputs.push_back({.name = result.name,

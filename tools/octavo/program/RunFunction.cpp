@@ -10,12 +10,13 @@
 #include "tools/octavo/program/RunInterruption.h"
 #include "tools/octavo/program/TextFile.h"
 
-#include "octavo/Backends/Backends.h"
-#include "octavo/Backends/OpenExtents.h"
+#include "octavo/Dialect/LlvmErrors.h"
 #include "octavo/Numerics/Scaled.h"
-#include "octavo/Runtime/Infeed.h"
-#include "octavo/Runtime/Outputs.h"
-#include "octavo/Runtime/Program.h"
+#include "octavo/Session/Backends.h"
+#include "octavo/Session/Binding/Infeed.h"
+#include "octavo/Session/Binding/Outputs.h"
+#include "octavo/Session/Binding/Program.h"
+#include "octavo/Session/OpenExtents.h"
 
 #include <fmt/format.h>
 
@@ -25,8 +26,8 @@
 
 namespace octavo::tools {
 
-using execution::Value;
 using numerics::Tensor;
+using program::Value;
 
 /// What stands in a path for the number of a process.
 static constexpr std::string_view kProcess = "{process}";
@@ -41,23 +42,22 @@ std::string pathOf(std::string path, std::int64_t process) {
   return path;
 }
 
-static runtime::Sources sourcesOf(const RunOptions& options, std::int64_t process,
-                                  runtime::Reading reading) {
-  runtime::Sources sources{.reading = reading};
+static session::Sources sourcesOf(const RunOptions& options, std::int64_t process,
+                                  session::Reading reading) {
+  session::Sources sources{.reading = reading};
   for (const std::string& weights : options.weights)
     sources.weights.emplace_back(pathOf(weights, process));
   for (const std::string& given : options.inputs)
     sources.inputs.push_back(inputFile(pathOf(given, process)));
   sources.unused =
-      options.ignoresUnused ? runtime::UnusedTensors::Ignore : runtime::UnusedTensors::Refuse;
+      options.ignoresUnused ? session::UnusedTensors::Ignore : session::UnusedTensors::Refuse;
   return sources;
 }
 
-const execution::Backend& backendOf(const RunOptions& options) {
-  if (const execution::Backend* backend = backends::find(options.backend))
+const session::Backend& backendOf(const RunOptions& options) {
+  if (const session::Backend* backend = session::find(options.backend))
     return *backend;
-  throw CommandError(unknownName("backend", options.backend, backends::names()),
-                     ExitCode::BadUsage);
+  throw CommandError(unknownName("backend", options.backend, session::names()), ExitCode::BadUsage);
 }
 
 void Outputs::add(const std::string& name, std::int64_t process, const Value& value) {
@@ -82,20 +82,20 @@ void Outputs::add(const std::string& name, std::int64_t process, const Value& va
 
 void closeExtents(mlir::func::FuncOp function, const std::vector<Value>& values,
                   const std::string& program) {
-  if (llvm::Error error = backends::closeExtents(function, values))
+  if (llvm::Error error = session::closeExtents(function, values))
     throw CommandError(program + ": " + llvm::toString(std::move(error)), ExitCode::BadInput);
 }
 
-std::vector<Value> bindProcesses(const std::vector<runtime::Argument>& arguments,
+std::vector<Value> bindProcesses(const std::vector<program::Argument>& arguments,
                                  const RunOptions& options, const std::string& function,
-                                 std::int64_t processes, runtime::Reading reading) {
+                                 std::int64_t processes, session::Reading reading) {
   const bool isOwn = std::ranges::any_of(options.weights, namesProcess) ||
                      std::ranges::any_of(options.inputs, namesProcess);
   std::vector<Value> values;
   for (std::int64_t process = 0; process < processes; ++process) {
     if (process == 0 || isOwn) {
       std::vector<Value> own = orThrow(
-          runtime::bindArguments(arguments, sourcesOf(options, process, reading), function));
+          session::bindArguments(arguments, sourcesOf(options, process, reading), function));
       std::ranges::move(own, std::back_inserter(values));
     } else {
       for (std::size_t i = 0; i < arguments.size(); ++i)
@@ -105,40 +105,40 @@ std::vector<Value> bindProcesses(const std::vector<runtime::Argument>& arguments
   return values;
 }
 
-execution::Host hostOf(const RunOptions& options, execution::Probes* probes,
-                       std::int64_t processes) {
-  execution::Host host;
+program::RunContext hostOf(const RunOptions& options, program::Probes* probes,
+                           std::int64_t processes) {
+  program::RunContext host;
   host.print = printText;
   host.probes = probes;
   for (const std::string& paths : options.infeed) {
     if (!namesProcess(paths)) {
-      host.infeed.push_back(orThrow(runtime::readFeed(paths)));
+      host.infeed.push_back(orThrow(session::readFeed(paths)));
       continue;
     }
     host.infeedOfProcess.resize(static_cast<std::size_t>(processes));
     for (std::int64_t process = 0; process < processes; ++process)
       host.infeedOfProcess[static_cast<std::size_t>(process)].push_back(
-          orThrow(runtime::readFeed(pathOf(paths, process))));
+          orThrow(session::readFeed(pathOf(paths, process))));
   }
   return host;
 }
 
-std::unique_ptr<runtime::ProbeFolder> probeFolderOf(const RunOptions& options) {
-  return options.probes.empty() ? nullptr : orThrow(runtime::ProbeFolder::make(options.probes));
+std::unique_ptr<session::ProbeFolder> probeFolderOf(const RunOptions& options) {
+  return options.probes.empty() ? nullptr : orThrow(session::ProbeFolder::make(options.probes));
 }
 
 void checkOutputFiles(const std::string& output, const std::vector<std::string>& names) {
   if (!output.empty())
-    for (const std::filesystem::path& file : runtime::outputFiles(output, names))
+    for (const std::filesystem::path& file : session::outputFiles(output, names))
       alsoWrites(file, "--output");
 }
 
-void writeOutputs(const std::string& output, const std::vector<runtime::NamedOutput>& outputs) {
+void writeOutputs(const std::string& output, const std::vector<session::NamedOutput>& outputs) {
   std::vector<std::string> names;
-  for (const runtime::NamedOutput& each : outputs)
+  for (const session::NamedOutput& each : outputs)
     names.push_back(each.name);
   checkOutputFiles(output, names);
-  if (llvm::Error error = runtime::writeOutputs(output, outputs))
+  if (llvm::Error error = session::writeOutputs(output, outputs))
     throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
 }
 
@@ -151,17 +151,17 @@ static void requireOutputsOfProcesses(const RunOptions& options, std::int64_t pr
                        ExitCode::BadUsage);
 }
 
-void dumpStages(const execution::Executable& executable, const RunOptions& options) {
-  const auto stages = orThrow(executable.stages(), options.program);
+void dumpStages(const program::Executable& executable, const RunOptions& options) {
+  const auto stages = orThrow(llvmExpected(executable.stages()), options.program);
   if (stages.empty())
     throw CommandError(fmt::format("--dump has the stages of compiled programs; {} is interpreted "
                                    "as a whole: {}",
                                    options.program, executable.explain().interpretedWhole),
                        ExitCode::BadInput);
   const std::filesystem::path folder = options.dump;
-  for (const execution::Executable::Stage& stage : stages)
+  for (const program::Executable::Stage& stage : stages)
     alsoWrites(folder / stage.file, "--dump");
-  for (const execution::Executable::Stage& stage : stages) {
+  for (const program::Executable::Stage& stage : stages) {
     std::error_code failed;
     std::filesystem::create_directories((folder / stage.file).parent_path(), failed);
     if (failed)
@@ -173,9 +173,9 @@ void dumpStages(const execution::Executable& executable, const RunOptions& optio
 }
 
 /// Runs once more, and writes the trace.
-static ProfileReport profiled(execution::Executable& executable, std::vector<Value> values,
-                              execution::Host host, const RunOptions& options) {
-  const execution::Explanation explanation = executable.explain();
+static ProfileReport profiled(program::Executable& executable, std::vector<Value> values,
+                              program::RunContext host, const RunOptions& options) {
+  const program::Explanation explanation = executable.explain();
   if (!explanation.interpretedWhole.empty())
     throw CommandError(fmt::format("--profile has the steps of compiled programs; {} is "
                                    "interpreted as a whole: {}",
@@ -184,7 +184,7 @@ static ProfileReport profiled(execution::Executable& executable, std::vector<Val
   RunProfile profile;
   host.profile = &profile;
   if (auto results = executable.run(std::move(values), host); !results)
-    throw CommandError(llvm::toString(results.takeError()), evaluationFailed());
+    throw CommandError(results.error(), evaluationFailed());
   profile.end();
   ProfileReport report = reportOf(profile, explanation, measureLimits());
   writeText(options.profile, traceJson(profile, explanation, report));
@@ -192,18 +192,18 @@ static ProfileReport profiled(execution::Executable& executable, std::vector<Val
 }
 
 /// Reads the values that are still in files.
-static void takeUnread(const execution::Executable& executable, std::span<Value> values) {
-  if (llvm::Error error = runtime::takeUnread(executable, values))
+static void takeUnread(const program::Executable& executable, std::span<Value> values) {
+  if (llvm::Error error = session::takeUnread(executable, values))
     throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
 }
 
-Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExport>& container,
-                const RunOptions& options, execution::Probes* probes, MissedDots missed) {
+Run runFunction(mlir::func::FuncOp function, const std::optional<session::JaxExport>& container,
+                const RunOptions& options, program::Probes* probes, MissedDots missed) {
   Run run;
   const std::string name = function.getName().str();
-  std::vector<runtime::Argument> arguments =
-      orThrow(runtime::argumentsOf(function), options.program);
-  runtime::choosePlatform(arguments, container);
+  std::vector<program::Argument> arguments =
+      orThrow(session::argumentsOf(function), options.program);
+  session::choosePlatform(arguments, container);
   const auto prepared = [&] {
     const ElapsedTime preparing("preparing the program");
     auto made =
@@ -218,14 +218,14 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
   {
     const ElapsedTime time("binding weights and inputs");
     values = bindProcesses(arguments, options, "@" + name, run.processes,
-                           run.processes == 1 ? runtime::Reading::Later : runtime::Reading::Now);
+                           run.processes == 1 ? session::Reading::Later : session::Reading::Now);
     // The shapes in the files decide open extents, and these which values are packed.
-    if (!backends::hasOpenExtents(function))
+    if (!session::hasOpenExtents(function))
       takeUnread(*executable, values);
     run.weights = weightSizes(arguments, std::span(values).first(arguments.size()));
     run.times.bind = time.seconds();
   }
-  if (backends::hasOpenExtents(function)) {
+  if (session::hasOpenExtents(function)) {
     closeExtents(function, values, options.program);
     executable = prepared();
     takeUnread(*executable, values);
@@ -235,7 +235,7 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
                   options.failsOnMissed);
   if (!options.dump.empty())
     dumpStages(*executable, options);
-  execution::Host host = hostOf(options, probes, run.processes);
+  program::RunContext host = hostOf(options, probes, run.processes);
   host.checks = &run.checks;
   const ElapsedTime time(fmt::format("evaluating @{}", name));
   const RunInterruption interruption(host);
@@ -244,28 +244,28 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
     again = values;
   auto results = executable->run(std::move(values), host);
   if (!results)
-    throw CommandError(llvm::toString(results.takeError()), evaluationFailed());
+    throw CommandError(results.error(), evaluationFailed());
   run.times.evaluate = time.seconds();
   // What the program gives away for a result, it has of the run before.
-  const auto given = run.processes == 1 ? execution::oneForEach(runtime::donationsOf(function))
-                                        : std::vector<execution::Donation>();
+  const auto given = run.processes == 1 ? program::oneForEach(session::donationsOf(function))
+                                        : std::vector<program::Donation>();
   std::vector<Value> before = *results;
   for (unsigned i = 0; i < options.repeat; ++i) {
     std::vector<Value> next = again;
-    for (const execution::Donation& each : given)
+    for (const program::Donation& each : given)
       next[each.argument] = std::move(before[each.result]);
     before.clear();
     const auto begin = std::chrono::steady_clock::now();
     auto repeated = executable->run(std::move(next), host);
     if (!repeated)
-      throw CommandError(llvm::toString(repeated.takeError()), evaluationFailed());
+      throw CommandError(repeated.error(), evaluationFailed());
     run.times.repeated.push_back(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     before = std::move(*repeated);
   }
   if (!options.profile.empty())
     run.profile = profiled(*executable, std::move(again), host, options);
-  const std::vector<std::string> names = runtime::resultNames(function);
+  const std::vector<std::string> names = session::resultNames(function);
   for (std::size_t i = 0; i < results->size(); ++i)
     run.outputs.add(names[i % names.size()], static_cast<std::int64_t>(i / names.size()),
                     (*results)[i]);

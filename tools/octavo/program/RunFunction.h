@@ -5,12 +5,13 @@
 #include "tools/octavo/program/RunProfile.h"
 #include "tools/octavo/program/RunReport.h"
 
-#include "octavo/Execution/Executable.h"
-#include "octavo/Execution/Probes.h"
-#include "octavo/Runtime/Binding.h"
-#include "octavo/Runtime/JaxExport.h"
-#include "octavo/Runtime/Outputs.h"
-#include "octavo/Runtime/ProbeFolder.h"
+#include "octavo/Program/Values/Executable.h"
+#include "octavo/Program/Values/Probes.h"
+#include "octavo/Session/Backends.h"
+#include "octavo/Session/Binding/Binding.h"
+#include "octavo/Session/Binding/JaxExport.h"
+#include "octavo/Session/Binding/Outputs.h"
+#include "octavo/Session/Binding/ProbeFolder.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -53,58 +54,58 @@ struct RunOptions {
 /// A path, with the number of a process where it names one.
 std::string pathOf(std::string path, std::int64_t process);
 
-const execution::Backend& backendOf(const RunOptions& options);
+const session::Backend& backendOf(const RunOptions& options);
 
 /// The outputs of one run of a function, each a plain tensor.
 struct Outputs {
   std::vector<std::string> names;
   std::vector<std::int64_t> processes; ///< which gave them
-  std::vector<execution::Value> values;
+  std::vector<program::Value> values;
 
   /// Tokens are no outputs.
-  void add(const std::string& name, std::int64_t process, const execution::Value& value);
+  void add(const std::string& name, std::int64_t process, const program::Value& value);
 };
 
 struct Run {
   Outputs outputs;
   WeightSizes weights;
   RunTimes times;
-  execution::CheckReport checks;
+  program::CheckReport checks;
   std::int64_t processes = 1;
   std::optional<ProfileReport> profile;
 };
 
 /// Throws where extents that the function leaves open are not closed by its arguments.
-void closeExtents(mlir::func::FuncOp function, const std::vector<execution::Value>& values,
+void closeExtents(mlir::func::FuncOp function, const std::vector<program::Value>& values,
                   const std::string& program);
 
 /// The values of all processes' arguments, of one after the other. Files that are the same for all
 /// are read once.
-std::vector<execution::Value> bindProcesses(const std::vector<runtime::Argument>& arguments,
-                                            const RunOptions& options, const std::string& function,
-                                            std::int64_t processes,
-                                            runtime::Reading reading = runtime::Reading::Now);
+std::vector<program::Value> bindProcesses(const std::vector<program::Argument>& arguments,
+                                          const RunOptions& options, const std::string& function,
+                                          std::int64_t processes,
+                                          session::Reading reading = session::Reading::Now);
 
 /// What a program meets besides its arguments. `probes` is null where there is no folder.
-execution::Host hostOf(const RunOptions& options, execution::Probes* probes,
-                       std::int64_t processes);
+program::RunContext hostOf(const RunOptions& options, program::Probes* probes,
+                           std::int64_t processes);
 
 /// Throws CommandError if outputs of these names, written to `output`, take the place of what the
 /// command reads. Empty: nothing is written.
 void checkOutputFiles(const std::string& output, const std::vector<std::string>& names);
 /// Writes them after checkOutputFiles. Throws CommandError.
-void writeOutputs(const std::string& output, const std::vector<runtime::NamedOutput>& outputs);
+void writeOutputs(const std::string& output, const std::vector<session::NamedOutput>& outputs);
 
 /// Null where the options have none.
-std::unique_ptr<runtime::ProbeFolder> probeFolderOf(const RunOptions& options);
+std::unique_ptr<session::ProbeFolder> probeFolderOf(const RunOptions& options);
 
 /// Writes what the program became on the way.
-void dumpStages(const execution::Executable& executable, const RunOptions& options);
+void dumpStages(const program::Executable& executable, const RunOptions& options);
 
 /// Whether a run warns of dots that look narrow and are not: of several of one program the first.
 enum class MissedDots : std::uint8_t { Told, Known };
 
-Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExport>& container,
-                const RunOptions& options, execution::Probes* probes, MissedDots missed);
+Run runFunction(mlir::func::FuncOp function, const std::optional<session::JaxExport>& container,
+                const RunOptions& options, program::Probes* probes, MissedDots missed);
 
 } // namespace octavo::tools

@@ -2,7 +2,7 @@
 
 #include "tools/octavo/Commands.h"
 
-#include "octavo/Execution/TextOfOperation.h"
+#include "octavo/Dialect/TextOfOperation.h"
 
 #include <fmt/format.h>
 
@@ -20,17 +20,17 @@ using namespace std::chrono_literals;
 constexpr auto kBetweenLooks = 20ms;
 constexpr auto kGrace = 100ms;
 
-std::string interruptedAt(const execution::Whereabouts& at) {
+std::string interruptedAt(const program::Whereabouts& at) {
   if (at.operation() == nullptr && at.text() == nullptr)
     return "interrupted";
-  const execution::OperationText op =
-      at.text() != nullptr ? *at.text() : execution::textOf(at.operation());
+  const program::OperationText op =
+      at.text() != nullptr ? *at.text() : program::textOf(at.operation());
   return fmt::format("{}: '{}': interrupted here, in @{}", op.location, op.name, op.function);
 }
 
 } // namespace
 
-RunInterruption::RunInterruption(execution::Host& host) {
+RunInterruption::RunInterruption(program::RunContext& host) {
   host.isInterrupted = Interruption::isAsked;
   host.at = &at;
   watcher = std::thread([this] { watch(); });

@@ -3,7 +3,7 @@
 
 #include "tools/octavo/Interruption.h"
 
-#include "octavo/Execution/Host.h"
+#include "octavo/Program/Values/RunContext.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -18,7 +18,7 @@ namespace octavo::tools {
 class RunInterruption {
 public:
   /// Has runs with this host, or copies of it, watched.
-  explicit RunInterruption(execution::Host& host);
+  explicit RunInterruption(program::RunContext& host);
   RunInterruption(const RunInterruption&) = delete;
   ~RunInterruption();
 
@@ -26,7 +26,7 @@ private:
   void watch();
 
   Interruption interruption;
-  std::atomic<execution::Whereabouts> at{};
+  std::atomic<program::Whereabouts> at{};
   std::mutex mutex;
   std::condition_variable over;
   bool isOver = false;

@@ -12,8 +12,8 @@ namespace octavo::tools {
 
 namespace {
 
-using execution::Explanation;
-using Extent = execution::Profile::Extent;
+using program::Explanation;
+using Extent = program::Profile::Extent;
 using Json = nlohmann::ordered_json;
 
 using StepsById = std::map<const void*, const Explanation::Step*>;

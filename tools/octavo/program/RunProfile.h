@@ -3,8 +3,8 @@
 
 #include "tools/octavo/program/MachineLimits.h"
 
-#include "octavo/Execution/Explanation.h"
-#include "octavo/Execution/Profile.h"
+#include "octavo/Program/Values/Explanation.h"
+#include "octavo/Program/Values/Profile.h"
 
 #include <cstdint>
 #include <map>
@@ -16,7 +16,7 @@
 namespace octavo::tools {
 
 /// Times of one run.
-class RunProfile : public execution::Profile {
+class RunProfile : public program::Profile {
 public:
   struct Event {
     const void* step;
@@ -68,13 +68,13 @@ struct ProfileReport {
   double least = 0;             ///< what they would take at their limits
 };
 
-ProfileReport reportOf(const RunProfile& profile, const execution::Explanation& explanation,
+ProfileReport reportOf(const RunProfile& profile, const program::Explanation& explanation,
                        MachineLimits limits);
 std::string text(const ProfileReport& report);
 nlohmann::ordered_json json(const ProfileReport& report);
 
 /// In the JSON that Perfetto and Chrome open (docs/commands/run.md).
-std::string traceJson(const RunProfile& profile, const execution::Explanation& explanation,
+std::string traceJson(const RunProfile& profile, const program::Explanation& explanation,
                       const ProfileReport& report);
 
 } // namespace octavo::tools

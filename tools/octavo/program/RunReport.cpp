@@ -2,7 +2,7 @@
 
 #include "tools/octavo/program/RunDots.h"
 
-#include "octavo/Backends/DotErrorsJson.h"
+#include "octavo/Session/Trials/DotErrorsJson.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,12 +28,12 @@ struct Summary {
 };
 
 Summary summarize(const Tensor& output) {
-  const Tensor tensor = runtime::realNumbers(output);
+  const Tensor tensor = program::realNumbers(output);
   Summary summary;
   double sum = 0;
   std::int64_t count = 0;
   for (std::int64_t i = 0; i < tensor.size(); ++i) {
-    const double value = runtime::valueOf(tensor, i);
+    const double value = program::valueOf(tensor, i);
     if (!std::isfinite(value)) {
       ++summary.nonFinite;
       continue;
@@ -51,11 +51,11 @@ Summary summarize(const Tensor& output) {
 /// The first values, row-major, complex ones as their parts: `[1, 2.5, nan]`, with "..." where
 /// there are more.
 std::string firstValues(const Tensor& output) {
-  const Tensor tensor = runtime::realNumbers(output);
+  const Tensor tensor = program::realNumbers(output);
   constexpr std::int64_t kMost = 8;
   std::vector<std::string> values;
   for (std::int64_t i = 0; i < std::min(tensor.size(), kMost); ++i)
-    values.push_back(fmt::format("{:.6g}", runtime::valueOf(tensor, i)));
+    values.push_back(fmt::format("{:.6g}", program::valueOf(tensor, i)));
   if (tensor.size() > kMost)
     values.push_back("...");
   return fmt::format("[{}]", fmt::join(values, ", "));
@@ -75,7 +75,7 @@ std::string sizeText(const StoredSize& size) {
 /// The cosine of one number with another is 1 or -1, whatever lies between them.
 bool hasCosine(const Tensor& tensor) { return tensor.size() != 1; }
 
-std::string comparisonText(const runtime::Comparison& comparison, const Tensor& output) {
+std::string comparisonText(const program::Comparison& comparison, const Tensor& output) {
   std::string text = hasCosine(output) ? fmt::format("cosine {:.8f}, ", comparison.cosine) : "";
   text += fmt::format("relative {:.3g}, max {:.3g}", comparison.relative, comparison.maximum);
   if (!comparison.where.empty())
@@ -118,20 +118,20 @@ Json timesJson(const RunTimes& times) {
 
 } // namespace
 
-void StoredSize::add(const execution::Value& value) {
+void StoredSize::add(const program::Value& value) {
   ++tensors;
   values += numerics::elementCount(value.isTensor()   ? value.tensor().shape
                                    : value.isUnread() ? value.unread().shape
                                                       : value.scaled().shape);
-  bits += runtime::storedBits(value);
+  bits += program::storedBits(value);
 }
 
 double StoredSize::bitsPerValue() const {
   return values == 0 ? 0 : static_cast<double>(bits) / static_cast<double>(values);
 }
 
-WeightSizes weightSizes(std::span<const runtime::Argument> arguments,
-                        std::span<const execution::Value> values) {
+WeightSizes weightSizes(std::span<const program::Argument> arguments,
+                        std::span<const program::Value> values) {
   WeightSizes sizes;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i].isParameter)
@@ -204,7 +204,7 @@ std::string text(const RunReport& report) {
     const Summary summary = summarize(*output.tensor);
     text += fmt::format("output     {}{} {}", output.name,
                         output.process ? fmt::format(" of process {}", *output.process) : "",
-                        runtime::describe(output.tensor->type, output.tensor->shape));
+                        program::describe(output.tensor->type, output.tensor->shape));
     if (std::isfinite(summary.mean))
       text += fmt::format(": min {:.6g}, max {:.6g}, mean {:.6g}", summary.minimum, summary.maximum,
                           summary.mean);
@@ -282,7 +282,7 @@ std::string json(const RunReport& report) {
   if (report.profile)
     document["profile"] = json(*report.profile);
   if (report.dotErrors)
-    document["per_op"] = backends::json(*report.dotErrors);
+    document["per_op"] = session::json(*report.dotErrors);
   // A name in the program may be any bytes; what is not UTF-8 is replaced.
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

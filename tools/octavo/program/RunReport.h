@@ -3,10 +3,10 @@
 
 #include "tools/octavo/program/RunProfile.h"
 
-#include "octavo/Backends/DotErrors.h"
 #include "octavo/Numerics/Tensor.h"
-#include "octavo/Runtime/Argument.h"
-#include "octavo/Runtime/Comparison.h"
+#include "octavo/Program/Values/Argument.h"
+#include "octavo/Program/Values/Comparison.h"
+#include "octavo/Session/Trials/DotErrors.h"
 
 #include <cstdint>
 #include <optional>
@@ -22,7 +22,7 @@ struct StoredSize {
   std::int64_t values = 0;
   std::uint64_t bits = 0;
 
-  void add(const execution::Value& value);
+  void add(const program::Value& value);
   std::uint64_t bytesAsF32() const { return static_cast<std::uint64_t>(values) * 4; }
   std::uint64_t bytes() const { return (bits + 7) / 8; }
   /// 0 where there are no values.
@@ -35,8 +35,8 @@ struct WeightSizes {
 };
 
 /// The sizes of the arguments that are parameters.
-WeightSizes weightSizes(std::span<const runtime::Argument> arguments,
-                        std::span<const execution::Value> values);
+WeightSizes weightSizes(std::span<const program::Argument> arguments,
+                        std::span<const program::Value> values);
 
 /// Seconds of the parts of one run.
 struct RunTimes {
@@ -50,8 +50,8 @@ struct OutputReport {
   std::string name;
   const numerics::Tensor* tensor;
   std::optional<std::int64_t> process;           ///< of a grid, which gave it
-  std::optional<runtime::Comparison> comparison; ///< with RunReport::comparedWith
-  std::optional<runtime::UlpDistance> ulps = {}; ///< where that is the reference
+  std::optional<program::Comparison> comparison; ///< with RunReport::comparedWith
+  std::optional<program::UlpDistance> ulps = {}; ///< where that is the reference
 };
 
 struct QuantizationReport {
@@ -95,7 +95,7 @@ struct RunReport {
   std::optional<RunTimes> f32Times = {};
   std::optional<ProfileReport> profile = {};
   std::vector<OutputReport> outputs;
-  std::optional<backends::DotErrors> dotErrors = {};
+  std::optional<session::DotErrors> dotErrors = {};
 };
 
 std::string text(const DropCounts& counts);

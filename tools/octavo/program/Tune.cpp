@@ -15,11 +15,11 @@
 #include "tools/octavo/program/TunePlot.h"
 #include "tools/octavo/program/TuneReport.h"
 
-#include "octavo/Backends/Backends.h"
-#include "octavo/Backends/FormatTuning.h"
-#include "octavo/Runtime/Program.h"
-#include "octavo/Transforms/DotFormatsName.h"
-#include "octavo/Transforms/Recipe.h"
+#include "octavo/Session/Backends.h"
+#include "octavo/Session/Binding/Program.h"
+#include "octavo/Session/Trials/FormatTuning.h"
+#include "octavo/Transforms/Quantize/DotFormatsName.h"
+#include "octavo/Transforms/Quantize/Recipe.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,9 +33,9 @@ namespace octavo::tools {
 
 namespace {
 
-using backends::FormatTrials;
-using backends::TuningCost;
-using tuning::SearchPhase;
+using analysis::SearchPhase;
+using session::FormatTrials;
+using session::TuningCost;
 
 struct TuneFlags {
   std::string program;
@@ -57,7 +57,7 @@ struct TuneFlags {
 /// What is being measured, for the line on the terminal.
 class TuneStatus {
 public:
-  void take(const backends::TuningProgress& progress) {
+  void take(const session::TuningProgress& progress) {
     const std::lock_guard lock(mutex);
     if (last && (last->isTiming != progress.isTiming || last->step.phase != progress.step.phase))
       phaseBegan.reset();
@@ -65,7 +65,7 @@ public:
   }
 
 private:
-  static std::string_view nameOf(const backends::TuningProgress& progress) {
+  static std::string_view nameOf(const session::TuningProgress& progress) {
     if (progress.isTiming)
       return "timing formats";
     switch (progress.step.phase) {
@@ -110,7 +110,7 @@ private:
   }
 
   std::mutex mutex;
-  std::optional<backends::TuningProgress> last;
+  std::optional<session::TuningProgress> last;
   std::optional<std::pair<double, std::size_t>> phaseBegan;          ///< when, and which step
   StatusLine line{[this](double seconds) { return text(seconds); }}; ///< last: it reads the others
 
@@ -175,8 +175,8 @@ transforms::DotOptions whichDots(const TuneFlags& flags,
   return options;
 }
 
-tuning::Budget budgetOf(const TuneFlags& flags) {
-  const auto budget = tuning::parseBudget(flags.budget, !flags.metric.empty());
+analysis::Budget budgetOf(const TuneFlags& flags) {
+  const auto budget = analysis::parseBudget(flags.budget, !flags.metric.empty());
   if (!budget)
     throw CommandError("--" + budget.error(), ExitCode::BadUsage);
   if (!flags.metric.empty() && flags.metric.find(kOutputsPlace) == std::string::npos)
@@ -206,19 +206,17 @@ TuningCost costOf(const TuneFlags& flags) {
 }
 
 void tuneProgram(const TuneFlags& flags) {
-  const tuning::Budget budget = budgetOf(flags);
+  const analysis::Budget budget = budgetOf(flags);
   const std::vector<transforms::DotFormats> candidates = candidatesOf(flags);
-  const execution::Backend* backend = backends::find(flags.backend);
+  const session::Backend* backend = session::find(flags.backend);
   if (backend == nullptr)
-    throw CommandError(unknownName("backend", flags.backend, backends::names()),
-                       ExitCode::BadUsage);
-  backends::TrialOptions trialOptions{.function = flags.function,
-                                      .backend = backend,
-                                      .weights =
-                                          orThrow(runtime::tensorNames(flags.inputs.weights)),
-                                      .dots = whichDots(flags, candidates),
-                                      .candidates = candidates};
-  backends::TuningOptions options{.budget = budget, .cost = costOf(flags), .tries = flags.tries};
+    throw CommandError(unknownName("backend", flags.backend, session::names()), ExitCode::BadUsage);
+  session::TrialOptions trialOptions{.function = flags.function,
+                                     .backend = backend,
+                                     .weights = orThrow(session::tensorNames(flags.inputs.weights)),
+                                     .dots = whichDots(flags, candidates),
+                                     .candidates = candidates};
+  session::TuningOptions options{.budget = budget, .cost = costOf(flags), .tries = flags.tries};
   const ThreadLimit limit(flags.threads);
   // That they can be written is known before the work is done.
   for (const std::string& each : {flags.output, flags.plot})
@@ -226,10 +224,10 @@ void tuneProgram(const TuneFlags& flags) {
       static_cast<void>(createFile(each));
 
   TuneStatus status;
-  execution::Host preparation;
+  program::RunContext preparation;
   std::optional<RunInterruption> preparing(std::in_place, preparation);
-  std::shared_ptr<mlir::MLIRContext> context = runtime::makeContext();
-  runtime::ProgramFile file = orThrow(runtime::readProgramFile(flags.program, *context));
+  std::shared_ptr<mlir::MLIRContext> context = session::makeContext();
+  session::ProgramFile file = orThrow(session::readProgramFile(flags.program, *context));
   const std::shared_ptr<FormatTrials> trials =
       orThrow(FormatTrials::make(context, std::move(file), std::move(trialOptions)), flags.program);
   InputSets sets = bindSets(trials->arguments(), flags.inputs, "@" + trials->name());
@@ -247,9 +245,9 @@ void tuneProgram(const TuneFlags& flags) {
   const Interruption interruption;
   options.state = flags.output + ".state";
   options.host.isInterrupted = Interruption::isAsked;
-  options.progress = [&](const backends::TuningProgress& progress) { status.take(progress); };
-  const backends::TuningResult result =
-      orThrow(backends::tuneFormats(trials, options), flags.program);
+  options.progress = [&](const session::TuningProgress& progress) { status.take(progress); };
+  const session::TuningResult result =
+      orThrow(session::tuneFormats(trials, options), flags.program);
   if (result.search.isEnded)
     reportInterruption(flags, result.search.measured.size());
 
@@ -260,14 +258,14 @@ void tuneProgram(const TuneFlags& flags) {
                     .result = &result,
                     .seconds = 0,
                     .recipe = flags.output};
-  const tuning::Choice& chosen = report.chosen().choice;
+  const analysis::Choice& chosen = report.chosen().choice;
   for (const auto& [at, seconds] : result.timed)
     if (&result.search.measured[at] == &report.chosen())
       report.runs.emplace(result.timed.front().second, seconds);
   report.seconds = status.seconds();
   writeText(flags.output,
             transforms::recipeText(
-                trials->rules(chosen, fmt::format("octavo tune: {}", tuning::text(budget))),
+                trials->rules(chosen, fmt::format("octavo tune: {}", analysis::text(budget))),
                 std::filesystem::path(flags.output).parent_path()));
   if (!flags.plot.empty())
     writeText(flags.plot, plot(report));
@@ -277,7 +275,7 @@ void tuneProgram(const TuneFlags& flags) {
         fmt::format("the budget {} cannot be met with these formats: the best found has {} {}; its "
                     "recipe is {}, and what was measured is kept in {} for a run with another "
                     "budget",
-                    tuning::text(budget), tuning::nameOf(budget.metric),
+                    analysis::text(budget), analysis::nameOf(budget.metric),
                     valueText(budget, report.value(report.chosen().loss)), flags.output,
                     options.state.string()),
         ExitCode::CheckFailed);
@@ -380,7 +378,7 @@ void addTuneCommand(CLI::App& app) {
           fmt::format("Runs for choices that predictions left out; default: all that would "
                       "be cheaper where there are at most {} choices, else 128 or four a "
                       "dot",
-                      tuning::kFewChoices))
+                      analysis::kFewChoices))
       ->type_name("N");
   command->add_flag("--json", flags->isJson, "Print JSON");
   addThreadsOption(*command, flags->threads);

@@ -3,7 +3,7 @@
 #include "tools/octavo/program/InputSets.h"
 #include "tools/octavo/program/OrThrow.h"
 
-#include "octavo/Runtime/Binding.h"
+#include "octavo/Session/Binding/Binding.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 
 namespace octavo::tools {
 
-using execution::Value;
+using program::Value;
 
 /// Of a set, among those that have names: another set's outputs lie in another folder.
 static std::string freeName(const InputSet& set, const std::vector<std::string>& taken) {
@@ -23,13 +23,13 @@ static std::string freeName(const InputSet& set, const std::vector<std::string>&
   return name;
 }
 
-InputSets bindSets(std::span<const runtime::Argument> arguments, const TuneInputFlags& flags,
+InputSets bindSets(std::span<const program::Argument> arguments, const TuneInputFlags& flags,
                    const std::string& function) {
   std::vector<std::optional<Value>> bound(arguments.size());
   if (!flags.weights.empty())
-    bound = orThrow(runtime::bindNamed(
-        arguments, runtime::weightsOf(flags.weights, flags.ignoresUnused), function));
-  std::vector<runtime::Argument> open;
+    bound = orThrow(session::bindNamed(
+        arguments, session::weightsOf(flags.weights, flags.ignoresUnused), function));
+  std::vector<program::Argument> open;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (!bound[i])
       open.push_back(arguments[i]);
@@ -39,11 +39,11 @@ InputSets bindSets(std::span<const runtime::Argument> arguments, const TuneInput
     sets.emplace_back();
   InputSets result;
   for (const InputSet& set : sets) {
-    runtime::Sources sources;
+    session::Sources sources;
     for (const std::string& input : flags.inputs)
       sources.inputs.push_back(inputFile(input));
     std::ranges::copy(set.files, std::back_inserter(sources.inputs));
-    std::vector<Value> values = orThrow(runtime::bindArguments(open, sources, function),
+    std::vector<Value> values = orThrow(session::bindArguments(open, sources, function),
                                         set.label.empty() ? "" : "inputs " + set.label);
     std::vector<Value>& whole = result.values.emplace_back();
     std::size_t next = 0;

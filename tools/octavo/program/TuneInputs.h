@@ -1,8 +1,8 @@
 // The inputs that `octavo tune` runs a program on.
 #pragma once
 
-#include "octavo/Execution/Value.h"
-#include "octavo/Runtime/Argument.h"
+#include "octavo/Program/Values/Argument.h"
+#include "octavo/Program/Values/Value.h"
 
 #include <span>
 #include <string>
@@ -20,12 +20,12 @@ struct TuneInputFlags {
 struct InputSets {
   std::vector<std::string> names; ///< no two alike
   /// Of each set one value for every argument. Weights are read once.
-  std::vector<std::vector<execution::Value>> values;
+  std::vector<std::vector<program::Value>> values;
 };
 
 /// Binds all of them; `function` is the function's name in messages. Throws CommandError: what
-/// inputSets and, of a set, runtime::bindArguments say.
-InputSets bindSets(std::span<const runtime::Argument> arguments, const TuneInputFlags& flags,
+/// inputSets and, of a set, session::bindArguments say.
+InputSets bindSets(std::span<const program::Argument> arguments, const TuneInputFlags& flags,
                    const std::string& function);
 
 } // namespace octavo::tools

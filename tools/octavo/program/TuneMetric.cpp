@@ -3,8 +3,8 @@
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/Interruption.h"
 
-#include "octavo/Runtime/Failure.h"
-#include "octavo/Runtime/Outputs.h"
+#include "octavo/Session/Binding/Failure.h"
+#include "octavo/Session/Binding/Outputs.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -95,17 +95,17 @@ MetricCommand::~MetricCommand() {
 }
 
 llvm::Expected<double>
-MetricCommand::operator()(const backends::FormatTrials::Outputs& outputs) const {
+MetricCommand::operator()(const session::FormatTrials::Outputs& outputs) const {
   for (std::size_t set = 0; set < outputs.size(); ++set) {
-    std::vector<runtime::NamedOutput> named;
+    std::vector<session::NamedOutput> named;
     for (std::size_t i = 0; i < outputs[set].size(); ++i)
       named.push_back({outputNames[i], &outputs[set][i].tensor()});
     const fs::path ofSet = folder / "outputs" / sets[set];
     std::error_code failed;
     fs::create_directories(ofSet, failed);
     if (failed)
-      return runtime::failure(fmt::format("{}: {}", ofSet.string(), failed.message()));
-    if (llvm::Error error = runtime::writeOutputs(ofSet, named))
+      return session::failure(fmt::format("{}: {}", ofSet.string(), failed.message()));
+    if (llvm::Error error = session::writeOutputs(ofSet, named))
       return std::move(error);
   }
   const std::string printed = (folder / "stdout").string(), said = (folder / "stderr").string();
@@ -114,9 +114,9 @@ MetricCommand::operator()(const backends::FormatTrials::Outputs& outputs) const 
                                                       llvm::StringRef(said)};
   const int code = execute({"sh", "-c", command}, redirects, problem);
   if (Interruption::isAsked())
-    return runtime::failure("interrupted while the metric's command ran");
+    return session::failure("interrupted while the metric's command ran");
   if (code != 0)
-    return runtime::failure(
+    return session::failure(
         fmt::format("the metric's command failed: {}{}",
                     code > 0 ? fmt::format("it ended with {}", code)
                              : (problem.empty() ? "it was ended by a signal" : problem),
@@ -125,7 +125,7 @@ MetricCommand::operator()(const backends::FormatTrials::Outputs& outputs) const 
   double value = 0;
   // False for "nan", which is a number that is not: it loses infinitely much.
   if (llvm::StringRef(line).trim().getAsDouble(value))
-    return runtime::failure(fmt::format("the metric's command printed no number in its last line{}",
+    return session::failure(fmt::format("the metric's command printed no number in its last line{}",
                                         line.empty() ? ": it printed nothing" : ":" + tail(line)));
   return value;
 }

@@ -1,7 +1,7 @@
 // A metric that a command of the user's computes.
 #pragma once
 
-#include "octavo/Backends/FormatTrials.h"
+#include "octavo/Session/Trials/FormatTrials.h"
 
 #include "llvm/Support/Error.h"
 
@@ -27,7 +27,7 @@ public:
 
   /// The error has what the command wrote to stderr where it failed, and what it printed where that
   /// is no number.
-  llvm::Expected<double> operator()(const backends::FormatTrials::Outputs& outputs) const;
+  llvm::Expected<double> operator()(const session::FormatTrials::Outputs& outputs) const;
 
 private:
   std::string command;

@@ -1,6 +1,6 @@
 #include "tools/octavo/program/TunePlot.h"
 
-#include "octavo/Text/PrintableText.h"
+#include "octavo/Base/PrintableText.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ namespace octavo::tools {
 
 namespace {
 
-using tuning::MeasuredChoice;
+using analysis::MeasuredChoice;
 
 // In pixels of the picture at its own size.
 constexpr double kWidth = 900;
@@ -40,7 +40,7 @@ std::string_view colour(std::size_t candidate) {
 
 std::string escapedText(std::string_view text) {
   std::string out;
-  for (char letter : text::printable(text))
+  for (char letter : base::printable(text))
     out += letter == '&' ? "&amp;" : letter == '<' ? "&lt;" : std::string(1, letter);
   return out;
 }
@@ -81,7 +81,7 @@ public:
 private:
   Scale costScale() const;
   Scale lossScale() const;
-  double unit() const { return report.cost == backends::TuningCost::Bytes ? 1e6 : 1e-3; }
+  double unit() const { return report.cost == session::TuningCost::Bytes ? 1e6 : 1e-3; }
   std::string title(const MeasuredChoice& choice) const;
   void drawAxes(const Scale& x, const Scale& y);
   void drawChoices(const Scale& x, const Scale& y);
@@ -118,9 +118,9 @@ Scale Picture::costScale() const {
 
 /// Logarithmic, but for a metric of the user's own, whose losses may be 0 and less.
 Scale Picture::lossScale() const {
-  const bool isOwn = report.budget.metric == tuning::Metric::Own;
+  const bool isOwn = report.budget.metric == analysis::Metric::Own;
   double low = std::numeric_limits<double>::infinity(), high = -low;
-  const double limit = tuning::lossOf(report.budget, report.budget.bound, report.result->origin);
+  const double limit = analysis::lossOf(report.budget, report.budget.bound, report.result->origin);
   const auto include = [&](double loss) {
     if (!std::isfinite(loss) || (!isOwn && loss <= 0))
       return;
@@ -140,7 +140,7 @@ Scale Picture::lossScale() const {
               .length = -kPlot,
               .ticks = {}};
   const auto tick = [&](double loss) {
-    const double value = tuning::valueOf(report.budget, loss, report.result->origin);
+    const double value = analysis::valueOf(report.budget, loss, report.result->origin);
     scale.ticks.push_back({loss, valueText(report.budget, value)});
   };
   if (isOwn) {
@@ -162,8 +162,8 @@ Scale Picture::lossScale() const {
 
 std::string Picture::title(const MeasuredChoice& choice) const {
   return fmt::format("{:.3f} {}, {} {}: {}", choice.cost / unit(),
-                     report.cost == backends::TuningCost::Bytes ? "MB" : "ms",
-                     tuning::nameOf(report.budget.metric),
+                     report.cost == session::TuningCost::Bytes ? "MB" : "ms",
+                     analysis::nameOf(report.budget.metric),
                      valueText(report.budget, report.value(choice.loss)),
                      escapedText(report.formatCounts(choice.choice)));
 }
@@ -180,17 +180,17 @@ void Picture::drawAxes(const Scale& x, const Scale& y) {
                        x.place(tick.at), kTop, kTop + kPlot, kTop + kPlot + 18, tick.text);
   svg += fmt::format("<text x='{}' y='{}' class='middle'>{}</text>\n",
                      (kLeft + kWidth - kRight) / 2, kTop + kPlot + 38,
-                     report.cost == backends::TuningCost::Bytes
+                     report.cost == session::TuningCost::Bytes
                          ? "weights of the tuned dots, MB"
                          : "time of a run, ms (predicted from dots of the same sizes)");
   svg += fmt::format("<text x='{}' y='{}'>{} (better is lower)</text>\n", kLeft, kTop - 10,
-                     tuning::nameOf(report.budget.metric));
-  const double limit = tuning::lossOf(report.budget, report.budget.bound, report.result->origin);
+                     analysis::nameOf(report.budget.metric));
+  const double limit = analysis::lossOf(report.budget, report.budget.bound, report.result->origin);
   if (std::isfinite(y.of(limit)))
     svg += fmt::format("<line x1='{0}' x2='{1}' y1='{2:.1f}' y2='{2:.1f}' class='budget'/>"
                        "<text x='{1}' y='{3:.1f}' class='end budget-text'>budget {4}</text>\n",
                        kLeft, kWidth - kRight, y.place(limit), y.place(limit) - 5,
-                       escapedText(tuning::text(report.budget)));
+                       escapedText(analysis::text(report.budget)));
 }
 
 void Picture::drawChoices(const Scale& x, const Scale& y) {
@@ -204,7 +204,7 @@ void Picture::drawChoices(const Scale& x, const Scale& y) {
     }
   std::string line;
   double before = 0;
-  const std::vector<std::size_t> front = tuning::front(measured);
+  const std::vector<std::size_t> front = analysis::front(measured);
   for (std::size_t each : front) {
     const auto [px, py] = at(measured[each]);
     line += line.empty() ? fmt::format("M{:.1f} {:.1f}", px, py)
@@ -267,19 +267,19 @@ void Picture::drawDots(double top) {
                      "weight</text>\n",
                      top);
   double most = 1;
-  const auto bitsOf = [&](const backends::TrialDot& dot, std::size_t candidate) {
+  const auto bitsOf = [&](const session::TrialDot& dot, std::size_t candidate) {
     return dot.weightElements == 0 ? 0
                                    : static_cast<double>(dot.weightBits[candidate]) /
                                          static_cast<double>(dot.weightElements);
   };
   const auto& dots = report.trials->dots();
-  const tuning::Choice& choice = report.chosen().choice;
+  const analysis::Choice& choice = report.chosen().choice;
   for (std::size_t i = 0; i < dots.size(); ++i)
     most = std::max(most, bitsOf(dots[i], choice[i]));
   constexpr std::size_t kMostName = 58;
   for (std::size_t i = 0; i < dots.size(); ++i) {
     const double y = top + 12 + kLine * static_cast<double>(i);
-    std::string name = text::printable(dots[i].dots.front().name);
+    std::string name = base::printable(dots[i].dots.front().name);
     if (name.size() > kMostName)
       name = "..." + name.substr(name.size() - kMostName + 3);
     const double bits = bitsOf(dots[i], choice[i]);

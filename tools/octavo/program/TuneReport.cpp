@@ -2,7 +2,7 @@
 
 #include "tools/octavo/TextTable.h"
 
-#include "octavo/Text/ByteText.h"
+#include "octavo/Base/ByteText.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,10 +15,10 @@ namespace octavo::tools {
 
 namespace {
 
-using backends::TrialDot;
-using backends::TuningCost;
-using tuning::Choice;
-using tuning::MeasuredChoice;
+using analysis::Choice;
+using analysis::MeasuredChoice;
+using session::TrialDot;
+using session::TuningCost;
 using Json = nlohmann::ordered_json;
 
 std::string nameOfDot(const TrialDot& dot) {
@@ -42,7 +42,7 @@ std::vector<std::string> costCells(const TuneReport& report, const MeasuredChoic
   if (report.cost == TuningCost::Time)
     cells.push_back(fmt::format("{:.2f}", choice.cost * 1e3));
   cells.push_back(
-      text::bytesText(static_cast<std::uint64_t>(report.trials->weightBytes(choice.choice))));
+      base::bytesText(static_cast<std::uint64_t>(report.trials->weightBytes(choice.choice))));
   cells.push_back(fmt::format("{:.3f}", report.trials->bitsPerWeight(choice.choice)));
   cells.push_back(valueText(report.budget, report.value(choice.loss)));
   return cells;
@@ -52,7 +52,8 @@ std::vector<std::string> costHeads(const TuneReport& report) {
   std::vector<std::string> heads;
   if (report.cost == TuningCost::Time)
     heads.emplace_back("ms, predicted");
-  heads.insert(heads.end(), {"weights", "bits", std::string(tuning::nameOf(report.budget.metric))});
+  heads.insert(heads.end(),
+               {"weights", "bits", std::string(analysis::nameOf(report.budget.metric))});
   return heads;
 }
 
@@ -77,7 +78,7 @@ std::string frontTable(const TuneReport& report) {
   table[0].insert(table[0].begin(), "");
   table[0].emplace_back("dots");
   // What runs have found to be fastest may be predicted not to be.
-  std::vector<std::size_t> shown = tuning::front(measured);
+  std::vector<std::size_t> shown = analysis::front(measured);
   if (const auto chosen = static_cast<std::size_t>(&report.chosen() - measured.data());
       std::ranges::find(shown, chosen) == shown.end())
     shown.insert(std::ranges::upper_bound(shown, measured[chosen].cost, {},
@@ -93,14 +94,14 @@ std::string frontTable(const TuneReport& report) {
 
 std::string dotTable(const TuneReport& report) {
   TextTable table = {{"dot", "MxNxK", "format", "weights",
-                      fmt::format("{} of it alone", tuning::nameOf(report.budget.metric))}};
+                      fmt::format("{} of it alone", analysis::nameOf(report.budget.metric))}};
   for (std::size_t i = 0; i < report.trials->dots().size(); ++i) {
     const TrialDot& dot = report.trials->dots()[i];
     const std::size_t candidate = report.chosen().choice[i];
     const MeasuredChoice* one = alone(report, i);
     table.push_back(
         {nameOfDot(dot), dot.dots.front().sizes(), report.trials->candidateName(candidate),
-         text::bytesText(static_cast<std::uint64_t>(dot.weightBits[candidate] + 7) / 8),
+         base::bytesText(static_cast<std::uint64_t>(dot.weightBits[candidate] + 7) / 8),
          candidate == 0 || one == nullptr ? "-"
                                           : valueText(report.budget, report.value(one->loss))});
   }
@@ -125,12 +126,12 @@ Json pointJson(const TuneReport& report, const MeasuredChoice& choice) {
 } // namespace
 
 const MeasuredChoice& TuneReport::chosen() const {
-  const tuning::SearchResult& search = result->search;
+  const analysis::SearchResult& search = result->search;
   return search.measured[search.best.value_or(search.leastLoss)];
 }
 
 double TuneReport::value(double loss) const {
-  return tuning::valueOf(budget, loss, result->origin);
+  return analysis::valueOf(budget, loss, result->origin);
 }
 
 std::string TuneReport::formatCounts(const Choice& choice) const {
@@ -150,22 +151,22 @@ std::string TuneReport::formatCounts(const Choice& choice) const {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-std::string valueText(const tuning::Budget& budget, double value) {
+std::string valueText(const analysis::Budget& budget, double value) {
   if (!std::isfinite(value))
-    return budget.metric == tuning::Metric::Sqnr && value > 0 ? "inf" : "NaN or Inf";
+    return budget.metric == analysis::Metric::Sqnr && value > 0 ? "inf" : "NaN or Inf";
   switch (budget.metric) {
-  case tuning::Metric::Cosine:
+  case analysis::Metric::Cosine:
     // Two digits of what is missing, so that those of good formats differ.
     return fmt::format(
         "{:.{}f}", value,
         value >= 1 ? 5
                    : std::clamp(static_cast<int>(std::ceil(-std::log10(1 - value))) + 1, 5, 12));
-  case tuning::Metric::Sqnr:
+  case analysis::Metric::Sqnr:
     return fmt::format("{:.2f}", value);
-  case tuning::Metric::Relative:
-  case tuning::Metric::Maximum:
+  case analysis::Metric::Relative:
+  case analysis::Metric::Maximum:
     return fmt::format("{:.3g}", value);
-  case tuning::Metric::Own:
+  case analysis::Metric::Own:
     break;
   }
   return fmt::format("{:.6g}", value);
@@ -194,10 +195,10 @@ std::string text(const TuneReport& report) {
                         names.size() == 1 ? "it" : "them");
   text += "\n" + uniformTable(report) + "\n" + frontTable(report) + "\n" + dotTable(report) + "\n";
   text += fmt::format(
-      "budget    {}\n{}    {}: {}, {:.3f} bits a weight, {} {}\n", tuning::text(report.budget),
+      "budget    {}\n{}    {}: {}, {:.3f} bits a weight, {} {}\n", analysis::text(report.budget),
       report.isMet() ? "chosen" : "best  ", report.formatCounts(chosen.choice),
-      text::bytesText(static_cast<std::uint64_t>(report.trials->weightBytes(chosen.choice))),
-      report.trials->bitsPerWeight(chosen.choice), tuning::nameOf(report.budget.metric),
+      base::bytesText(static_cast<std::uint64_t>(report.trials->weightBytes(chosen.choice))),
+      report.trials->bitsPerWeight(chosen.choice), analysis::nameOf(report.budget.metric),
       valueText(report.budget, report.value(chosen.loss)));
   if (report.runs)
     text += fmt::format("time      of a run: {:.2f} ms as the program is, {:.2f} ms as chosen, the "
@@ -213,7 +214,7 @@ std::string json(const TuneReport& report) {
   Json uniform = Json::array(), front = Json::array(), dots = Json::array();
   for (std::size_t at : report.result->uniform)
     uniform.push_back(pointJson(report, search.measured[at]));
-  for (std::size_t at : tuning::front(search.measured))
+  for (std::size_t at : analysis::front(search.measured))
     front.push_back(pointJson(report, search.measured[at]));
   for (std::size_t i = 0; i < report.trials->dots().size(); ++i) {
     const TrialDot& dot = report.trials->dots()[i];
@@ -233,8 +234,8 @@ std::string json(const TuneReport& report) {
   Json document = {{"program", report.program},
                    {"function", report.trials->name()},
                    {"input_sets", report.trials->inputSets()},
-                   {"budget", tuning::text(report.budget)},
-                   {"metric", tuning::nameOf(report.budget.metric)},
+                   {"budget", analysis::text(report.budget)},
+                   {"metric", analysis::nameOf(report.budget.metric)},
                    {"cost", report.cost == TuningCost::Bytes ? "bytes" : "time"},
                    {"is_met", report.isMet()},
                    {"measured", search.measured.size()},

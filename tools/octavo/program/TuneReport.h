@@ -1,7 +1,7 @@
 // What `octavo tune` found, as text and as JSON (docs/commands/tune.md has the schema).
 #pragma once
 
-#include "octavo/Backends/FormatTuning.h"
+#include "octavo/Session/Trials/FormatTuning.h"
 
 #include <optional>
 #include <string>
@@ -11,27 +11,27 @@ namespace octavo::tools {
 
 struct TuneReport {
   std::string program;
-  const backends::FormatTrials* trials;
-  tuning::Budget budget;
-  backends::TuningCost cost;
-  const backends::TuningResult* result;
+  const session::FormatTrials* trials;
+  analysis::Budget budget;
+  session::TuningCost cost;
+  const session::TuningResult* result;
   double seconds;
   std::string recipe; ///< where it was written
   /// With Time: seconds of a run as the program is and as chosen, by turns.
   std::optional<std::pair<double, double>> runs = {};
 
   /// What was chosen: the best, or what loses least where nothing is within the budget.
-  const tuning::MeasuredChoice& chosen() const;
+  const analysis::MeasuredChoice& chosen() const;
   bool isMet() const { return result->search.best.has_value(); }
   double value(double loss) const;
   /// `20 mxfp6_e2m3, 12 mxfp4, 4 f32`
-  std::string formatCounts(const tuning::Choice& choice) const;
+  std::string formatCounts(const analysis::Choice& choice) const;
 };
 
 std::string text(const TuneReport& report);
 std::string json(const TuneReport& report);
 
 /// A value of the metric, with as many digits as tell it from the best that there is.
-std::string valueText(const tuning::Budget& budget, double value);
+std::string valueText(const analysis::Budget& budget, double value);
 
 } // namespace octavo::tools

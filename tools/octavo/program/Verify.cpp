@@ -4,9 +4,9 @@
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/Paths.h"
 
-#include "octavo/Standalone/FolderCheck.h"
-#include "octavo/Standalone/LoadedProgram.h"
-#include "octavo/Text/ByteText.h"
+#include "octavo/Base/ByteText.h"
+#include "octavo/Program/Folder/FolderCheck.h"
+#include "octavo/Program/Folder/LoadedProgram.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -27,10 +27,10 @@ struct VerifyOptions {
 };
 
 void verify(const VerifyOptions& options) {
-  const auto files = standalone::checkFolder(options.folder);
+  const auto files = program::checkFolder(options.folder);
   if (!files)
     throw CommandError(files.error(), ExitCode::BadInput);
-  const auto loaded = standalone::LoadedProgram::load(options.folder);
+  const auto loaded = program::LoadedProgram::load(options.folder);
   if (!loaded) // whole, and not for this machine, or not of one program
     throw CommandError(loaded.error(), ExitCode::BadInput);
   std::uint64_t all = 0;
@@ -39,7 +39,7 @@ void verify(const VerifyOptions& options) {
   for (const auto& [name, size] : *files) {
     all += size;
     rows.push_back({{"name", name}, {"bytes", size}});
-    text += fmt::format("  {}: {}\n", name, text::bytesText(size));
+    text += fmt::format("  {}: {}\n", name, base::bytesText(size));
   }
   if (options.isJson)
     return printText(Json{{"folder", options.folder},
@@ -49,7 +49,7 @@ void verify(const VerifyOptions& options) {
                          .dump(2) +
                      "\n");
   printText(fmt::format("{}: @{}, whole: {} in {} files\n{}", options.folder, (*loaded)->function(),
-                        text::bytesText(all), files->size(), text));
+                        base::bytesText(all), files->size(), text));
 }
 
 } // namespace

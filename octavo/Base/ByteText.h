@@ -1,0 +1,12 @@
+// How a number of bytes is printed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace octavo::base {
+
+/// "1.5 GB", in powers of 1000; exact below a kilobyte: "512 bytes".
+std::string bytesText(std::uint64_t bytes);
+
+} // namespace octavo::base

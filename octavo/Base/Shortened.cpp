@@ -1,0 +1,33 @@
+#include "octavo/Base/Shortened.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+
+namespace octavo::base {
+
+namespace {
+
+bool continuesCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+} // namespace
+
+std::string shortened(std::string_view text, std::size_t most) {
+  assert(most >= 64);
+  if (text.size() <= most)
+    return std::string(text);
+  constexpr std::size_t kLongestGap = 45; // with a number of 20 digits
+  const std::size_t kept = most - kLongestGap;
+  // What went wrong stands at the beginning, what to do about it at the end.
+  std::size_t begin = kept - kept / 3, end = text.size() - kept / 3;
+  constexpr int kLongestCharacter = 4; // in bytes; a run of more is no UTF-8, and may be cut
+  for (int i = 1; i < kLongestCharacter && continuesCharacter(text[begin]); ++i)
+    --begin;
+  for (int i = 1; i < kLongestCharacter && end < text.size() && continuesCharacter(text[end]); ++i)
+    ++end;
+  return fmt::format("{} ... ({} bytes left out) ... {}", text.substr(0, begin), end - begin,
+                     text.substr(end));
+}
+
+} // namespace octavo::base

@@ -1,0 +1,70 @@
+// A kernel's function while it is written: its arguments, which are tensors in memory, and the
+// variables of its loops.
+#pragma once
+
+#include "octavo/Compiler/Kernels/Elements.h"
+#include "octavo/Compiler/Kernels/Kernel.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+namespace octavo::compiler {
+
+/// What code is made in, before anything that refers to it.
+struct Workplace {
+  llvm::LLVMContext context;
+  llvm::Module module{"kernel", context};
+  llvm::IRBuilder<> builder{context};
+};
+
+class FunctionCode : private Workplace, public Elements {
+public:
+  FunctionCode() : Elements(builder) {}
+
+  /// Has the function an argument for a tensor. Before begin().
+  void addArgument(mlir::Value value);
+  /// Has a tensor lie where another one does, which is an argument.
+  void addArgument(mlir::Value value, mlir::Value over) {
+    argumentOf[value] = argumentOf.lookup(over);
+  }
+  /// The same for memory that is no tensor of the program; its number.
+  unsigned addMemory();
+  bool isArgument(mlir::Value value) const { return argumentOf.contains(value); }
+  /// Begins the function's body, for rows firstRow() to endRow().
+  void begin();
+  llvm::Value* firstRow() const;
+  llvm::Value* endRow() const;
+  llvm::Function* function() const { return loops; }
+  KernelCode finish();
+
+  /// Elements of arguments, which do not overlap.
+  llvm::Value* load(mlir::Value value, const Index& linear);
+  void store(mlir::Value value, llvm::Value* stored, const Index& linear);
+  /// Where an argument lies.
+  llvm::Value* memory(mlir::Value value) const;
+  llvm::Value* memory(unsigned number) const { return loops->getArg(number); }
+
+  /// Of an argument, or of a constant of one value.
+  llvm::Value* element(mlir::Value value, const Index& linear) override;
+  llvm::Value* code(const Index& index) override;
+  int define(llvm::Value* value, std::int64_t extent) override;
+  void redefine(int name, llvm::Value* value);
+  llvm::Value* variable(int name) const;
+  int quotient(const Index& dividend, std::int64_t divisor) override;
+  int remainder(const Index& dividend, std::int64_t divisor) override;
+
+private:
+  llvm::Function* loops = nullptr;
+  llvm::SmallVector<mlir::Value> arguments;
+  llvm::DenseMap<mlir::Value, unsigned> argumentOf;
+  llvm::SmallVector<Element> reads;
+
+  struct Variable {
+    llvm::Value* value;
+    std::int64_t extent;
+  };
+  llvm::SmallVector<Variable> variables;
+};
+
+} // namespace octavo::compiler

@@ -1,0 +1,85 @@
+// Elements in registers: how each element type is held, loaded, stored and rounded in LLVM's IR.
+#pragma once
+
+#include "octavo/Format/ElementFormat.h"
+
+#include "mlir/IR/Value.h"
+#include "llvm/IR/IRBuilder.h"
+
+#include <cstdint>
+
+namespace octavo::compiler {
+
+/// Whether elements of the type are computed in compiled loops: integers of 1 to 64 bits, floats of
+/// 4 to 64, and complex numbers of f32 and f64.
+bool isCompiled(mlir::Type element);
+
+/// The row of a float type of at most 8 bits; null for every other type.
+const format::ElementFormat* narrowFormat(mlir::Type element);
+
+/// The type of a tensor's elements.
+mlir::Type elementOf(mlir::Value tensor);
+
+/// Bytes of one element in memory (numerics::Tensor).
+std::int64_t containerBytes(mlir::Type element);
+
+inline bool isUnsigned(mlir::Type element) {
+  return element.isUnsignedInteger() || element.isInteger(1);
+}
+
+/// Code for elements of one kernel. Integers are held in their width, i1 in one bit, f64 as double,
+/// floats of 16 and 32 bits as float: f16 and bf16 are rounded after each operation, which gives
+/// what one rounding would (24 >= 2 * 11 + 2). Floats of at most 8 bits are held as their codes,
+/// complex numbers as a structure of both parts.
+class Scalars {
+public:
+  explicit Scalars(llvm::IRBuilder<>& builder) : b(builder) {}
+
+  llvm::IRBuilder<>& b;
+
+  llvm::Type* registerType(mlir::Type element);
+  /// The element number `index` of the array at `base`.
+  llvm::Value* load(mlir::Type element, llvm::Value* base, llvm::Value* index);
+  void store(mlir::Type element, llvm::Value* value, llvm::Value* base, llvm::Value* index);
+
+  struct Pair {
+    llvm::Value *real, *imaginary;
+  };
+  Pair parts(llvm::Value* number);
+  llvm::Value* pair(llvm::Value* real, llvm::Value* imaginary);
+
+  /// A float in its register, rounded to `element`, to nearest, ties to even; NaN stays NaN.
+  llvm::Value* round(mlir::Type element, llvm::Value* value);
+
+  /// The code of a narrow format as the float that it stands for, and back with one rounding: N2 to
+  /// N7. Where the format has no NaN, any NaN is a positive one, as the interpreter has it: the
+  /// machine's own have any sign.
+  llvm::Value* decode(const format::ElementFormat& format, llvm::Value* code);
+  llvm::Value* encode(const format::ElementFormat& format, llvm::Value* value);
+
+  /// stablehlo.convert between types that are compiled: rule I7.
+  llvm::Value* convert(mlir::Type from, mlir::Type to, llvm::Value* value);
+
+  /// stablehlo.bitcast_convert between types of one width of at least 8 bits, none of them complex.
+  llvm::Value* bitcast(mlir::Type from, mlir::Type to, llvm::Value* value);
+
+  /// The element of an attribute's value: APFloat's or APInt's bits.
+  llvm::Value* constant(mlir::Type element, double value);
+  llvm::Value* constant(mlir::Type element, const llvm::APInt& value);
+
+  /// Calls a function of the run-time library (Functions.h of Pipelines) that has no effects.
+  llvm::Value* call(llvm::StringRef name, llvm::Type* result,
+                    llvm::ArrayRef<llvm::Value*> operands);
+
+private:
+  llvm::Type* memoryType(mlir::Type element);
+  llvm::Value* fromMemory(mlir::Type element, llvm::Value* value);
+  llvm::Value* toMemory(mlir::Type element, llvm::Value* value);
+  llvm::Value* bf16Bits(llvm::Value* value);
+  llvm::Value* encodeScale(llvm::Value* value);
+  /// A number as a float: where it is none, its neighbour with an odd last bit, which rounds to
+  /// anything of 22 bits or less as the number itself does.
+  llvm::Value* toOdd(mlir::Type from, llvm::Value* value);
+};
+
+} // namespace octavo::compiler

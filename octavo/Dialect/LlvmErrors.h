@@ -1,0 +1,34 @@
+// Errors of octavo/Program, which is free of LLVM, as llvm::Error and llvm::Expected.
+#pragma once
+
+#include "llvm/Support/Error.h"
+
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+
+namespace octavo {
+
+inline llvm::Error llvmError(const tl::expected<void, std::string>& outcome) {
+  return outcome ? llvm::Error::success() : llvm::createStringError(llvm::Twine(outcome.error()));
+}
+
+template <typename T> llvm::Expected<T> llvmExpected(tl::expected<T, std::string> value) {
+  if (!value)
+    return llvm::createStringError(llvm::Twine(value.error()));
+  return std::move(*value);
+}
+
+inline tl::expected<void, std::string> outcomeOf(llvm::Error error) {
+  if (error)
+    return tl::unexpected(llvm::toString(std::move(error)));
+  return {};
+}
+
+template <typename T> tl::expected<T, std::string> expectedOf(llvm::Expected<T> value) {
+  if (!value)
+    return tl::unexpected(llvm::toString(value.takeError()));
+  return std::move(*value);
+}
+
+} // namespace octavo

@@ -1,0 +1,16 @@
+// Dimension numbers of the IR in the kernels' terms.
+#pragma once
+
+#include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Interpreter/Products/OperandLayout.h"
+
+namespace octavo::interpreter {
+
+inline DotDimensions dotDimensions(stablehlo::DotDimensionNumbersAttr numbers) {
+  return {.lhsBatch = numbers.getLhsBatchingDimensions().vec(),
+          .rhsBatch = numbers.getRhsBatchingDimensions().vec(),
+          .lhsContracting = numbers.getLhsContractingDimensions().vec(),
+          .rhsContracting = numbers.getRhsContractingDimensions().vec()};
+}
+
+} // namespace octavo::interpreter

@@ -1,0 +1,14 @@
+// Sets of axes, as operations name them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+namespace octavo::interpreter {
+
+inline bool contains(std::span<const std::int64_t> axes, std::int64_t axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+} // namespace octavo::interpreter

@@ -1,0 +1,28 @@
+// Batch normalization by the formulas of the specification, computed in f64 with one rounding of
+// each result.
+#pragma once
+
+#include "octavo/Interpreter/Tensor/Elements.h"
+
+namespace octavo::interpreter {
+
+/// Operands are float tensors of one format; lists have one number for each index of the axis
+/// `feature` of the operand.
+Tensor batchNormInference(const Tensor& operand, const Tensor& scale, const Tensor& offset,
+                          const Tensor& mean, const Tensor& variance, double epsilon,
+                          std::int64_t feature);
+
+struct BatchNormTraining {
+  Tensor output, mean, variance;
+};
+BatchNormTraining batchNormTraining(const Tensor& operand, const Tensor& scale,
+                                    const Tensor& offset, double epsilon, std::int64_t feature);
+
+struct BatchNormGrad {
+  Tensor operand, scale, offset;
+};
+BatchNormGrad batchNormGrad(const Tensor& operand, const Tensor& scale, const Tensor& mean,
+                            const Tensor& variance, const Tensor& gradOutput, double epsilon,
+                            std::int64_t feature);
+
+} // namespace octavo::interpreter

@@ -1,0 +1,32 @@
+// A step for which there is no code: the interpreter evaluates the operation.
+#pragma once
+
+#include "octavo/Program/Steps/Place.h"
+
+#include <functional>
+
+namespace octavo::program {
+
+/// Evaluates an operation on its operands: the interpreter's work, which this layer does not know.
+using Evaluation = std::function<tl::expected<std::vector<Value>, std::string>(
+    std::vector<Value> operands, const RunContext& host)>;
+
+class InterpretedStep : public Step {
+public:
+  /// `reason` says why there is no code.
+  InterpretedStep(OperationTextPtr op, Evaluation evaluate, std::vector<Place> operands,
+                  std::vector<Place> results, std::string reason)
+      : Step(std::move(op)), evaluate(std::move(evaluate)), operands(std::move(operands)),
+        results(std::move(results)), reason(std::move(reason)) {}
+  Outcome run(Frame& frame) const override;
+  StepFacts facts() const override;
+  StepType type() const override { return StepType::Interpreted; }
+  void fields(ProgramFields& fields) override;
+
+private:
+  Evaluation evaluate;
+  std::vector<Place> operands, results;
+  std::string reason;
+};
+
+} // namespace octavo::program

@@ -1,0 +1,26 @@
+// Ctrl-C within a step.
+#pragma once
+
+#include "octavo/Program/Steps/Step.h"
+
+#include <atomic>
+
+namespace octavo::program {
+
+/// Whether a run is to end, asked by all threads of a step.
+class Interruption {
+public:
+  explicit Interruption(const Frame& frame) : host(*frame.host) {}
+  bool isAsked() {
+    if (!wasAsked() && host.isInterrupted && host.isInterrupted())
+      found.store(true, std::memory_order_relaxed);
+    return wasAsked();
+  }
+  bool wasAsked() const { return found.load(std::memory_order_relaxed); }
+
+private:
+  const RunContext& host;
+  std::atomic<bool> found = false;
+};
+
+} // namespace octavo::program

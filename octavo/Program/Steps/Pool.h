@@ -1,0 +1,45 @@
+// Things that are used by one at a time, and again by whoever comes next.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+
+namespace octavo::program {
+
+/// Keeps what nobody uses, without a lock: up to as many things as there are ever threads that come
+/// at once, about; what is more goes.
+template <typename T> class Pool {
+public:
+  Pool() = default;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  ~Pool() {
+    for (std::atomic<T*>& place : places)
+      delete place.load();
+  }
+
+  /// Null where there is none.
+  std::unique_ptr<T> take() {
+    for (std::atomic<T*>& place : places)
+      if (place.load(std::memory_order_relaxed) != nullptr)
+        if (T* found = place.exchange(nullptr, std::memory_order_acquire))
+          return std::unique_ptr<T>(found);
+    return nullptr;
+  }
+  void giveBack(std::unique_ptr<T> thing) {
+    for (std::atomic<T*>& place : places) {
+      T* none = nullptr;
+      if (place.compare_exchange_strong(none, thing.get(), std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+        static_cast<void>(thing.release());
+        return;
+      }
+    }
+  }
+
+private:
+  std::array<std::atomic<T*>, 64> places{};
+};
+
+} // namespace octavo::program

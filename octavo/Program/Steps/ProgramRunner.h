@@ -1,0 +1,67 @@
+// Runs of a compiled program, any number of them at once.
+#pragma once
+
+#include "octavo/Program/Steps/Program.h"
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace octavo::program {
+
+class ProgramRunner {
+public:
+  explicit ProgramRunner(Program program) : whole(std::move(program)) {}
+
+  const Program& program() const { return whole; }
+  /// Gives the program away: there are no runs afterwards.
+  Program release() { return std::move(whole); }
+
+  /// Those of Executable.
+  tl::expected<std::vector<Value>, std::string> run(std::vector<Value> arguments,
+                                                    const RunContext& host, ResultMemory memory);
+  Outcome runInto(std::span<Value> arguments, const RunContext& host, ResultMemory memory);
+  /// How many items the arguments are, 1 where the program leaves nothing open.
+  std::int64_t itemsOf(std::span<const Value> arguments) const;
+  bool takesUnread(std::size_t argument) const;
+  Outcome bind(std::size_t argument, const Value& value) const;
+
+private:
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+  using Memory = std::unique_ptr<std::byte[], Free>;
+  struct Workspace {
+    explicit Workspace(const Program& program)
+        : frame(program.slots.size(), static_cast<std::size_t>(program.valueCount),
+                static_cast<std::size_t>(program.rightCount),
+                static_cast<std::size_t>(program.packedCount)),
+          results(program.results.size()) {}
+    Memory arena;
+    std::size_t bytes = 0; ///< of it
+    Frame frame;
+    std::vector<std::byte*> results; ///< where they lie
+  };
+
+  static Memory allocate(std::size_t bytes);
+  tl::expected<std::unique_ptr<Workspace>, std::string> workspace(std::int64_t items);
+  /// Whether a run is right where the memory of a result is an argument's.
+  bool canOverwrite(std::size_t argument, std::size_t result) const;
+  Outcome takeArguments(Frame& frame, std::span<Value> arguments, const RunContext& host,
+                        ResultMemory memory) const;
+  template <typename IsGiven> void beginInPlace(Frame& frame, const IsGiven& isGiven) const;
+  std::vector<Tensor> ownResults(Frame& frame, std::span<Value> arguments) const;
+  void placeIn(Workspace& work, std::span<const Value> arguments, ResultMemory memory) const;
+  void placeDonated(Workspace& work, std::span<Value> arguments) const;
+  Outcome execute(Workspace& work, std::span<Value> arguments) const;
+  void end(std::unique_ptr<Workspace> work);
+
+  Program whole;
+  Pool<Workspace> idle; ///< of runs that have ended, for the next ones
+};
+
+} // namespace octavo::program

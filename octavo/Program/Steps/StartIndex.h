@@ -1,0 +1,27 @@
+// Starts of slices and updates that the program computes.
+#pragma once
+
+#include "octavo/Program/Steps/Step.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace octavo::program {
+
+/// An integer in a slot, or several one behind the other, each from 0 to what is the last start.
+struct StartIndex {
+  Slot slot;
+  int bytes = 4;
+  bool isUnsigned = false;
+
+  std::int64_t of(const Frame& frame, std::int64_t last, std::int64_t number = 0) const {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, frame.at(slot) + number * bytes, static_cast<std::size_t>(bytes));
+    const int unused = 64 - 8 * bytes;
+    return isUnsigned ? static_cast<std::int64_t>(std::min(bits, static_cast<std::uint64_t>(last)))
+                      : std::clamp<std::int64_t>(
+                            static_cast<std::int64_t>(bits << unused) >> unused, 0, last);
+  }
+};
+
+} // namespace octavo::program

@@ -1,0 +1,14 @@
+// An error in words alone.
+#pragma once
+
+#include "llvm/Support/Error.h"
+
+#include <string>
+
+namespace octavo::session {
+
+inline llvm::Error failure(const std::string& message) {
+  return llvm::createStringError(llvm::Twine(message));
+}
+
+} // namespace octavo::session
