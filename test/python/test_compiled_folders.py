@@ -208,7 +208,7 @@ def test_the_version_is_made_of_the_fields(tmp_path, folder):
         (tmp_path / name).write_text(text)
         return found != version
 
-    assert not changed("octavo/Program/Steps/StepFields.cpp", "// What each step consists of", "// Whatever a step has")
+    assert not changed("octavo/Program/Steps/StepFields.cpp", "// ", "// not code: ")
     assert not changed("octavo/Program/Steps/Products/ScaledFields.cpp", "  fields.number(rows);\n", "  fields.number( rows );\n\n")
     for name, old, new in [
             ("octavo/Program/Steps/Products/ScaledFields.cpp", "  fields.number(rows);", "  fields.number(rows);\n  fields.number(rows);"),

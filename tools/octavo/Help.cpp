@@ -17,7 +17,7 @@ namespace octavo::tools {
 
 namespace {
 
-constexpr std::size_t kColumns = 100;
+constexpr std::size_t kHelpColumns = 100;
 
 /// The options of which a command needs one, by the command's typed name: memory of a command that
 /// is gone may be another's.
@@ -30,11 +30,11 @@ std::map<std::string, std::vector<std::vector<const CLI::Option*>>>& alternative
 std::string wrapped(const std::string& line, std::size_t indent) {
   std::string text;
   std::string_view rest = line;
-  while (rest.size() > kColumns) {
-    std::size_t at = rest.rfind(' ', kColumns);
+  while (rest.size() > kHelpColumns) {
+    std::size_t at = rest.rfind(' ', kHelpColumns);
     // No word ends between the indentation and the last column: the word stays whole.
     if (at == rest.npos || at <= indent)
-      at = rest.find(' ', kColumns);
+      at = rest.find(' ', kHelpColumns);
     if (at == rest.npos)
       break;
     text += rest.substr(0, at);

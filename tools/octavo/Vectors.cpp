@@ -51,7 +51,9 @@ std::string bitsText(float value) {
 }
 
 /// The fewest decimal digits that give the same f64. The sign of NaN is left out.
-std::string valueText(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
+std::string decodedText(double value) {
+  return std::isnan(value) ? "nan" : fmt::format("{}", value);
+}
 
 std::string asCsv(const Rows& rows) {
   std::string text;
@@ -75,7 +77,7 @@ std::string asJson(const Rows& rows) {
 Rows everyCode(const ElementFormat& format) {
   Rows rows = {{"code", "value"}};
   for (std::uint64_t code = 0; code < std::uint64_t{1} << format.width(); ++code)
-    rows.push_back({codeText(format, code), valueText(numerics::decode(format, code))});
+    rows.push_back({codeText(format, code), decodedText(numerics::decode(format, code))});
   return rows;
 }
 
@@ -129,7 +131,7 @@ Rows roundings(const ElementFormat& format, const numerics::Conversion& conversi
     for (std::uint32_t random : std::span(kRandom).first(isStochastic ? 5 : 1)) {
       numerics::Conversion one = conversion;
       one.randomBits = random;
-      rows.push_back({bitsText(input), valueText(input),
+      rows.push_back({bitsText(input), decodedText(input),
                       codeText(format, numerics::convert(format, input, one))});
       if (isStochastic)
         rows.back().insert(rows.back().begin() + 2, fmt::format("0x{:08X}", random));
