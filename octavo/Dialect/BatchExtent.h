@@ -1,5 +1,6 @@
-// A number that a program computes from the number of its items and takes for more than a shape. It
-// stands behind a barrier, so that nothing is folded by what it is for one number of items.
+// A number that a program computes from the batch size and uses for more than a shape. It is put
+// behind an optimization barrier: the program is compiled for sample batch sizes, and the barrier
+// keeps passes from folding the value of one sample.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
@@ -8,13 +9,15 @@
 
 namespace octavo {
 
+/// Unit attribute of such a barrier.
 inline constexpr llvm::StringLiteral kItemNumber = "item_number";
 
+/// Whether `op` is a barrier with that attribute. `op` may be null.
 inline bool isItemNumber(mlir::Operation* op) {
   return llvm::isa_and_present<stablehlo::OptimizationBarrierOp>(op) && op->hasAttr(kItemNumber);
 }
 
-/// Has the use take the number from behind a barrier.
+/// Inserts such a barrier before the owner of `use` and makes `use` read the barrier's result.
 inline void keepItemNumber(mlir::OpOperand& use) {
   mlir::OpBuilder builder(use.getOwner());
   auto barrier = stablehlo::OptimizationBarrierOp::create(

@@ -1,11 +1,12 @@
-// Functions that stay functions when a program is compiled: their arguments are other values in
-// each call, as weights are not.
+// Marks functions that the compiler does not inline. Each call gives their arguments other values,
+// so they are not weights.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace octavo {
 
+/// Unit attribute of such a function.
 inline constexpr llvm::StringLiteral kCalledFunction = "called_function";
 
 inline void markCalled(mlir::func::FuncOp function) {

@@ -1,4 +1,4 @@
-// The JSON text in which a custom call may have its configuration.
+// Parses the configuration of a custom call that is JSON text.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -8,8 +8,8 @@
 
 namespace octavo {
 
-/// The value of the text; nothing for a text that is not JSON, or nests deeper than any
-/// configuration: LLVM reads it by recursion.
+/// The value of `text`. nullopt: the text is not JSON, or has more than 64 open brackets at one
+/// place. LLVM's parser recurses over brackets, so a deeper text could exhaust the stack.
 inline std::optional<llvm::json::Value> configurationJson(llvm::StringRef text) {
   constexpr unsigned kDeepest = 64;
   unsigned depth = 0;

@@ -1,4 +1,4 @@
-// What MLIR reports, as text for an error.
+// MLIR's diagnostics and locations as text for error messages.
 #pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -11,8 +11,8 @@
 
 namespace octavo {
 
-/// What the source calls an operation, as JAX writes it: the outermost name; empty where there is
-/// none.
+/// The name that the source gives an operation: the outermost NameLoc, as JAX writes it. Empty if
+/// the location has none.
 inline std::string sourceName(mlir::Location location) {
   std::string text;
   location->walk([&](mlir::Location part) {
@@ -25,7 +25,8 @@ inline std::string sourceName(mlir::Location location) {
   return text;
 }
 
-/// FILE:LINE:COLUMN; where a location has none, its sourceName, or what else it says.
+/// FILE:LINE:COLUMN of the first FileLineColLoc. If the location has none: its sourceName, else
+/// MLIR's own text of the location.
 inline std::string locationText(mlir::Location location) {
   std::string text;
   location->walk([&](mlir::Location part) {
@@ -44,7 +45,8 @@ inline std::string locationText(mlir::Location location) {
   return text;
 }
 
-/// What the context reports while this stands, as text.
+/// Collects the errors that the context reports during the lifetime of this object. Other
+/// diagnostics are dropped.
 class Diagnostics {
 public:
   explicit Diagnostics(mlir::MLIRContext& context)
@@ -55,13 +57,15 @@ public:
             text += '\n';
           llvm::raw_string_ostream out(text);
           const auto place = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation());
-          // Line 0 stands for the file as a whole, which every message begins with.
+          // Line 0 stands for the whole file. The caller names the file at the beginning of the
+          // message.
           if (!llvm::isa<mlir::UnknownLoc>(diagnostic.getLocation()) &&
               !(place && place.getLine() == 0))
             out << locationText(diagnostic.getLocation()) << ": ";
           out << diagnostic;
           return mlir::success();
         }) {}
+  /// One error a line, each with its location if that is known. Empty: no error.
   const std::string& found() const { return text; }
 
 private:

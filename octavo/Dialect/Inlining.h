@@ -1,12 +1,11 @@
-// What the inliner asks of a dialect.
+// The inliner interface of dialects whose operations may be inlined anywhere.
 #pragma once
 
 #include "mlir/Transforms/InliningUtils.h"
 
 namespace octavo {
 
-/// Functions with operations of the dialect may be inlined anywhere: none of the operations depends
-/// on where it stands.
+/// Permits every inlining: no operation of these dialects depends on the region that contains it.
 struct InlineEverything : mlir::DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
 

@@ -1,4 +1,5 @@
-// Errors of octavo/Program, which is free of LLVM, as llvm::Error and llvm::Expected.
+// Converts the errors of octavo/Program, which does not use LLVM, to llvm::Error and
+// llvm::Expected, and back. Only the message is kept.
 #pragma once
 
 #include "llvm/Support/Error.h"

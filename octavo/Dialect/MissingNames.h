@@ -1,5 +1,5 @@
-// Operations, attributes and types that a program uses and octavo does not have: named in octavo's
-// own words, all of them at once, in either of MLIR's spellings.
+// Errors for operations, attributes and types that a program uses and octavo does not have. One
+// error names all of them, in both of MLIR's spellings (custom and generic).
 #pragma once
 
 #include "mlir/IR/OpImplementation.h"
@@ -10,25 +10,27 @@
 
 namespace octavo {
 
-/// What a dialect's getParseOperationHook gives: MLIR calls it for names without a custom form.
-/// Fails at the name; a note counts the operations of the whole text that octavo does not have.
+/// The result of a dialect's getParseOperationHook, which MLIR calls for names without a custom
+/// form. Reports an error at the name and fails. For an operation that octavo does not have, a note
+/// counts all such operations of the text.
 mlir::ParseResult refuseCustomForm(mlir::OpAsmParser& parser, mlir::OperationState& state);
 
-/// Fails where operations of the program are not registered: an error at the first, with a note
-/// that counts each. The context has to let them be parsed: a dialect by allowUnknownOperations,
-/// the context by allowUnregisteredDialects.
+/// Fails if an operation of `program` is not registered: an error at the first one, and a note that
+/// counts each name. Such operations can only be parsed if the dialect has allowUnknownOperations
+/// or the context allowUnregisteredDialects.
 llvm::LogicalResult verifyHasOperations(mlir::Operation* program);
 
-/// Whether a program's text names operations, attributes or types that octavo does not have.
+/// Whether the text names operations, attributes or types that octavo does not have. Loads the
+/// dialects that are named.
 bool hasMissingNames(llvm::StringRef text, mlir::MLIRContext* context);
 
-/// Whether an operation, attribute or type that octavo does not have is named at that place of a
-/// program's text.
+/// Whether a name that octavo does not have begins at `line` and `column` of the text. Both count
+/// from 1.
 bool standsAtMissingName(llvm::StringRef text, unsigned line, unsigned column,
                          mlir::MLIRContext* context);
 
-/// The error at the location of such a name, with a note that counts all of them in the text: all
-/// operations, or all attributes and types of the dialect.
+/// Reports an error at `at`, where such a name begins. A note counts the missing names of the text:
+/// all operations, or all attributes and types of the same dialect.
 void emitMissingNames(mlir::FileLineColLoc at, llvm::StringRef text);
 
 } // namespace octavo

@@ -1,6 +1,5 @@
-// Reading MLIR text of this and of newer MLIR, with errors in octavo's own words: operations that
-// octavo does not have, of any dialect and in either spelling, and nesting that would exhaust the
-// stack of MLIR's parser.
+// Reads programs from MLIR text, also text that a newer MLIR printed. Reports errors in octavo's
+// words for missing operations and for nesting that would exhaust the stack of MLIR's parser.
 #pragma once
 
 #include "octavo/Dialect/UnreadFunctions.h"
@@ -16,27 +15,28 @@
 
 namespace octavo {
 
-/// How deep regions, types and attributes may nest in a program, and how many operators an affine
-/// expression may have.
+/// The deepest nesting of each kind of bracket, and the most operators in one affine expression.
 inline constexpr unsigned kMaxNesting = 2500;
 
-/// Fails, with an error at the place, where a program's text nests deeper than that
-/// (TextNesting.h).
+/// Fails, with an error at the place, if the text exceeds kMaxNesting (TextNesting.h).
 llvm::LogicalResult checkNesting(const llvm::MemoryBuffer& text, mlir::MLIRContext* context);
 
-/// The same text as MLIR's parser of this version takes it: constants of booleans in hexadecimal
-/// have eight to a byte, where newer versions (JAX 0.10) print a byte for each. Places in it stay.
+/// The text with constants of booleans in the form that this MLIR's parser accepts: hexadecimal
+/// with eight booleans to a byte. Newer versions (JAX 0.10) print one byte for each boolean. Lines
+/// and columns stay the same; returns the buffer itself if nothing changes.
 std::unique_ptr<llvm::MemoryBuffer> withPackedBooleans(std::unique_ptr<llvm::MemoryBuffer> text);
 
-/// Does `work` on a thread whose stack holds what recurses over a program of kMaxNesting.
+/// Runs `work` on a thread with a stack of 256 MB, enough to recurse over a program nested
+/// kMaxNesting deep. Waits for the thread.
 void withDeepStack(const std::function<void()>& work);
 
-/// Reads and verifies a program; null after errors. They go to the context's handlers, and MLIR's
-/// about unknown operations are replaced by one that names all that octavo does not have. The
-/// context must allow unregistered dialects.
+/// Reads and verifies a program; null after errors, which go to the context's handlers. MLIR's
+/// errors about unknown operations are replaced by one error that names all operations that octavo
+/// does not have. The context must allow unregistered dialects.
 mlir::OwningOpRef<mlir::ModuleOp> readProgramText(llvm::SourceMgr& sources,
                                                   mlir::MLIRContext* context);
-/// The same; functions that break a rule are all named, or left out.
+/// The same. `unread` decides whether invalid functions are an error, which names all of them, or
+/// are removed.
 mlir::OwningOpRef<mlir::ModuleOp>
 readProgramText(llvm::SourceMgr& sources, mlir::MLIRContext* context, UnreadFunctions& unread);
 

@@ -1,4 +1,4 @@
-// All dialects of the project in one call.
+// Registers and loads the dialects that programs use.
 #pragma once
 
 #include "mlir/IR/DialectRegistry.h"
@@ -6,12 +6,13 @@
 
 namespace octavo {
 
-/// Registers builtin's companions that programs use (func, quant, and arith, cf, math, scf, shape
-/// and tensor, of which exporters leave some), StableHLO, CHLO, check and octavo.
+/// Registers func and quant, StableHLO, CHLO, check, interpreter, octavo and Shardy, the attributes
+/// of MHLO, and those dialects of MLIR that exporters leave in programs: arith, cf, math, scf,
+/// shape, tensor.
 void registerDialects(mlir::DialectRegistry& registry);
 
-/// Loads what almost every program and command needs. The others, which take longer to load than a
-/// small program to run, are loaded where a program names them.
+/// Loads the dialects that almost every program needs. The others are loaded when a program names
+/// them, because loading them takes longer than running a small program.
 void loadDialects(mlir::MLIRContext& context);
 
 } // namespace octavo

@@ -1,5 +1,5 @@
-// What MLIR's parser would go too deep into: nesting that exhausts its stack, measured on the text
-// alone. The text is cut into tokens as MLIR's lexer cuts it.
+// Finds nesting that would exhaust the stack of MLIR's parser, from the text alone. The text is cut
+// into tokens as MLIR's lexer does it.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -11,21 +11,28 @@
 namespace octavo {
 
 struct NestingLimits {
-  unsigned levels;            ///< of brackets, operators in one expression, aliases in one another
-  bool areKindsApart = false; ///< the levels are those of each kind of bracket
+  unsigned levels; ///< most open brackets, operators in one expression, and brackets with aliases
+                   ///< expanded
+  bool areKindsApart = false; ///< count each kind of bracket separately
 };
 
 struct TooDeep {
-  std::size_t at;   ///< place in the text
+  std::size_t at;   ///< offset into the text, in bytes
   std::string what; ///< "nests deeper than 1000 levels of '['"
 };
 
-/// The first place where a text in MLIR's syntax nests deeper than the limits: in brackets, in the
-/// operators of an affine expression, in aliases of attributes and types that stand for one
-/// another, or where a comment hides which of two readings is MLIR's. Nothing where there is none.
+/// The first place where a text in MLIR's syntax exceeds the limits, nullopt if there is none. It
+/// is one of:
+/// - a bracket that is too deep;
+/// - an operator of an affine expression that has too many;
+/// - an alias of an attribute or type that is too deep or too large when the aliases in it are
+///   expanded;
+/// - a comment with brackets or quotes inside an attribute or type of a dialect, which MLIR reads
+///   in two ways.
 std::optional<TooDeep> tooDeepIn(llvm::StringRef text, const NestingLimits& limits);
 
-/// The end of a string that opens at `at`: MLIR's strings do not go over the ends of lines.
+/// The offset of the quote that closes the string opened at `at`. Without a closing quote: the end
+/// of the line (MLIR's strings do not span lines) or of the text.
 std::size_t endOfString(llvm::StringRef text, std::size_t at);
 
 } // namespace octavo

@@ -1,4 +1,4 @@
-// The text of an operation of MLIR.
+// Makes program::OperationText from an MLIR operation.
 #pragma once
 
 #include "octavo/Dialect/Diagnostics.h"
@@ -9,7 +9,7 @@
 
 namespace octavo::program {
 
-/// Of an operation of a function.
+/// `op` must be inside a function. `input` is set for octavo.quantize only.
 inline OperationText textOf(mlir::Operation* op) {
   auto quantize = llvm::dyn_cast<ir::QuantizeOp>(op);
   return {.name = op->getName().getStringRef().str(),

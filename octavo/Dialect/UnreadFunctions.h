@@ -1,4 +1,5 @@
-// The functions of a program that cannot be read: named, all at once, or left out on request.
+// Collects the functions of a program that cannot be read, then reports all of them or removes
+// them.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -13,32 +14,36 @@ namespace octavo {
 
 struct UnreadFunction {
   std::string name;
-  std::string why; ///< the first error, with its place
+  /// The first error with its location, or which removed function this one refers to.
+  std::string why;
 };
 
 class UnreadFunctions {
 public:
+  /// What to do with functions that cannot be read: report them as an error, or remove them.
   enum class Policy : bool { Refuse, LeaveOut };
   explicit UnreadFunctions(Policy policy) : policy(policy) {}
 
   bool refuses() const { return policy == Policy::Refuse; }
 
-  /// Does `work` on each function of a program for which none has failed so far; where it fails the
-  /// function must still be there. Errors are kept until `settle`, or dropped if `isReported`.
+  /// Calls `work` on each function for which no earlier work has failed. A failing `work` must
+  /// leave the function in the program. Its errors are kept for `settle`. `isReported`: `settle`
+  /// does not report the errors again if the policy is Refuse.
   void onEach(mlir::ModuleOp program,
               llvm::function_ref<mlir::LogicalResult(mlir::Operation* function)> work,
               bool isReported = false);
 
-  /// After work failed on none: success. Else, under LeaveOut, removes those functions and whatever
-  /// refers to them, and fails if nothing is left; under Refuse, reports all of them and fails.
+  /// Succeeds if no work has failed. LeaveOut: removes the functions that failed and every function
+  /// that refers to them; fails if no function is left. Refuse: reports all of them and fails.
   mlir::LogicalResult settle(mlir::ModuleOp program);
 
-  /// Verifies a program that may have operations which are not registered; likewise. What is wrong
-  /// with the program as a whole is an error in any case.
+  /// Verifies a program that may have unregistered operations, and treats invalid functions as
+  /// `settle` does. An error of the module as a whole is reported under either policy.
   mlir::LogicalResult verify(mlir::ModuleOp program);
 
+  /// The functions removed so far.
   const std::vector<UnreadFunction>& leftOut() const { return removed; }
-  /// Functions that the program had.
+  /// The largest number of functions that the program had at any onEach.
   std::size_t total() const { return functions; }
 
 private:
@@ -54,7 +59,8 @@ private:
 
   Policy policy;
   std::vector<Found> found;
-  std::vector<std::string> reported; ///< texts of errors
+  std::vector<std::string> reported; ///< texts of errors that `verify` has emitted, so that
+                                     ///< `refuse` does not repeat them
   std::vector<UnreadFunction> removed;
   std::size_t functions = 0;
 };

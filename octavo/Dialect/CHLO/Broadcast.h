@@ -1,7 +1,7 @@
-// How the operands of chlo.broadcast_* come to one shape: without broadcast_dimensions as NumPy's,
-// aligned at the last axis; with it, axis i of the operand of smaller rank (lhs, if both have one)
-// is axis broadcast_dimensions[i] of the other. Then axes of extent 1 are stretched, on either
-// side.
+// How chlo.broadcast_* brings two operands to one shape. Without broadcast_dimensions the axes are
+// aligned at the last one, as in NumPy. With it, axis i of the operand of smaller rank (lhs if the
+// ranks are equal) is axis broadcast_dimensions[i] of the other operand. Then axes of extent 1 are
+// stretched, on either side.
 #pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -18,29 +18,32 @@ using Axes = std::vector<std::int64_t>;
 using Shape = std::vector<std::int64_t>;
 
 struct Broadcast {
-  Axes lhsAxes, rhsAxes; ///< the axis of the result that each axis of an operand is
-  Shape shape;           ///< of the result; ShapedType::kDynamic where it is not known
+  Axes lhsAxes, rhsAxes; ///< for each axis of the operand, the axis of the result
+  Shape shape;           ///< of the result; ShapedType::kDynamic for an unknown extent
 };
 
-/// Extents may be ShapedType::kDynamic. The error says what does not fit.
+/// The broadcast of two shapes. Extents may be ShapedType::kDynamic. Fails if the shapes or
+/// `dimensions` do not fit; the error says why.
 llvm::Expected<Broadcast> broadcastOf(llvm::ArrayRef<std::int64_t> lhs,
                                       llvm::ArrayRef<std::int64_t> rhs,
                                       std::optional<llvm::ArrayRef<std::int64_t>> dimensions);
 
-/// The shape to which NumPy broadcasts operands of these shapes.
+/// The shape to which NumPy broadcasts operands of these shapes. Fails if they do not fit.
 llvm::Expected<Shape> broadcastShape(llvm::ArrayRef<llvm::ArrayRef<std::int64_t>> operands);
 
-/// The axis of the result that each axis of an operand is where both end with the same one.
+/// For each axis of an operand, the axis of the result if both are aligned at the last axis.
 Axes alignedAxes(std::size_t rank, std::size_t resultRank);
 
-/// The attribute broadcast_dimensions of an operation; nothing where it has none.
+/// The attribute broadcast_dimensions of `op`; nullopt if it has none.
 std::optional<llvm::ArrayRef<std::int64_t>> broadcastDimensions(mlir::Operation* op);
 
-/// Holds the shape of the result of `op` against `shape`.
+/// Verifies that the result of `op` can have the shape `shape`.
 llvm::LogicalResult verifyBroadcastResult(mlir::Operation* op, const Shape& shape);
 
+/// Verifies the operands, broadcast_dimensions and result of a chlo.broadcast_* operation.
 llvm::LogicalResult verifyBroadcast(mlir::Operation* op);
 
+/// The trait of chlo.broadcast_*: verifies with verifyBroadcast.
 template <typename Concrete>
 class Broadcasts : public mlir::OpTrait::TraitBase<Concrete, Broadcasts> {
 public:

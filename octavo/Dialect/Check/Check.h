@@ -1,4 +1,4 @@
-// The check dialect: check.expect_eq and its kin.
+// The check dialect: operations that fail unless their operands are equal or close.
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"

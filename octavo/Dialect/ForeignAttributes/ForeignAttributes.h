@@ -1,7 +1,7 @@
-// Attributes that JAX leaves in its programs for other readers: MHLO's (`#mhlo....`). They are kept
-// and written again exactly as they were, and mean nothing here. Attributes of MLIR's own kinds
-// under such names (`mhlo.num_partitions = 1`, `jax.result_info`) need no dialect. Operations of
-// the dialect are refused by name.
+// Attributes of MHLO (`#mhlo....`), which JAX leaves in its programs. They are kept, written
+// exactly as they were read, and have no effect. Attributes of MLIR's own kinds under such names
+// (`mhlo.num_partitions = 1`, `jax.result_info`) need no dialect. Operations of MHLO are refused by
+// name.
 #pragma once
 
 #include "mlir/IR/DialectRegistry.h"

@@ -1,5 +1,4 @@
-// Pieces of the dialect's text that assembly formats in Octavo.td call by name: parse* and print*
-// of each `custom<...>`.
+// The parse* and print* functions of each `custom<...>` in the assembly formats of Octavo.td.
 #pragma once
 
 #include "octavo/Dialect/Octavo/Octavo.h"
@@ -17,8 +16,8 @@ void printQuantization(mlir::OpAsmPrinter& printer, mlir::Operation* op,
 mlir::ParseResult parseConversion(mlir::OpAsmParser& parser, ConversionAttr& attribute);
 void printConversion(mlir::OpAsmPrinter& printer, mlir::Operation* op, ConversionAttr attribute);
 
-/// `batching_dims = [0] x [0], contracting_dims = [2] x [1], accumulation = f32`: the first and the
-/// last need not be there.
+/// `batching_dims = [0] x [0], contracting_dims = [2] x [1], accumulation = f32`. The first and the
+/// last are optional.
 mlir::ParseResult parseScaledDot(mlir::OpAsmParser& parser,
                                  stablehlo::DotDimensionNumbersAttr& dimensions,
                                  mlir::TypeAttr& accumulation);

@@ -22,7 +22,7 @@ namespace octavo::ir {
 
 class ScaledType;
 
-/// numerics::QuantizeOptions as a parameter of an attribute.
+/// numerics::QuantizeOptions as a parameter of #octavo.quantization.
 struct QuantizationSettings {
   numerics::QuantizeOptions options;
 
@@ -43,7 +43,7 @@ llvm::hash_code hash_value(const QuantizationSettings& settings);
 
 namespace octavo::ir {
 
-/// Whether an operation is a product that octavo.fused_dot takes: (U3).
+/// Whether octavo.fused_dot takes this operation as its product: rule U3 of fused_dot.
 bool isNarrowProduct(mlir::Operation* op);
 
 } // namespace octavo::ir

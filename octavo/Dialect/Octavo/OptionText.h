@@ -1,4 +1,4 @@
-// The text of #octavo.quantization and #octavo.conversion: lists of `key = value`.
+// Reads and writes #octavo.quantization and #octavo.conversion: lists of `key = value`.
 #pragma once
 
 #include "octavo/Numerics/Conversion.h"
@@ -14,16 +14,16 @@
 
 namespace octavo::ir {
 
-/// A key of a structure of options: how its value is read, written and compared.
+/// A key of the structure `Options`: how its value is read, written and compared.
 template <typename Options> struct Key {
   llvm::StringRef name;
-  /// Reports what is wrong with a value, at the value.
+  /// Reads the value into Options. Reports an error at the value if it is invalid.
   mlir::ParseResult (*parse)(mlir::AsmParser&, llvm::StringRef key, Options&);
   void (*print)(llvm::raw_ostream&, const Options&);
   bool (*equal)(const Options&, const Options&);
 };
 
-/// The key of the member that `At{}(options)` is, written as `Text` has it.
+/// The key `name` for the member `At{}(options)`. `Text` reads and writes the member's type.
 template <typename Options, typename At, typename Text>
 constexpr Key<Options> key(llvm::StringRef name, At, Text) {
   return {name,
@@ -34,10 +34,10 @@ constexpr Key<Options> key(llvm::StringRef name, At, Text) {
           [](const Options& a, const Options& b) { return At{}(a) == At{}(b); }};
 }
 
-/// A word that may have hyphens: `ties-to-even`.
+/// Reads a word that may have hyphens: `ties-to-even`.
 mlir::ParseResult parseHyphenated(mlir::AsmParser& parser, llvm::SmallString<32>& word);
 
-/// One of the first `count` values of an enumeration, by the name that `name` gives it.
+/// The text of an enumeration: `name` gives the text of each of its first `count` values.
 template <auto name, int count> struct ChoiceText {
   template <typename Enum>
   static mlir::ParseResult parse(mlir::AsmParser& parser, llvm::StringRef key, Enum& value) {
@@ -66,7 +66,8 @@ using RoundingText =
     ChoiceText<numerics::roundingName, static_cast<int>(numerics::Rounding::Stochastic) + 1>;
 using OverflowText = ChoiceText<numerics::overflowName, 2>;
 
-/// One `key = value`; `seen` has a bit for each key that was there before.
+/// Reads one `key = value`. `seen` has a bit for each key that was read; a key that is set already
+/// is an error.
 template <typename Options>
 mlir::ParseResult parseKey(mlir::AsmParser& parser, std::span<const Key<Options>> keys,
                            Options& options, unsigned& seen) {
@@ -89,7 +90,7 @@ mlir::ParseResult parseKey(mlir::AsmParser& parser, std::span<const Key<Options>
   return key->parse(parser, name, options);
 }
 
-/// `<key = value, ...>`.
+/// Reads `<key = value, ...>`.
 template <typename Options>
 mlir::ParseResult parseBody(mlir::AsmParser& parser, std::span<const Key<Options>> keys,
                             Options& options, unsigned& seen) {
@@ -97,7 +98,7 @@ mlir::ParseResult parseBody(mlir::AsmParser& parser, std::span<const Key<Options
                                         [&] { return parseKey(parser, keys, options, seen); });
 }
 
-/// `, key = value` as often as there is a comma.
+/// Reads `, key = value` until there is no comma.
 template <typename Options>
 mlir::ParseResult parseTail(mlir::AsmParser& parser, std::span<const Key<Options>> keys,
                             Options& options, unsigned& seen) {
@@ -107,7 +108,7 @@ mlir::ParseResult parseTail(mlir::AsmParser& parser, std::span<const Key<Options
   return mlir::success();
 }
 
-/// `key = value` for each key whose value is not that of `defaults`, or that `always` names.
+/// `key = value` for each key whose value differs from `defaults`, and for the key named `always`.
 template <typename Options>
 llvm::SmallVector<std::string> keysText(std::span<const Key<Options>> keys, const Options& options,
                                         const Options& defaults, llvm::StringRef always = {}) {

@@ -1,4 +1,4 @@
-// What a quantization of a program is given, as whoever wrote the program knows it.
+// Finds the tensor that a quantization reads, by the name that the author of the program knows.
 #pragma once
 
 #include "octavo/Dialect/Octavo/Octavo.h"
@@ -12,18 +12,22 @@
 
 namespace octavo::ir {
 
-/// The name of an argument: its attribute `octavo.name`, else what its location names, else argN.
+/// The name of an argument: its attribute `octavo.name`, else the name in its location, else
+/// "argN".
 std::string argumentName(mlir::func::FuncOp function, unsigned index);
 
+/// The index of an element, one number for each axis.
 using TensorPlace = llvm::SmallVector<std::int64_t>;
 
 struct QuantizedInput {
   std::string name;                 ///< `argument "x"`, `the result of net/tanh`
-  std::optional<TensorPlace> place; ///< there; none: not asked for, or not known
+  /// Index of the element in that tensor; nullopt if no place was given or it is unknown.
+  std::optional<TensorPlace> place;
 };
 
-/// Of an octavo.quantize, the value that nothing moves any more: patches of a convolution are of
-/// its input. `place` is one of the operand.
+/// The tensor from which the operand of `op` comes through operations that only move, convert or
+/// pad values. For example, patches of a convolution come from its input. `place` is an index into
+/// the operand; the result's place is where that element was.
 QuantizedInput quantizedInput(QuantizeOp op, std::optional<TensorPlace> place);
 
 } // namespace octavo::ir

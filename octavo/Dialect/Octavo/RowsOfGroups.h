@@ -1,4 +1,4 @@
-// octavo.rows_of_groups.
+// The operation octavo.rows_of_groups: selects from a dot over all groups the rows of each group.
 #pragma once
 
 #include "octavo/Dialect/Octavo/Octavo.h"

@@ -1,4 +1,4 @@
-// Lists of axes of a mesh, and of parts of them.
+// Lists of mesh axes and sub-axes.
 #pragma once
 
 #include "octavo/Dialect/Sdy/Sdy.h"
@@ -7,7 +7,8 @@
 
 namespace octavo::sdy {
 
-/// What a list names of an axis: from one stride up to another.
+/// An axis or a sub-axis. `from` and `to` are products of sizes, outermost first: the whole axis
+/// "a" of size n is [1, n), the sub-axis "a":(p)s is [p, p * s).
 struct AxisSpan {
   llvm::StringRef axis;
   std::int64_t from = 1, to = 1;
@@ -19,22 +20,24 @@ struct AxisSpan {
   bool operator==(const AxisSpan&) const = default;
 };
 
-/// The spans of a list, from the outermost on; those that follow one another on an axis are one.
-/// The list is one that `AxisChecker` has passed.
+/// The spans of a list of axes, outermost first. Adjacent spans of one axis are merged. The list
+/// must have passed `AxisChecker`.
 class AxisSpans {
 public:
   AxisSpans() = default;
   AxisSpans(llvm::ArrayRef<AxisRefAttr> axes, MeshAttr mesh);
 
-  /// Into how many parts the axes cut a dimension.
+  /// The number of parts into which the axes cut a dimension: the product of the sizes.
   std::int64_t parts() const;
+  /// Whether a span of this list overlaps a span of `others`.
   bool overlap(const AxisSpans& others) const;
+  /// Appends `others` as the innermost spans.
   void append(const AxisSpans& others);
-  /// Takes the others off the end; false, and nothing is taken, where they are not there.
+  /// Removes `others` from the inner end. If they are not there: returns false and changes nothing.
   bool take(const AxisSpans& others);
-  /// In the mesh's order.
+  /// The same spans in the order of the mesh's axes, merged.
   AxisSpans sorted(MeshAttr mesh) const;
-  /// `"a", "b":(1)2`
+  /// The list as Shardy writes it: `"a", "b":(1)2`.
   std::string spell(MeshAttr mesh) const;
 
   bool operator==(const AxisSpans&) const = default;
@@ -45,15 +48,18 @@ private:
   llvm::SmallVector<AxisSpan> spans;
 };
 
-/// Verifies lists of axes that together may have none twice: (S4), (S5) and (S6) of TensorSharding.
+/// Verifies lists of axes: (S4), (S5) and (S6) of TensorSharding. The lists given to one checker
+/// must not name an axis twice between them.
 class AxisChecker {
 public:
-  /// `what` has the lists: "the sharding of result 0".
+  /// `what` names the owner of the lists in errors: "the sharding of result 0".
   AxisChecker(mlir::Operation* op, std::string what, MeshAttr mesh)
       : op(op), what(std::move(what)), mesh(mesh) {}
 
+  /// (S4) and (S5). Fails with an error at the operation.
   llvm::LogicalResult check(llvm::ArrayRef<AxisRefAttr> axes);
-  /// Those that must be in the mesh's order; errors call them `kind`.
+  /// (S4), (S5) and (S6): the axes must also be in the mesh's order. `kind` names the axes in
+  /// errors.
   llvm::LogicalResult checkOrdered(llvm::ArrayRef<AxisRefAttr> axes, llvm::StringRef kind = "axes");
 
 private:

@@ -1,12 +1,13 @@
-// The text that computations of sdy share: `(%x) in_shardings=[...] (%arg: type) { ... } : (...) ->
-// ...`.
+// Reads and prints the text that computations of sdy share: `(%x) in_shardings=[...] (%arg: type) {
+// ... } : (...) -> ...`.
 #pragma once
 
 #include "octavo/Dialect/Sdy/Sdy.h"
 
 namespace octavo::sdy {
 
-/// Reads the operands of a computation and, after what is between them, its body and type.
+/// Reads a computation in two steps: its operands, then its body and type. The caller reads the
+/// text between the two.
 class ComputationParser {
 public:
   ComputationParser(mlir::OpAsmParser& parser, mlir::OperationState& state)
@@ -22,13 +23,14 @@ private:
   llvm::SmallVector<mlir::OpAsmParser::UnresolvedOperand> operands;
 };
 
-/// `(%arg: type) { ... } {attributes} : (...) -> ...`; the attributes that are named are left out.
+/// Prints `(%arg: type) { ... } {attributes} : (...) -> ...`, without the attributes that
+/// `attributes` names.
 void printBody(mlir::OpAsmPrinter& printer, mlir::Operation* op,
                llvm::ArrayRef<llvm::StringRef> attributes);
 
-/// What follows `in_shardings`: `=[<@mesh, [{"a"}, {}]>, ...]`.
+/// Reads the text after `in_shardings`: `=[<@mesh, [{"a"}, {}]>, ...]`.
 mlir::ParseResult parseShardings(mlir::OpAsmParser& parser, TensorShardingPerValueAttr& shardings);
-/// ` in_shardings=[...]`
+/// Prints ` NAME=[...]`, for example ` in_shardings=[...]`.
 void printShardings(mlir::OpAsmPrinter& printer, llvm::StringRef name,
                     TensorShardingPerValueAttr shardings);
 

@@ -1,4 +1,4 @@
-// Shardy's dialect.
+// Shardy's dialect, sdy: its attributes and operations.
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"

@@ -1,5 +1,4 @@
-// Pieces of StableHLO's text that assembly formats in the .td files call by name: parse* and print*
-// of each `custom<...>`.
+// The parse* and print* functions of each `custom<...>` in the assembly formats of the .td files.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Dialect.h"
@@ -8,7 +7,8 @@
 
 namespace octavo::stablehlo {
 
-/// One type for everything, or `(operands) -> result`. The last of `types` is the result's.
+/// One type for all operands and the result, or `(operands) -> result`. The last of `types` is the
+/// result's.
 mlir::ParseResult parseTypes(mlir::OpAsmParser& parser, llvm::ArrayRef<mlir::Type*> types);
 void printTypes(mlir::OpAsmPrinter& printer, llvm::ArrayRef<mlir::Type> types);
 
@@ -27,7 +27,7 @@ mlir::ParseResult parseSelectTypes(mlir::OpAsmParser& parser, mlir::Type& predic
 void printSelectTypes(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::Type predicate,
                       mlir::Type onTrue, mlir::Type onFalse, mlir::Type result);
 
-/// A list of types that operands and results share, or a function type.
+/// A list of types, which are those of both the operands and the results; or a function type.
 mlir::ParseResult parseTypesOrFunction(mlir::OpAsmParser& parser,
                                        llvm::SmallVectorImpl<mlir::Type>& operands,
                                        llvm::SmallVectorImpl<mlir::Type>& results);
@@ -67,7 +67,7 @@ void printDotAttributes(mlir::OpAsmPrinter& printer, mlir::Operation*,
                         DotDimensionNumbersAttr dimensions, mlir::ArrayAttr precision,
                         DotAlgorithmAttr algorithm);
 
-/// `GT`: a value of an enumeration by its name.
+/// `GT`: the name of an enumerator. Reports the valid names otherwise.
 template <typename EnumAttr>
 mlir::ParseResult parseEnumeration(mlir::OpAsmParser& parser, EnumAttr& attribute) {
   using Enum = decltype(attribute.getValue());
@@ -97,13 +97,13 @@ void printCallTarget(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::String
 mlir::ParseResult parsePrecisionConfig(mlir::OpAsmParser& parser, mlir::ArrayAttr& precision);
 void printPrecisionConfig(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::ArrayAttr precision);
 
-/// The type of complex numbers whose parts are the operands; or a function type.
+/// A complex type, whose parts have the operands' types; or a function type.
 mlir::ParseResult parseComplexTypes(mlir::OpAsmParser& parser, mlir::Type& lhs, mlir::Type& rhs,
                                     mlir::Type& result);
 void printComplexTypes(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::Type lhs,
                        mlir::Type rhs, mlir::Type result);
 
-/// One type that all tokens have; or a function type.
+/// One type for all tokens, or a function type.
 mlir::ParseResult parseTokenTypes(mlir::OpAsmParser& parser,
                                   llvm::ArrayRef<mlir::OpAsmParser::UnresolvedOperand> operands,
                                   llvm::SmallVectorImpl<mlir::Type>& types, mlir::Type& result);

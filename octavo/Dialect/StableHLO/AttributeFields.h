@@ -1,4 +1,4 @@
-// The text `<name = value, ...>` of attributes, read and written field by field.
+// Reads and prints the text `<name = value, ...>` of attributes, field by field.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Constraints.h"
@@ -47,8 +47,8 @@ mlir::ParseResult parseValue(mlir::AsmParser& parser, A& attribute) {
   return parser.parseAttribute(attribute);
 }
 
-/// Reads `entry, entry, ...` and the token that closes the list, which `optionalClosing` and
-/// `closing` parse. A comma may follow the last entry, as in StableHLO's own reader.
+/// Reads `entry, entry, ...` and the closing token, which `optionalClosing` and `closing` parse. A
+/// comma may follow the last entry, as in StableHLO's own parser.
 inline mlir::ParseResult
 parseListWithTrailingComma(mlir::AsmParser& parser,
                            llvm::function_ref<mlir::ParseResult()> optionalClosing,
@@ -63,7 +63,7 @@ parseListWithTrailingComma(mlir::AsmParser& parser,
   return mlir::success();
 }
 
-/// A named field of `<name = value, ...>`; fields come in any order.
+/// A named field. Fields come in any order.
 struct Field {
   template <typename T>
   Field(llvm::StringRef name, T& value)
@@ -75,8 +75,11 @@ struct Field {
   bool seen = false;
 };
 
+/// Whether all fields must be given.
 enum class Presence { Optional, Required };
 
+/// Reads `<name = value, ...>`. Reports unknown names, repeated names and, if Required, missing
+/// fields.
 inline mlir::ParseResult parseFields(mlir::AsmParser& parser, Presence presence,
                                      std::vector<Field> fields) {
   const llvm::SMLoc start = parser.getCurrentLocation();
@@ -107,7 +110,7 @@ inline mlir::ParseResult parseFields(mlir::AsmParser& parser, Presence presence,
   return mlir::success();
 }
 
-/// Writes `<name = value, ...>`.
+/// Prints `<name = value, ...>`: `<` when constructed, `>` when destroyed.
 class FieldPrinter {
 public:
   explicit FieldPrinter(mlir::AsmPrinter& printer) : printer(printer) { printer << '<'; }
@@ -124,7 +127,7 @@ public:
     separator = ", ";
     return *this;
   }
-  /// A field that is left out where it has its default: no indices, or 0.
+  /// Prints the field unless it has its default: no indices, or 0.
   FieldPrinter& optional(llvm::StringRef name, llvm::ArrayRef<std::int64_t> indices) {
     return indices.empty() ? *this : field(name, spell(indices));
   }

@@ -1,5 +1,5 @@
-// Collectives family: what the processes of a grid of replicas and partitions do together, and who
-// a process is in its grid.
+// Collectives family: operations in which the processes of a grid of replicas and partitions take
+// part together, and those that give a process its ids.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"

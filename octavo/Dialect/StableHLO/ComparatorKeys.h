@@ -1,4 +1,4 @@
-// What a comparator compares, where that is a number of each side or several.
+// Recognizes comparators of sort that compare keys of both sides.
 #pragma once
 
 #include "mlir/IR/Region.h"
@@ -9,18 +9,20 @@
 
 namespace octavo::stablehlo {
 
-/// One comparison of a comparator: of `left`, a function of the left elements, with the same
-/// function of the right ones. It is made of elementwise operations on scalars, constants and the
-/// comparator's arguments of even number.
+/// One comparison: `left`, a function of the left elements, with the same function of the right
+/// elements. `left` consists of elementwise operations, constants and the comparator's
+/// even-numbered arguments.
 struct ComparatorKey {
   mlir::Value left;
+  /// Compares by GT, not LT.
   bool isDescending;
+  /// Compares with TOTALORDER.
   bool isTotalOrder;
 };
 
-/// The comparisons, first to last, of a comparator that compares, by LT or GT, the same elementwise
-/// function of either side, or several such one after the other: or(lt(a, b), and(eq(a, b), ...)).
-/// Nothing for any other.
+/// The comparisons, most significant first. Each compares by LT or GT the same elementwise function
+/// of both sides; several are combined as or(lt(a, b), and(eq(a, b), ...)). nullopt for any other
+/// comparator.
 std::optional<std::vector<ComparatorKey>> comparatorKeys(mlir::Region& comparator);
 
 } // namespace octavo::stablehlo

@@ -1,5 +1,5 @@
-// How a constraint of the specification that does not hold is reported, and the traits of Base.td
-// that check one. Every error names the constraint's number in the operation's section.
+// Reports violated constraints of the specification, and has the traits of Base.td that verify one.
+// Every error names the number of the constraint in the operation's section of the specification.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Types.h"
@@ -14,26 +14,26 @@
 
 namespace octavo::stablehlo {
 
-/// Where types are inferred: nowhere where nobody asked for messages.
+/// The location for errors of type inference; nullopt if the caller wants no messages.
 using Location = std::optional<mlir::Location>;
 
-/// What types are inferred into.
+/// The output of type inference.
 using Types = llvm::SmallVectorImpl<mlir::Type>;
 
-/// The type of a value that is a tensor.
+/// The type of `value`, which must be a ranked tensor.
 inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());
 }
 
-/// Reports that `rule` of `Op` does not hold and fails; silent where there is no location.
+/// Reports that `Op` violates `rule`, and fails. Without a location it fails silently.
 template <typename Op, typename... Args>
 llvm::LogicalResult violates(Location location, llvm::StringRef rule, Args&&... args) {
   return mlir::emitOptionalError(location, "'", Op::getOperationName(), "' op (", rule, ") ",
                                  std::forward<Args>(args)...);
 }
 
-/// Where the constraints of one operation are checked, while its types are inferred or verified:
-/// reports like `violates`, for code that several operations share.
+/// Verifies constraints of one operation, in code that several operations share. Reports errors as
+/// `violates` does, during type inference or verification.
 class Checker {
 public:
   Checker(Location location, llvm::StringRef operation)
@@ -46,20 +46,20 @@ public:
                                    std::forward<Args>(args)...);
   }
 
-  /// Fails unless the indices are what the name says; `name` is that of the attribute.
+  /// Fail unless `indices` are unique, or ascend. `name` is the attribute's name in errors.
   llvm::LogicalResult unique(llvm::StringRef rule, llvm::StringRef name,
                              llvm::ArrayRef<std::int64_t> indices) const;
   llvm::LogicalResult sorted(llvm::StringRef rule, llvm::StringRef name,
                              llvm::ArrayRef<std::int64_t> indices) const;
-  /// In [0, bound), the axes of `whose`.
+  /// Fails unless all `indices` are in [0, bound), the axes of `whose`.
   llvm::LogicalResult inside(llvm::StringRef rule, llvm::StringRef name,
                              llvm::ArrayRef<std::int64_t> indices, std::int64_t bound,
                              llvm::StringRef whose) const;
-  /// As many as the axes of `whose`.
+  /// Fails unless there are `count` indices, one for each axis of `whose`.
   llvm::LogicalResult oneEach(llvm::StringRef rule, llvm::StringRef name,
                               llvm::ArrayRef<std::int64_t> indices, std::int64_t count,
                               llvm::StringRef whose) const;
-  /// All above zero.
+  /// Fails unless all `values` are positive.
   llvm::LogicalResult positive(llvm::StringRef rule, llvm::StringRef name,
                                llvm::ArrayRef<std::int64_t> values) const;
 
@@ -71,38 +71,41 @@ private:
 /// `[0, 1]`, for messages.
 std::string spell(llvm::ArrayRef<std::int64_t> values);
 
-/// The first value that occurs twice.
+/// A value that occurs twice; nullopt if there is none.
 std::optional<std::int64_t> firstRepeated(llvm::ArrayRef<std::int64_t> values);
 
-/// The first value that is not in [0, bound).
+/// The first value outside [0, bound); nullopt if there is none.
 std::optional<std::int64_t> firstOutside(llvm::ArrayRef<std::int64_t> values, std::int64_t bound);
 
 /// The same shape with another element type.
 mlir::RankedTensorType withElement(mlir::RankedTensorType type, mlir::Type element);
 
-/// The type of operands that must all have one: what they say of it together. Fails, silently,
-/// where they are not compatible; the trait SameType says what is wrong.
+/// Infers the type of operands that must have one type: the most specific extents of all of them.
+/// Fails silently if the types are incompatible; the trait SameType reports the error.
 llvm::LogicalResult inferSameType(mlir::ValueRange operands, Types& types);
 
-/// Marks operations that compute each element of the result from those at the same place alone: on
-/// tensors they do at every place what they do on scalars.
+/// Marks operations that compute each element of the result only from the operands' elements at the
+/// same index.
 template <typename Concrete>
 class Elementwise : public mlir::OpTrait::TraitBase<Concrete, Elementwise> {};
 
-/// Quantized tensors have a scale for each index of their axis, and zero points that their storage
-/// has: what the types themselves do not check.
+/// Verifies what the types themselves do not check: a per-axis quantized tensor has one scale for
+/// each index of its axis, and its zero points are within the storage range.
 llvm::LogicalResult verifyQuantization(mlir::Operation* op);
 
+/// The trait that verifies with verifyQuantization.
 template <typename Concrete>
 class FitQuantization : public mlir::OpTrait::TraitBase<Concrete, FitQuantization> {
 public:
   static llvm::LogicalResult verifyTrait(mlir::Operation* op) { return verifyQuantization(op); }
 };
 
+/// Verifies that operands and the result have one type but for extents, scales and zero points.
 template <typename Concrete> class SameType : public mlir::OpTrait::TraitBase<Concrete, SameType> {
 public:
   static llvm::LogicalResult verifyTrait(mlir::Operation* op) {
-    // Each with each: two types that fit the result need not fit one another.
+    // Compares each pair: two types that are compatible with the result may be incompatible with
+    // each other.
     llvm::SmallVector<mlir::Type> types(op->getOperandTypes());
     types.push_back(op->getResult(0).getType());
     for (std::size_t i = 0; i < types.size(); ++i)
@@ -115,6 +118,8 @@ public:
   }
 };
 
+/// Verifies that the results have the inferred types. If Concrete::kIsBaselineResult, scales and
+/// zero points may differ.
 template <typename Concrete>
 class InfersResults : public mlir::OpTrait::TraitBase<Concrete, InfersResults> {
 public:

@@ -1,4 +1,4 @@
-// Control flow family: calls, tuples, and what orders operations.
+// Control flow family: calls, branches, loops, tuples, and tokens that order operations.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Dialect.h"

@@ -1,4 +1,5 @@
-// What convolution and dynamic_conv have in common: all but where the padding comes from.
+// The verification that convolution and dynamic_conv share. They differ in where the padding comes
+// from: an attribute or an operand.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Dialect.h"
@@ -6,7 +7,7 @@
 
 namespace octavo::stablehlo {
 
-/// The attributes of either, as they are given.
+/// The attributes of either operation, as given.
 struct ConvolutionAttributes {
   std::optional<llvm::ArrayRef<std::int64_t>> windowStrides, lhsDilation, rhsDilation;
   std::optional<llvm::ArrayRef<bool>> windowReversal;
@@ -16,8 +17,8 @@ struct ConvolutionAttributes {
   std::optional<mlir::ArrayAttr> precision;
 };
 
-/// Checks what the specification numbers C1 to C34 for both operations. The extents of the result
-/// are checked where `hasPadding`, the rank alone where the padding is an operand.
+/// Verifies C1 to C34 of the specification. If `hasPadding`, the result's extents are verified;
+/// else only its rank, because the padding is an operand.
 llvm::LogicalResult verifyConvolution(mlir::Operation* op, const ConvolutionAttributes& attributes,
                                       mlir::RankedTensorType lhs, mlir::RankedTensorType rhs,
                                       mlir::RankedTensorType result, bool hasPadding);

@@ -1,4 +1,4 @@
-// Data movement family: elements to other places, and tensors from nothing.
+// Data movement family: operations that move elements, and constants and iota.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Dialect.h"
@@ -8,9 +8,9 @@
 
 namespace octavo::stablehlo {
 
-/// C1 and C6 of operations that broadcast: elements keep their type, a quantization dimension goes
-/// where its axis goes, and a stretched axis repeats its one scale and zero point. `dimensions` is
-/// the axis of the result for each axis of the operand.
+/// Verifies C1 and C6 of broadcasts: the element type stays the same, the quantization dimension
+/// moves with its axis, and a stretched axis repeats its only scale and zero point. `dimensions`
+/// gives for each axis of the operand the axis of the result.
 llvm::LogicalResult verifyBroadcastElements(const Checker& check,
                                             llvm::ArrayRef<std::int64_t> dimensions,
                                             mlir::RankedTensorType operand,

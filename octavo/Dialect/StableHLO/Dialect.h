@@ -1,4 +1,4 @@
-// The StableHLO dialect: its attributes and types. The operations of a family are in its header.
+// The StableHLO dialect, its attributes and types. Each family of operations has its own header.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Constraints.h"

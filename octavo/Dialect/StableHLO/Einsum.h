@@ -1,4 +1,4 @@
-// The notation of einsum: letters for the axes of operands and result.
+// Parses the notation of einsum: letters for the axes of operands and result.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Constraints.h"
@@ -10,9 +10,9 @@
 
 namespace octavo::stablehlo {
 
-/// "bij,bjk->bik": a letter an axis. A letter that the result lacks is summed over; one that an
-/// operand has twice takes the diagonal. "..." stands for the axes that no letter names; they are
-/// spelled here by characters from kEllipsisFirst on, aligned at the last.
+/// "bij,bjk->bik": one letter for each axis. A letter that the result lacks is summed over; a
+/// letter that an operand has twice takes the diagonal. The axes of "..." are spelled here as the
+/// characters from kEllipsisFirst on, aligned at the last axis.
 struct Einsum {
   std::vector<std::string> operands;
   std::string result;
@@ -20,8 +20,9 @@ struct Einsum {
 
 inline constexpr char kEllipsisFirst = '0';
 
-/// Reads the notation for operands of these ranks. Without an arrow the result has the letters that
-/// occur once, in alphabetical order, behind the ellipsis. On an error `error` says what is wrong.
+/// Parses `config` for operands of these ranks. Without an arrow, the result has the axes of the
+/// ellipsis, then the letters that occur once, in alphabetical order. Returns nullopt and sets
+/// `error` if `config` is invalid.
 std::optional<Einsum> parseEinsum(llvm::StringRef config, llvm::ArrayRef<std::int64_t> ranks,
                                   std::string& error);
 

@@ -1,4 +1,4 @@
-// Elementwise family: each element of the result from the elements at the same place.
+// Elementwise family: each element of the result is computed from the elements at the same index.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"

@@ -1,5 +1,5 @@
-// Extents of a tensor type: known, bounded or unknown. Type inference computes with them, so that
-// what is unknown stays unknown and bounds are carried along.
+// The extents of a tensor type: known, bounded or unknown. Type inference computes with them, so
+// that unknown extents stay unknown and bounds are kept.
 #pragma once
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -21,23 +21,25 @@ public:
 
   bool isKnown() const { return kind == Kind::Known; }
   bool isBounded() const { return kind == Kind::Bounded; }
-  /// Whether it is known to be `size`.
+  /// Whether the extent is known and equal to `size`.
   bool is(std::int64_t size) const { return isKnown() && number == size; }
-  /// The largest it can be; nothing where that is not known.
+  /// The size or the bound; nullopt if the extent is unknown.
   std::optional<std::int64_t> largest() const {
     return kind == Kind::Unknown ? std::nullopt : std::optional(number);
   }
 
-  /// Whether two extents may be one.
+  /// Whether both extents can be the same number.
   bool isCompatible(Extent other) const;
-  /// What two compatible extents say together, and what is true of either.
+  /// mostSpecific: what two compatible extents imply together. leastSpecific: what holds for a
+  /// value of either extent.
   Extent mostSpecific(Extent other) const;
   Extent leastSpecific(Extent other) const;
 
-  /// `f` of the size or the bound, which must grow with it; nothing where `f` gives nothing.
+  /// Applies `f`, which must be monotonic, to the size or the bound. Unknown stays unknown. nullopt
+  /// if `f` returns nullopt.
   std::optional<Extent> map(llvm::function_ref<std::optional<std::int64_t>(std::int64_t)> f) const;
 
-  /// The sum; nothing where it does not fit 63 bits.
+  /// The sum; nullopt if it does not fit 63 bits.
   std::optional<Extent> plus(Extent other) const;
 
   /// "3", "?", or "at most 3".
@@ -55,22 +57,22 @@ private:
 
 using Extents = llvm::SmallVector<Extent>;
 
-/// The extents of a type, its bounds taken from its encoding.
+/// The extents of a type; bounds come from its encoding.
 Extents extentsOf(mlir::RankedTensorType type);
 
-/// Extents that are all known.
+/// The known extents of `shape`.
 Extents knownExtents(llvm::ArrayRef<std::int64_t> shape);
 
-/// The tensor type that has these extents; bounds go to its encoding.
+/// The tensor type with these extents; bounds become its encoding.
 mlir::RankedTensorType tensorOf(llvm::ArrayRef<Extent> extents, mlir::Type element);
 
-/// Whether two shapes may be one: of one rank, axis by axis.
+/// Whether two shapes have the same rank and compatible extents on each axis.
 bool areCompatible(llvm::ArrayRef<Extent> a, llvm::ArrayRef<Extent> b);
 
 /// `[2, ?, at most 4]`, for messages.
 std::string spell(llvm::ArrayRef<Extent> extents);
 
-/// The number of elements, where it is known.
+/// The number of elements; nullopt if an extent is not known.
 std::optional<std::int64_t> knownElements(llvm::ArrayRef<Extent> extents);
 
 } // namespace octavo::stablehlo

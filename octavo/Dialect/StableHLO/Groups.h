@@ -1,4 +1,5 @@
-// Which processes take part in a collective together: replica_groups, and how its ids are read.
+// The groups of processes that take part in a collective together: replica_groups, and what its ids
+// mean.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Collectives.h"
@@ -8,36 +9,38 @@
 
 namespace octavo::stablehlo {
 
-/// What the ids of a group are.
+/// The meaning of the ids of a group.
 enum class GroupKind : std::uint8_t {
-  CrossReplica,             ///< replicas; each partition has its own groups
-  CrossPartition,           ///< partitions; each replica has its own groups
-  CrossReplicaAndPartition, ///< replicas; a group has all partitions of each
-  FlattenedIds,             ///< numbers of processes, replica * num_partitions + partition
+  CrossReplica,             ///< replica ids; each partition has its own groups
+  CrossPartition,           ///< partition ids; each replica has its own groups
+  CrossReplicaAndPartition, ///< replica ids; a group has all partitions of each replica
+  FlattenedIds,             ///< process numbers, replica * num_partitions + partition
 };
 
-/// channel_id as the specification names it; 0 where there is none.
+/// channel_id as the specification names it; 0 if there is no channel handle.
 std::int64_t channelId(std::optional<ChannelHandleAttr> handle);
 
-/// What all_gather, all_reduce and reduce_scatter have: replicas unless there is a channel.
+/// The kind of all_gather, all_reduce and reduce_scatter. A channel id of 0 or less means replica
+/// ids.
 GroupKind reducingGroups(std::int64_t channelId, bool useGlobalDeviceIds);
 
-/// What all_to_all and collective_permute have: partitions where there is a channel.
+/// The kind of all_to_all and collective_permute: partition ids if the channel id is positive, else
+/// replica ids.
 GroupKind exchangingGroups(std::int64_t channelId);
 
-/// The groups, without padding. An error at `op` where a mesh is not one: a symbol that names none,
-/// an axis that it does not have, device ids that are not each device once.
+/// The groups, without padding. Reports an error at `op` if a mesh is invalid: the symbol is not a
+/// mesh, an axis is not in the mesh, or the device ids are not a permutation.
 llvm::FailureOr<std::vector<std::vector<std::int64_t>>> groupsOf(mlir::Operation* op,
                                                                  mlir::Attribute replicaGroups);
 
-/// The numbers of the constraints on replica_groups in the section of an operation.
+/// The numbers of the constraints on replica_groups in the operation's section.
 struct GroupRules {
   llvm::StringLiteral unique, inside;
-  bool mayBePadded = false; ///< with -1, so that groups may differ in size
-  bool coversAll = true;    ///< of n ids each is in 0 to n-1
+  bool mayBePadded = false; ///< with -1, so that groups can differ in size
+  bool coversAll = true;    ///< n ids must be exactly 0 to n-1
 };
 
-/// Checks them, and gives the groups.
+/// Verifies replica_groups and returns the groups.
 llvm::FailureOr<std::vector<std::vector<std::int64_t>>>
 verifyGroups(mlir::Operation* op, const GroupRules& rules, mlir::Attribute replicaGroups);
 
@@ -45,6 +48,8 @@ verifyGroups(mlir::Operation* op, const GroupRules& rules, mlir::Attribute repli
 struct PairRules {
   llvm::StringLiteral columns, sources, targets, inside;
 };
+/// Verifies source_target_pairs: two columns, unique sources, unique targets, ids of at most 32
+/// bits.
 llvm::LogicalResult verifyPairs(mlir::Operation* op, const PairRules& rules,
                                 mlir::DenseIntElementsAttr pairs);
 

@@ -1,4 +1,4 @@
-// Indexing family: operations whose places come from data.
+// Indexing family: operations whose indices are data.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"

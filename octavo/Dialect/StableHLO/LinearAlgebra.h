@@ -1,4 +1,4 @@
-// Linear algebra family: factors of matrices, and systems that they solve.
+// Linear algebra family: cholesky and triangular_solve.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Dialect.h"

@@ -1,4 +1,4 @@
-// Quantized family: between numbers and the integers that stand for them.
+// Quantized family: conversions between numbers and quantized integers.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Dialect.h"

@@ -1,4 +1,4 @@
-// The function on scalars that reductions, windows and scatters apply.
+// Verifies the bodies of reductions, windows and scatters, which are functions on scalars.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Constraints.h"
@@ -7,10 +7,10 @@
 
 namespace octavo::stablehlo {
 
-/// Checks that `body` takes a running value and an element for each of `inputs`, the running values
-/// first, and gives new running values: scalars of one type for each, that hold the elements of the
-/// input (`rule`) and are the elements of the result (`resultRule`). Inputs and results are
-/// tensors, as many.
+/// Verifies that `body` takes, for each input, a running value and an element (all running values
+/// first) and returns the new running values. For each input these are scalars of one type. It must
+/// hold the input's elements (`rule`) and be the result's element type (`resultRule`). `inputs` and
+/// `results` are tensor types, equally many.
 llvm::LogicalResult verifyReducer(mlir::Operation* op, mlir::Region& body, mlir::TypeRange inputs,
                                   mlir::TypeRange results, llvm::StringRef rule,
                                   llvm::StringRef resultRule);

@@ -1,4 +1,4 @@
-// Sort family: orders, and searches that follow from them.
+// Sort family: the operation sort.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"

@@ -1,5 +1,5 @@
-// Predicates of StableHLO's types, as Base.td's constraints call them, and the one notion of types
-// that fit: equal up to what either leaves unknown.
+// Predicates of StableHLO's types for the constraints of Base.td, and compatibility of types:
+// equal, up to extents that one of them leaves unknown.
 #pragma once
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -7,17 +7,16 @@
 
 namespace octavo::stablehlo {
 
-/// A ranked tensor whose number of elements fits 63 bits as far as its extents are known. Extents
-/// may be `?`.
+/// A ranked tensor. The product of its known extents must fit 63 bits; extents may be `?`.
 bool isTensor(mlir::Type type);
 
-/// The same with all extents known.
+/// The same, with all extents known.
 bool isStaticTensor(mlir::Type type);
 
 /// A tensor of rank 0.
 bool isScalarTensor(mlir::Type type);
 
-/// A list of numbers of known length.
+/// A tensor of rank 1 and known extent.
 bool isShapeTensor(mlir::Type type);
 
 bool isBoolean(mlir::Type type);            ///< i1
@@ -29,36 +28,34 @@ bool isQuantizedPerTensor(mlir::Type type); ///< !quant.uniform<i8:f32, ...>
 bool isQuantizedPerAxis(mlir::Type type);   ///< !quant.uniform<i8:f32:0, {...}>
 bool isQuantized(mlir::Type type);          ///< either
 
-/// Width of an element in bits, both parts of a complex one, the storage of a quantized one.
+/// Bits of an element: both parts of a complex element, the storage of a quantized element.
 int bitWidth(mlir::Type element);
 
-/// The specification's baseline equality of elements: equal, or quantized with one storage type and
-/// range, one expressed type and, per axis, one quantization dimension; scales and zero points may
-/// differ.
+/// The specification's baseline equality of element types: equal, or quantized types that differ
+/// only in scales and zero points.
 bool haveOneBaselineElement(mlir::Type a, mlir::Type b);
 
-/// Whether two shapes may be one: of one rank, and on each axis equal or one of them unknown,
-/// within the bound where one is bounded.
+/// Whether two shapes have one rank, and on each axis equal extents or an unknown extent. A known
+/// extent must not exceed the other's bound.
 bool isCompatibleShape(mlir::RankedTensorType a, mlir::RankedTensorType b);
 
-/// Whether a function on elements of `wide` may be given elements of `narrow`: the same kind, no
-/// narrower.
+/// Whether a function on elements of `wide` may be given elements of `narrow`: the same kind of
+/// type, and `wide` has at least as many bits.
 bool isPromotable(mlir::Type narrow, mlir::Type wide);
 
-/// Tensors of compatible shapes and baseline elements; any other type compatible.
+/// Tensors: compatible shapes and baseline-equal elements. Other types: isCompatible.
 bool haveOneBaseline(mlir::Type a, mlir::Type b);
 
-/// Tensors of compatible shapes and equal elements; tuples of compatible types; any other type
-/// equal.
+/// Tensors: compatible shapes and equal elements. Tuples: compatible elements. Other types: equal.
 bool isCompatible(mlir::Type a, mlir::Type b);
 bool areCompatible(mlir::TypeRange a, mlir::TypeRange b);
 
-/// Of two types of one baseline, what both say together: the known extent, the smaller bound.
-/// Scales and zero points are those of `a`.
+/// Merges two types of one baseline: takes the known extent, the smaller bound. Scales and zero
+/// points are those of `a`.
 mlir::Type mostSpecific(mlir::Type a, mlir::Type b);
 
-/// What is true of values of either of two compatible types: `?` where one does not know the
-/// extent, the larger bound where both have one.
+/// The type that values of either of two compatible types have: `?` if one extent is unknown, the
+/// larger bound if both are bounded.
 mlir::Type leastSpecific(mlir::Type a, mlir::Type b);
 
 } // namespace octavo::stablehlo

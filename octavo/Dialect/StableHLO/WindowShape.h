@@ -1,4 +1,4 @@
-// Windows that slide over axes: how they lie and how many fit.
+// The geometry of windows that slide over axes.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Constraints.h"
@@ -12,9 +12,9 @@
 
 namespace octavo::stablehlo {
 
-/// How windows lie on one axis.
+/// The windows on one axis.
 struct WindowAxis {
-  std::int64_t size = 1; ///< elements of a window
+  std::int64_t size = 1; ///< elements in a window
   std::int64_t stride = 1;
   std::int64_t low = 0, high = 0;  ///< padding; negative cuts elements off
   std::int64_t baseDilation = 1;   ///< step from one element of the axis to the next
@@ -22,19 +22,18 @@ struct WindowAxis {
 };
 using Window = std::vector<WindowAxis>;
 
-/// How many windows fit an axis of `extent`; nothing where a number does not fit 63 bits or the
-/// padding cuts off more than there is.
+/// The number of windows on an axis of `extent` elements. nullopt: a number does not fit 63 bits,
+/// or negative padding removes more elements than there are.
 std::optional<std::int64_t> windowCount(std::int64_t extent, const WindowAxis& axis);
 
-/// The attributes that say how windows lie; each may be absent (or empty), which stands for ones,
-/// for no padding and for nothing reversed.
+/// The attributes that describe windows. An absent or empty attribute means ones, or no padding.
 struct WindowAttributes {
   std::optional<llvm::ArrayRef<std::int64_t>> sizes, strides, baseDilations, windowDilations;
   std::optional<mlir::DenseIntElementsAttr> padding;
 };
 
-/// The numbers of the constraints and the names of the attributes, in the order of
-/// WindowAttributes: count and sign of each, then the shape of the padding.
+/// The numbers of the constraints and the names of the attributes. For each list: its length and
+/// its sign; then the shape of the padding.
 struct WindowRules {
   struct OfList {
     llvm::StringLiteral name, count, positive;
@@ -43,14 +42,15 @@ struct WindowRules {
   llvm::StringLiteral padding;
 };
 
-/// The window of `rank` axes that the attributes describe, if they hold to the rules.
+/// Verifies the attributes and returns the window, which has `rank` axes.
 llvm::FailureOr<Window> verifyWindow(const Checker& check, const WindowRules& rules,
                                      std::int64_t rank, const WindowAttributes& attributes);
 
-/// The same of attributes that are known to hold to the rules.
+/// The window of attributes that are valid.
 Window windowOf(std::int64_t rank, const WindowAttributes& attributes);
 
-/// The extents of the result of a window over a shape; `rule` says that they are representable.
+/// The extents of the result of a window over a tensor. Reports `rule` if an extent is negative or
+/// does not fit 63 bits.
 llvm::FailureOr<Extents> windowedExtents(const Checker& check, llvm::StringRef rule,
                                          llvm::ArrayRef<Extent> extents, const Window& window);
 

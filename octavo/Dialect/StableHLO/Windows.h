@@ -1,4 +1,4 @@
-// Windows family: convolutions, and reductions over windows that move.
+// Windows family: convolutions, and reductions over sliding windows.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"

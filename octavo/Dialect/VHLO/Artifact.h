@@ -1,5 +1,6 @@
-// Portable artifacts: StableHLO as jax.export, TensorFlow and others keep it, MLIR bytecode of the
-// dialect VHLO. Every version from 0.9.0 on is read; a version can be named for writing.
+// Reads and writes portable artifacts, in which jax.export, TensorFlow and others store StableHLO:
+// MLIR bytecode of the dialect VHLO. All versions from 0.9.0 on can be read, and the version to
+// write can be chosen.
 #pragma once
 
 #include "octavo/Dialect/UnreadFunctions.h"
@@ -14,24 +15,25 @@
 
 namespace octavo::vhlo {
 
-/// Whether the bytes begin as MLIR bytecode does.
+/// Whether the bytes begin like MLIR bytecode.
 bool isBytecode(llvm::StringRef bytes);
 
-/// The version that an artifact says it was written for; nothing where it says none, as bytecode of
-/// other dialects does not.
+/// The version in the artifact's header; nullopt if it has none, such as bytecode of other
+/// dialects.
 std::optional<Version> versionOf(llvm::StringRef bytes);
 
-/// Reads an artifact, or bytecode of the dialects that octavo knows, as a program of StableHLO. Not
-/// verified. Null, with diagnostics that say what is wrong, if it is damaged, of a newer version,
-/// or has operations that octavo does not know: all of them are named, with their number. Functions
-/// that cannot be read are all named too, or left out.
+/// Reads an artifact, or bytecode of dialects that octavo has, as a StableHLO program, and does not
+/// verify it. Returns null, with diagnostics, if the bytes are damaged, have a newer version, or
+/// have operations that octavo does not have; those are all named and counted. `unread` decides
+/// whether functions that cannot be read are an error or are removed.
 mlir::OwningOpRef<mlir::ModuleOp> readBytecode(llvm::MemoryBufferRef bytes,
                                                mlir::MLIRContext* context, UnreadFunctions& unread);
+/// The same, with functions that cannot be read as an error.
 mlir::OwningOpRef<mlir::ModuleOp> readBytecode(llvm::MemoryBufferRef bytes,
                                                mlir::MLIRContext* context);
 
-/// The bytes of a verified program of StableHLO as an artifact of version `target`. Fails, with
-/// diagnostics, on operations, types and attributes that the version does not have.
+/// The artifact, of version `target`, of a verified StableHLO program. Fails, with diagnostics, if
+/// the version lacks an operation, type or attribute.
 mlir::FailureOr<std::string> writeArtifact(mlir::ModuleOp program, const Version& target);
 
 } // namespace octavo::vhlo

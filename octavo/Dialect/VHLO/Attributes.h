@@ -1,5 +1,5 @@
-// How the attributes of StableHLO's operations are spelled in VHLO: other forms, defaults that are
-// absent there and written here, structures taken apart.
+// Converts the attributes of operations between VHLO and StableHLO. VHLO has other forms, writes
+// defaults that StableHLO omits, and splits structures into one attribute for each part.
 #pragma once
 
 #include "mlir/IR/Attributes.h"
@@ -12,16 +12,16 @@ namespace octavo::vhlo {
 
 using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
-/// Turns the attributes of a VHLO operation into those of StableHLO's: structures are put together,
-/// and what is the default is left out. `stem` is the name without dialect and version.
+/// Replaces the attributes of a VHLO operation by those of the StableHLO operation: joins
+/// structures and removes defaults. `stem` is the operation's name without dialect and version.
 mlir::LogicalResult toStableHLO(llvm::StringRef stem, mlir::NamedAttrList& attributes,
                                 mlir::MLIRContext* context, EmitError emitError);
 
-/// The inverse: the attributes that VHLO's newest version of the operation `op` has, all of them.
+/// The inverse: gives all attributes of VHLO's newest version of the operation `op`.
 mlir::LogicalResult toVHLO(llvm::StringRef stem, mlir::Operation* op,
                            mlir::NamedAttrList& attributes, EmitError emitError);
 
-/// Whether the attribute of a VHLO operation has the value that StableHLO leaves out.
+/// Whether the attribute has the default value, which StableHLO omits.
 bool isDefault(llvm::StringRef stem, llvm::StringRef name, mlir::Attribute value);
 
 } // namespace octavo::vhlo

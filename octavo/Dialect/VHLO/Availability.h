@@ -1,4 +1,4 @@
-// What of MLIR's and StableHLO's types and attributes has a place in an artifact, and since when.
+// Which types and attributes of MLIR and StableHLO an artifact can have, and since which version.
 #pragma once
 
 #include "octavo/Dialect/VHLO/Version.h"
@@ -11,13 +11,13 @@
 
 namespace octavo::vhlo {
 
-/// The first version that has the type or the attribute, with all that it consists of; nothing if
-/// none has.
+/// The first version that has the type or attribute and all its parts; nullopt if no version has.
 std::optional<Version> since(mlir::Type type);
 std::optional<Version> since(mlir::Attribute attribute);
 
-/// Artifacts may have Shardy's operations and attributes from this version on, as they are.
+/// From this version on, artifacts may have Shardy's operations and attributes unchanged.
 inline constexpr Version kMixed{1, 11, 0};
+/// Whether an operation or attribute is Shardy's.
 bool isForeign(mlir::Operation* op);
 bool isForeign(mlir::Attribute attribute);
 

@@ -1,4 +1,4 @@
-// Where one reads in a bytecode file, and what was found wrong there.
+// A position in a bytecode file, and the first damage found.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -11,7 +11,7 @@
 
 namespace octavo::vhlo {
 
-/// Reads numbers and sections. Past the end everything is 0, and isGood is false.
+/// Reads numbers and sections. A read past the end returns 0 and makes isGood false.
 class Cursor {
 public:
   Cursor(llvm::StringRef bytes, std::size_t at) : bytes(bytes), at(at) {}
@@ -26,6 +26,7 @@ public:
       return static_cast<unsigned>(good = false);
     return static_cast<unsigned char>(bytes[at++]);
   }
+  /// The next number, in MLIR's prefix encoding of variable length.
   std::uint64_t number() {
     const unsigned first = byte();
     const unsigned more = first == 0 ? 8 : static_cast<unsigned>(llvm::countr_zero(first));
@@ -40,7 +41,7 @@ public:
     }
     return value;
   }
-  /// The contents of the next section; its number goes into `id`.
+  /// The contents of the next section. `id` becomes its number.
   Cursor section(unsigned& id) {
     const unsigned head = byte();
     id = head & 0x7FU;
@@ -62,6 +63,7 @@ public:
     return {bytes.take_front(at), at - length};
   }
   llvm::StringRef rest() const { return bytes.drop_front(at); }
+  /// Skips a text and its terminating zero byte.
   void skipText() {
     while (byte() != 0) {
     }
@@ -73,14 +75,16 @@ private:
   bool good = true;
 };
 
-/// The first damage that was found.
+/// Keeps the first damage that is reported.
 class Damage {
 public:
+  /// Records `what` and the cursor's position, unless damage was recorded before.
   void report(const Cursor& cursor, const llvm::Twine& what) {
     if (!text)
       text = (what + " at byte " + llvm::Twine(cursor.position())).str();
   }
-  /// A count of things of one byte or more each, so that no list is longer than the file.
+  /// Reads a count of things that take at least one byte each. A count beyond the remaining bytes
+  /// is damage, and gives 0.
   std::uint64_t count(Cursor& cursor, llvm::StringRef what) {
     const std::uint64_t number = cursor.number();
     if (number <= cursor.remaining())

@@ -1,6 +1,6 @@
-// A bytecode file held against the counts and references that it states. MLIR's reader takes these
-// on trust: a wrong one makes it write past the end of its tables, ask for more memory than there
-// is, or go round in a circle.
+// Checks the counts and references of a bytecode file before MLIR's reader uses it. That reader
+// trusts them: a wrong count or reference makes it write beyond its tables, allocate without limit,
+// or loop forever.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -10,8 +10,8 @@
 
 namespace octavo::vhlo {
 
-/// What is wrong with the file's tables and operations and at which byte; nothing if they fit
-/// together, or if the file is damaged elsewhere, which MLIR's reader finds by itself.
+/// What is wrong in the file's tables and operations, and at which byte. nullopt: they are
+/// consistent, or the file is damaged in a way that MLIR's reader finds.
 std::optional<std::string> checkBytecode(llvm::StringRef bytes);
 
 } // namespace octavo::vhlo

@@ -1,4 +1,4 @@
-// The attributes and types of a bytecode file, which refer to one another by number.
+// Checks the attributes and types of a bytecode file, which refer to one another by number.
 #pragma once
 
 #include "octavo/Dialect/VHLO/BytecodeCursor.h"
@@ -7,9 +7,8 @@
 
 namespace octavo::vhlo {
 
-/// Reports entries that are cut off, lists longer than their entry, and entries that contain
-/// themselves, nest too deep or stand for too much. `sizes` says where each entry begins and whose
-/// it is.
+/// Reports entries that are cut off, contain a list longer than the entry, contain themselves, nest
+/// too deep or expand to too much. `sizes` gives each entry's length and dialect.
 void checkEntries(Cursor entries, Cursor sizes, llvm::ArrayRef<llvm::StringRef> dialects,
                   Damage& damage);
 

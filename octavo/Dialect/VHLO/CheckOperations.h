@@ -1,4 +1,4 @@
-// The operations of a bytecode file held against the counts that the file states.
+// Checks the operations of a bytecode file against the counts in the file.
 #pragma once
 
 #include "octavo/Dialect/VHLO/BytecodeCursor.h"
@@ -7,8 +7,8 @@
 
 namespace octavo::vhlo {
 
-/// Reports where the counts of values, uses, blocks and regions do not fit together, and operations
-/// that nest too deep. `version` is the bytecode's.
+/// Reports inconsistent counts of values, uses, blocks and regions, and operations that nest too
+/// deep. `version` is the bytecode's.
 void checkOperations(Cursor section, std::uint64_t version, Damage& damage);
 
 } // namespace octavo::vhlo

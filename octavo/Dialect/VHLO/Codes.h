@@ -1,4 +1,4 @@
-// The numbers that stand for kinds of types and attributes in an artifact.
+// The codes of types and attributes in an artifact.
 #pragma once
 
 #include "octavo/Dialect/VHLO/Version.h"
@@ -53,17 +53,17 @@ struct SimpleType {
   mlir::Type (*get)(mlir::MLIRContext*);
 };
 
-/// The row of a type; null for a type that has fields or that artifacts do not hold.
+/// The row of a type; null for a type that has fields or that artifacts cannot have.
 const SimpleType* findSimpleType(mlir::Type type);
 const SimpleType* findSimpleType(std::uint64_t code);
 
-/// An enumeration; its values have the same numbers in StableHLO and in artifacts.
+/// An enumeration. Its values have the same numbers in StableHLO and in artifacts.
 struct Enumeration {
   std::uint64_t code;
   llvm::StringLiteral name;
   Version since;
-  mlir::Attribute (*get)(mlir::MLIRContext*, std::uint32_t); ///< null for a number without meaning
-  std::optional<std::uint32_t> (*number)(mlir::Attribute);   ///< nothing for other attributes
+  mlir::Attribute (*get)(mlir::MLIRContext*, std::uint32_t); ///< null for an invalid number
+  std::optional<std::uint32_t> (*number)(mlir::Attribute);   ///< nullopt for other attributes
 };
 
 llvm::ArrayRef<Enumeration> enumerations();

@@ -1,4 +1,4 @@
-// What the entries of a bytecode file are made of, whichever dialect wrote them.
+// Readers for the fields of entries in a bytecode file, shared by all dialects.
 #pragma once
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
@@ -9,8 +9,8 @@
 
 namespace octavo::vhlo {
 
-/// Reads the fields of one entry of the file's table of types or attributes. What is read is null,
-/// with a diagnostic, where it is damaged.
+/// Reads the fields of one entry of the file's table of types or attributes. Each reader returns
+/// null, with a diagnostic, if the entry is damaged.
 class EntryFields {
 public:
   EntryFields(mlir::MLIRContext* context, mlir::DialectBytecodeReader& reader)
@@ -25,7 +25,8 @@ protected:
     return [this] { return reader.emitError(); };
   }
 
-  /// A list, its memory taken as elements come: MLIR's readList trusts the count in the file.
+  /// Reads a list. It grows element by element, because MLIR's readList allocates for the count
+  /// that the file states.
   template <typename T, typename Read>
   mlir::LogicalResult list(llvm::SmallVectorImpl<T>& elements, Read read) {
     std::uint64_t count = 0;
@@ -42,7 +43,7 @@ protected:
   mlir::LogicalResult numbers(llvm::SmallVectorImpl<std::int64_t>& elements) {
     return list(elements, [this](std::int64_t& number) { return reader.readSignedVarInt(number); });
   }
-  /// The bits of a number of `width` bits.
+  /// Reads a number of `width` bits.
   mlir::FailureOr<llvm::APInt> bits(unsigned width);
   mlir::FailureOr<double> f64() {
     mlir::FailureOr<llvm::APInt> code = bits(64);
@@ -50,8 +51,8 @@ protected:
       return mlir::failure();
     return code->bitsToDouble();
   }
-  /// How many elements a constant of the type has; nothing, with a diagnostic, if the type does not
-  /// say or 64 bits do not count them.
+  /// The number of elements of a constant of this type. nullopt, with a diagnostic, if the type's
+  /// shape is unknown or the number does not fit 64 bits.
   std::optional<std::uint64_t> elementCount(mlir::ShapedType type);
 
   mlir::Type complex();
@@ -66,7 +67,7 @@ protected:
   mlir::Attribute floating();
   mlir::Attribute integer();
   mlir::Attribute typeAttribute();
-  /// A tensor or vector and the bytes of its elements.
+  /// Reads a dense constant: a tensor or vector type and the bytes of the elements.
   mlir::Attribute dense();
 
   mlir::MLIRContext* context;

@@ -1,5 +1,5 @@
-// What the entries of a bytecode file consist of, for those dialects that encode them in a way of
-// their own and that octavo knows.
+// The fields of entries in a bytecode file, for the dialects that octavo knows and that have their
+// own encoding.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -8,10 +8,16 @@
 
 namespace octavo::vhlo {
 
-/// The fields of an entry, a letter each: the number of an attribute (a), of one or none (o), of
-/// one behind a number that says whether it is there (?) or of a type (t), another number (n), a
-/// byte (b), bytes with their count (B), and in brackets what a list has many times. The last
-/// fields have no letters where their size depends on what was read before.
+/// The fields of an entry, one letter each; empty if the dialect or the code is unknown.
+/// - a: the number of an attribute
+/// - o: the number of an attribute or of none
+/// - ?: a number that says whether an attribute follows, and the attribute's number
+/// - t: the number of a type
+/// - n: another number
+/// - b: a byte
+/// - B: a count and that many bytes
+/// - [...]: a count and that many times the fields in brackets
+/// The last fields of an entry have no letters if their size depends on earlier fields.
 llvm::StringRef fieldsOf(llvm::StringRef dialect, bool isType, std::uint64_t code);
 
 } // namespace octavo::vhlo

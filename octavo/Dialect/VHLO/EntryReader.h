@@ -1,4 +1,4 @@
-// Reads the types and attributes of an artifact: each is a code and then its fields.
+// Reads the types and attributes of an artifact: a code, then its fields.
 #pragma once
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
@@ -7,8 +7,8 @@
 
 namespace octavo::vhlo {
 
-/// The next entry as one of MLIR or StableHLO. Null, with a diagnostic, if it is damaged or of a
-/// kind that octavo does not know.
+/// Reads the next entry as a type or attribute of MLIR or StableHLO. Null, with a diagnostic, if it
+/// is damaged or octavo does not know its code.
 mlir::Type readType(mlir::MLIRContext* context, mlir::DialectBytecodeReader& reader);
 mlir::Attribute readAttribute(mlir::MLIRContext* context, mlir::DialectBytecodeReader& reader);
 

@@ -1,4 +1,4 @@
-// Writes the types and attributes of an artifact: each is a code and then its fields.
+// Writes the types and attributes of an artifact: a code, then its fields.
 #pragma once
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
@@ -7,8 +7,8 @@
 
 namespace octavo::vhlo {
 
-/// Writes a type or an attribute of MLIR or StableHLO that `since` (Availability.h) has a version
-/// for.
+/// Writes a type or attribute of MLIR or StableHLO for which `since` (Availability.h) has a
+/// version. Fails for any other.
 llvm::LogicalResult writeType(mlir::Type type, mlir::DialectBytecodeWriter& writer);
 llvm::LogicalResult writeAttribute(mlir::Attribute attribute, mlir::DialectBytecodeWriter& writer);
 

@@ -1,6 +1,6 @@
-// The dialect that portable artifacts are written in. Its operations exist while an artifact is
-// read or written, and nowhere else; its types and attributes exist only in the file: what is read
-// are MLIR's and StableHLO's own, and what is written is one of those, wrapped.
+// The dialect of portable artifacts. Its operations exist only while an artifact is read or
+// written. Its types and attributes exist only in the file: reading gives MLIR's and StableHLO's
+// own, and writing wraps these.
 #pragma once
 
 #include "mlir/IR/Attributes.h"
@@ -30,7 +30,7 @@ struct WrappedType;
 struct WrappedAttribute;
 } // namespace detail
 
-/// A type that goes into a file as VHLO has it.
+/// Wraps a type that is written in VHLO's encoding.
 class PortableType : public mlir::Type::TypeBase<PortableType, mlir::Type, detail::WrappedType> {
 public:
   using Base::Base;
@@ -39,19 +39,19 @@ public:
   mlir::Type wrapped() const;
 };
 
-/// An attribute that goes into a file as VHLO has it.
+/// Wraps an attribute that is written in VHLO's encoding.
 class PortableAttribute : public mlir::Attribute::AttrBase<PortableAttribute, mlir::Attribute,
                                                            detail::WrappedAttribute> {
 public:
   using Base::Base;
   static constexpr llvm::StringLiteral name = "vhlo.attribute";
   static PortableAttribute get(mlir::Attribute attribute);
-  /// The attribute wrapped, or as it is where another dialect writes it.
+  /// The attribute wrapped, or unchanged if another dialect writes it.
   static mlir::Attribute of(mlir::Attribute attribute);
   mlir::Attribute wrapped() const;
 };
 
-/// A custom call's API version, which StableHLO has as a number.
+/// The API version of a custom call: an enumeration in VHLO, a number in StableHLO.
 class ApiVersionAttribute : public mlir::Attribute::AttrBase<ApiVersionAttribute, mlir::Attribute,
                                                              detail::WrappedAttribute> {
 public:
