@@ -1,4 +1,4 @@
-// How a number of bytes is printed.
+// Byte counts as text.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace octavo::base {
 
-/// "1.5 GB", in powers of 1000; exact below a kilobyte: "512 bytes".
+/// Such as "1.5 GB", in powers of 1000; exact below a kilobyte: "512 bytes".
 std::string bytesText(std::uint64_t bytes);
 
 } // namespace octavo::base

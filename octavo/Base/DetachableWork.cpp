@@ -20,7 +20,7 @@ void endNowIfRunning(int status, void*) {
 } // namespace
 
 void DetachedWork::begin() {
-  // What is registered last is called first, before the destructors of any library.
+  // Exit handlers run in reverse order: this one runs before the destructors of any library.
   on_exit(endNowIfRunning, nullptr);
   ++running;
 }

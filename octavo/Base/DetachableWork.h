@@ -1,4 +1,4 @@
-// Long work that an interrupted caller leaves behind, such as a compilation.
+// Long work, such as a compilation, that an interrupted caller can leave behind.
 #pragma once
 
 #include <atomic>
@@ -14,20 +14,22 @@
 
 namespace octavo::base {
 
-/// Counts work that was left behind and has not ended. As long as there is some, the process ends
-/// without destructors of static objects, which the work may be using.
+/// Counts detached work that is still running. While there is some, the process exits without
+/// destroying static objects, which the work may use.
 class DetachedWork {
 public:
   static void begin();
   static void end();
 };
 
-/// Runs `work(isDetached)` on another thread and returns its result. Meanwhile it calls
-/// `isInterrupted` on this thread. If that returns true, the function returns nullopt at once; if
-/// it throws, the exception is passed on. The work is then detached: `isDetached` becomes true, and
-/// the work ends later by itself. So the work must own everything that it uses. What it owns is
-/// destroyed on its thread, before the function returns unless the work is detached. An exception
-/// of the work is thrown here.
+/// Runs `work(isDetached)` on another thread and returns its result. An exception of the work is
+/// rethrown here.
+///
+/// Meanwhile `isInterrupted` is called on this thread. If it returns true, the function returns
+/// nullopt at once; if it throws, the exception is passed on. In both cases the work is detached:
+/// `isDetached` becomes true, and the work runs on until it ends. So the work must own everything
+/// that it uses. The work is destroyed on its thread, and before this function returns unless it is
+/// detached.
 template <typename Work, typename IsInterrupted>
 auto runDetachable(Work work, IsInterrupted isInterrupted)
     -> std::optional<std::invoke_result_t<Work&, const std::atomic<bool>&>> {

@@ -36,7 +36,7 @@ TEST(DetachableWork, DestroysWhatTheWorkOwnsBeforeItReturns) {
   EXPECT_TRUE(watched.expired());
 }
 
-/// Work that ends when it is allowed to, and says whether it was detached then.
+/// Work that ends when it is released, and records whether it was detached by then.
 struct LongWork {
   std::shared_ptr<std::promise<void>> allow = std::make_shared<std::promise<void>>();
   std::shared_ptr<std::promise<bool>> ended = std::make_shared<std::promise<bool>>();

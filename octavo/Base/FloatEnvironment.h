@@ -1,21 +1,25 @@
-// The processor's floating-point control state: rounding direction, treatment of subnormals, traps.
-// A caller may have changed it: XLA flushes subnormals in its threads, fesetround changes the
-// rounding, and a new thread inherits the state of the thread that made it.
+// The processor's floating-point control state: rounding mode, flushing of subnormals, traps. A
+// caller may have changed it: XLA flushes subnormals in its threads, fesetround changes the
+// rounding, and a new thread inherits the state of its creator.
 #pragma once
 
 #include <cstdint>
 
 namespace octavo::base {
 
-/// While an object lives, the calling thread computes as IEEE 754 has it by default: rounding to
-/// nearest with ties to even, subnormals neither flushed nor taken for zero, no traps; x87
-/// registers with their whole significand. The destructor restores the caller's control state.
+/// While an object exists, the calling thread computes as IEEE 754 does by default:
+/// - rounding to nearest, ties to even,
+/// - subnormals neither flushed nor read as zero,
+/// - no traps,
+/// - full precision in x87 registers.
 ///
-/// Every entry from outside has one: functions of the Python modules, calls from XLA, the C
-/// interface, and each range of a loop that runs on a pool's thread. If the state is the default
-/// already, the object only reads it.
+/// The destructor restores the caller's state.
 ///
-/// On processors other than x86-64 and AArch64 it does nothing.
+/// Every entry point constructs one: functions of the Python modules, calls from XLA, the C
+/// interface, and each range of a loop on a pool thread. If the state is already the default, the
+/// object only reads it.
+///
+/// Does nothing on processors other than x86-64 and AArch64.
 class DefaultFloatEnvironment {
 public:
   DefaultFloatEnvironment() {
@@ -45,9 +49,9 @@ public:
   DefaultFloatEnvironment& operator=(const DefaultFloatEnvironment&) = delete;
 
 private:
-  // "memory": no value that is loaded afterwards takes part in arithmetic before.
+  // "memory": arithmetic on values that are loaded after the change must not move before it.
 #if defined(__x86_64__)
-  static constexpr std::uint32_t kFlags = 0x3F;         ///< of exceptions that were met
+  static constexpr std::uint32_t kFlags = 0x3F;         ///< sticky exception flags
   static constexpr std::uint32_t kVectors = 0x1F80;     ///< MXCSR: all exceptions masked
   static constexpr std::uint16_t kX87 = 0x037F;         ///< as glibc starts a program
   static constexpr std::uint16_t kX87Controls = 0x0F3F; ///< masks, precision, rounding

@@ -17,14 +17,14 @@ namespace octavo::base {
 
 namespace {
 
-/// Opaque to the optimizer, which would compute with the state that it assumes.
+/// Opaque to the optimizer, which would otherwise fold arithmetic under the default environment.
 template <typename T> T at(T value) {
   volatile T kept = value;
   return kept;
 }
 
-/// What the default environment gives, by IEEE 754: a third rounded down, the same of its negative,
-/// subnormals in and out.
+/// Results in the default environment, by IEEE 754: 1/3 rounded down, its negation, and subnormals
+/// as inputs and results.
 bool isDefault() {
   const float third = at(1.0f) / at(3.0f), minus = at(-1.0f) / at(3.0f);
   const float tiny = at(FLT_MIN) / at(2.0f); // a subnormal result
@@ -63,7 +63,7 @@ const std::vector<std::uint64_t> kStates = {0, 1u << 24, 1u << 22, 2u << 22, 3u 
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
-/// In a thread of its own, whose state is nobody else's.
+/// Runs f in a new thread, so that its control state affects no other test.
 template <typename F> void onNewThread(F f) { std::thread(f).join(); }
 
 TEST(FloatEnvironment, IsTheDefaultAndIsRestored) {
@@ -100,7 +100,7 @@ TEST(FloatEnvironment, HoldsForEveryRoundingOfTheCLibrary) {
 TEST(FloatEnvironment, IsThatOfEveryThreadOfALoop) {
   for (const auto given : kStates)
     onNewThread([given] {
-      if (given == 0) // traps, which the test's own conversions would meet
+      if (given == 0) // traps: the test's own conversions would raise them
         return;
       // Subnormals, in another order.
       std::vector<float> values(20000);
@@ -108,7 +108,7 @@ TEST(FloatEnvironment, IsThatOfEveryThreadOfALoop) {
         values[i] = std::bit_cast<float>(static_cast<std::uint32_t>(i * 7919 % values.size()));
       setState(given);
       std::atomic<int> wrong = 0;
-      // Threads that the pool makes here inherit the state.
+      // Threads that the pool creates here inherit the state.
       withThreads(2, [&] {
         forEach(64, [&](std::int64_t) {
           if (!isDefault())

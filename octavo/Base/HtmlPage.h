@@ -1,5 +1,5 @@
-// Pages for people: HTML that needs no other file and no network, on a phone, in the dark and on
-// paper.
+// Parts of HTML reports: pages that need no other file and no network, with styles for phones, dark
+// mode and print.
 #pragma once
 
 #include <string>
@@ -7,24 +7,24 @@
 
 namespace octavo::base {
 
-/// Text of a file or its names, fit for HTML, cut after 200 bytes: no byte of it is markup or an
-/// incomplete character.
+/// Untrusted text as HTML, cut after 200 bytes. The result contains no markup and no incomplete
+/// characters.
 std::string inHtml(std::string_view text);
 
-/// The same where a long name may go on in a new line: after '.' and '/'.
+/// The same for a long name, which may break after '.' and '/'.
 std::string nameInHtml(std::string_view name);
 
-/// What a page begins with that `generator` makes, to the byte, so that it can be known again.
+/// The exact first bytes of a page made by `generator`, by which such a page can be recognized.
 std::string pageBeginning(std::string_view generator);
 
-/// That and everything else up to the first element below the heading, which is the title.
-/// `style` is CSS after that of all pages.
+/// The page up to and including its heading, `title`. `style` is CSS appended to the style of all
+/// pages.
 std::string pageHead(std::string_view generator, std::string_view title, std::string_view style);
 
-/// The end of the page, with what made it.
+/// The end of the page, which names `generator`.
 std::string pageEnd(std::string_view generator);
 
-/// A figure and what it is, within <div class="tiles">.
+/// A figure with its label, for use within <div class="tiles">.
 std::string tile(std::string_view what, std::string_view value);
 
 } // namespace octavo::base

@@ -1,12 +1,10 @@
-// Numbers that are computed side by side, in the lanes of vectors. None meets another, so that the
-// width of a machine's vectors changes no bit.
+// Vector lanes. Lanes never interact, so the vector width of a machine changes no bit of a result.
 #pragma once
 
 #include <cstdint>
 
-/// Has a function compiled for three widths of vectors, of which one is chosen when the program is
-/// loaded. Contraction is off, so none of them fuses a product with a sum. What it calls has to be
-/// inlined into it.
+/// Compiles a function for three vector widths; the loader chooses one. Contraction is off, so no
+/// version fuses multiply and add. Callees must be inlined into the function (OCTAVO_INTO_CLONES).
 #if defined(__x86_64__) && defined(__linux__)
 #define OCTAVO_VECTOR_CLONES                                                                       \
   __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))

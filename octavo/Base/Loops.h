@@ -1,6 +1,6 @@
-// Loops on TBB's threads. All of octavo's are these, so that the thread sanitizer sees what passes
-// between threads: Debian builds TBB's library without it, and it would take each hand-over through
-// the locks inside for a race. Under it the loops run on threads of their own.
+// Parallel loops, on TBB's threads. All loops of octavo use these functions. Under the thread
+// sanitizer they run on threads of their own: Debian's TBB library is not instrumented, and the
+// sanitizer would report each hand-over inside it as a race.
 #pragma once
 
 #include "octavo/Base/FloatEnvironment.h"
@@ -24,9 +24,9 @@
 
 namespace octavo::base {
 
-/// Calls f(begin, end) for ranges of at least `grain`, where there are as many, that make up 0 to
-/// n. No call may depend on what another one writes. Each call has DefaultFloatEnvironment: TBB
-/// keeps its threads, with the state under which they were made.
+/// Calls f(begin, end) for ranges that cover [0, n). Ranges have at least `grain` indices if n
+/// allows. No call may depend on what another writes. Each call runs in DefaultFloatEnvironment,
+/// because TBB's threads keep the state under which they were created.
 template <typename F> void forRanges(std::int64_t n, std::int64_t grain, const F& f) {
 #if __has_feature(thread_sanitizer)
   constexpr std::int64_t kThreads = 4;
@@ -54,7 +54,7 @@ template <typename F> void forRanges(std::int64_t n, std::int64_t grain, const F
 #endif
 }
 
-/// Calls f(i) for 0 <= i < n, of which each is worth a thread's while.
+/// Calls f(i) for 0 <= i < n. Each call should be worth a thread.
 template <typename F> void forEach(std::int64_t n, const F& f) {
   forRanges(n, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i != end; ++i)
@@ -62,27 +62,26 @@ template <typename F> void forEach(std::int64_t n, const F& f) {
   });
 }
 
-/// std::sort, in DefaultFloatEnvironment.
+/// Sorts like std::sort, in parallel and in DefaultFloatEnvironment.
 template <typename Iterator, typename Less>
 void sort(Iterator begin, Iterator end, const Less& less) {
   const DefaultFloatEnvironment environment;
 #if __has_feature(thread_sanitizer)
   std::sort(begin, end, less);
 #else
-  // The context hands this thread's state on to the threads that take part.
+  // The context passes this thread's state to the threads that take part.
   using Context = tbb::task_group_context;
   Context context(Context::bound, Context::default_traits | Context::fp_settings);
   tbb::task_group(context).run_and_wait([&] { tbb::parallel_sort(begin, end, less); });
 #endif
 }
 
-/// Calls f, whose loops use no more than so many threads.
+/// Calls f with its loops limited to `threads` threads.
 template <typename F> void withThreads(int threads, const F& f) {
 #if __has_feature(thread_sanitizer)
   f();
 #else
-  // To make an arena and get threads to it takes some 50 us: it is kept for the calling thread's
-  // next call.
+  // Creating an arena and moving threads to it takes about 50 us, so the calling thread keeps it.
   thread_local std::unique_ptr<tbb::task_arena> arena;
   if (!arena || arena->max_concurrency() != threads)
     arena = std::make_unique<tbb::task_arena>(threads);

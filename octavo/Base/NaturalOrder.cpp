@@ -36,7 +36,7 @@ bool precedesNaturally(std::string_view a, std::string_view b) {
     }
   }
   if (i == a.size() && j == b.size())
-    return a < b; // "01" and "1": some order, so that names stay apart
+    return a < b; // "01" and "1": any fixed order keeps the names distinct
   return i == a.size();
 }
 

@@ -16,10 +16,10 @@ namespace octavo::base {
 
 namespace {
 
-/// Names of tensors have some dozens of bytes.
+/// Names of tensors have a few dozen bytes.
 constexpr std::size_t kLongestName = 256;
 
-/// ASCII letters in lower case; other bytes, of UTF-8, as they are.
+/// `text` with ASCII letters in lower case; bytes of UTF-8 are unchanged.
 std::string lowered(std::string_view text) {
   std::string lower(text);
   for (char& letter : lower)
@@ -28,7 +28,7 @@ std::string lowered(std::string_view text) {
   return lower;
 }
 
-/// How often each byte occurs.
+/// Counts of each byte.
 using Letters = std::array<std::int64_t, 256>;
 Letters lettersOf(std::string_view text) {
   Letters letters{};
@@ -37,7 +37,7 @@ Letters lettersOf(std::string_view text) {
   return letters;
 }
 
-/// No edit distance is less: each edit takes or gives one letter, or replaces one by another.
+/// A lower bound of the edit distance: each edit inserts, deletes or replaces one letter.
 std::size_t leastDistance(const Letters& a, const Letters& b) {
   std::int64_t more = 0, fewer = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -45,9 +45,11 @@ std::size_t leastDistance(const Letters& a, const Letters& b) {
   return static_cast<std::size_t>(std::max(more, fewer));
 }
 
-/// The fewest insertions, deletions and replacements of a byte that make `a` of `b` (Levenshtein).
+/// The least number of byte insertions, deletions and replacements that turn `b` into `a`
+/// (Levenshtein).
 std::size_t editDistance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> distances(b.size() + 1); // of a's first i bytes from b's first j
+  std::vector<std::size_t> distances(b.size() +
+                                     1); // [j]: distance of a's first i bytes from b's first j
   std::iota(distances.begin(), distances.end(), 0);
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = std::exchange(distances[0], i);
@@ -60,7 +62,7 @@ std::size_t editDistance(std::string_view a, std::string_view b) {
   return distances.back();
 }
 
-/// A search for one name: what it costs is counted.
+/// A search for one name, which counts its cost.
 class Search {
 public:
   Search(std::string_view name, NearNamesCost& cost)
@@ -68,7 +70,7 @@ public:
         furthest(wanted.size() <= 3 ? 1 : std::max<std::size_t>(2, wanted.size() / 3)), cost(cost) {
   }
 
-  /// The distance of a name that is near.
+  /// The distance of `known` if it is near; else nullopt.
   std::optional<std::size_t> distanceOf(std::string_view known) {
     if (known.size() > kLongestName)
       return std::nullopt;
@@ -85,7 +87,7 @@ public:
     return distance && *distance <= furthest ? distance : std::nullopt;
   }
 
-  /// The same of the beginning of a long name, which may stand for it, misspelled too.
+  /// The same for the beginning of `known`, as an abbreviation that may be misspelled.
   std::optional<std::size_t> distanceOfBeginning(std::string_view known) {
     if (wanted.size() < 4)
       return std::nullopt;
@@ -97,7 +99,7 @@ public:
   }
 
 private:
-  /// Nothing where it would cost more than is left.
+  /// nullopt if it would exceed the budget.
   std::optional<std::size_t> distanceWithin(const std::string& lower) {
     const std::size_t steps = (wanted.size() + 1) * (lower.size() + 1);
     if (steps > cost.left)

@@ -13,7 +13,7 @@ struct Character {
   std::size_t length; ///< in bytes; 0: no character
 };
 
-/// What `text`, which is not empty, starts with (Unicode 15, table 3-7).
+/// The first character of nonempty `text` (Unicode 15, table 3-7).
 Character firstCharacter(std::string_view text) {
   const auto byte = [&](std::size_t i) -> unsigned {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
@@ -42,7 +42,7 @@ bool isHidden(char32_t code) {
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-/// As much of `text` as begins before byte `most`.
+/// The escaped characters of `text` that begin before byte `most`.
 std::string escaped(std::string_view text, std::size_t most, Newlines newlines) {
   std::string result;
   for (std::size_t i = 0; i < text.size() && i < most;) {

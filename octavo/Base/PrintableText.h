@@ -1,4 +1,4 @@
-// Text from files, which may be any bytes, made fit for a terminal and for people.
+// Makes untrusted text fit for terminals and messages.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,10 @@ namespace octavo::base {
 
 enum class Newlines : std::uint8_t { Escaped, Kept };
 
-/// `text` with everything escaped that a terminal obeys or that is not seen: control characters,
-/// those that turn the direction of text (Unicode 15, Bidi_Control) or end lines, and bytes that
-/// are not UTF-8. What was escaped stays as it is. Characters of more than one byte, and DEL,
-/// become
-/// \uXXXX, so that JSON stays the same JSON.
+/// Escapes what a terminal interprets or does not show: control characters, characters that change
+/// the direction of text (Unicode 15, Bidi_Control) or end lines, and bytes that are not UTF-8.
+/// Escaped text is returned unchanged. Characters of several bytes, and DEL, become \uXXXX, so that
+/// JSON stays equivalent.
 std::string printable(std::string_view text, Newlines newlines = Newlines::Escaped);
 
 /// The same in double quotes, cut after 200 bytes.

@@ -18,7 +18,7 @@ int processor() {
 
 void leaveProcessor([[maybe_unused]] int processor) {
 #if defined(__linux__)
-  // Where other programs keep all processors busy, the next one is no better.
+  // If other programs keep all processors busy, moving again does not help.
   constexpr std::chrono::milliseconds kRest(5);
   thread_local std::chrono::steady_clock::time_point last;
   const auto now = std::chrono::steady_clock::now();

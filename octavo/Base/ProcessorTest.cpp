@@ -17,7 +17,7 @@ cpu_set_t ownProcessors() {
   return own;
 }
 
-/// In a thread of its own, whose processors are nobody else's.
+/// Runs f in a new thread, whose processors affect no other test.
 template <typename F> void inThread(F f) { std::thread(f).join(); }
 
 TEST(Processor, AThreadLeavesItAndMayComeBack) {

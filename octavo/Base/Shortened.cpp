@@ -19,9 +19,10 @@ std::string shortened(std::string_view text, std::size_t most) {
     return std::string(text);
   constexpr std::size_t kLongestGap = 45; // with a number of 20 digits
   const std::size_t kept = most - kLongestGap;
-  // What went wrong stands at the beginning, what to do about it at the end.
+  // Messages begin with what went wrong and end with what to do, so both ends are kept.
   std::size_t begin = kept - kept / 3, end = text.size() - kept / 3;
-  constexpr int kLongestCharacter = 4; // in bytes; a run of more is no UTF-8, and may be cut
+  constexpr int kLongestCharacter =
+      4; // in bytes; a longer run of continuation bytes is not UTF-8 and may be split
   for (int i = 1; i < kLongestCharacter && continuesCharacter(text[begin]); ++i)
     --begin;
   for (int i = 1; i < kLongestCharacter && end < text.size() && continuesCharacter(text[end]); ++i)

@@ -1,4 +1,4 @@
-// Text of any length, cut to what a reader of messages bears.
+// Shortens long messages.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,11 @@
 
 namespace octavo::base {
 
-/// Bytes of the longest error message, whatever names and values the input has.
+/// The longest error message in bytes, however long the names and values in the input are.
 inline constexpr std::size_t kLongestMessage = 1900;
 
-/// `text` itself where it has at most `most` bytes (at least 64). Else its beginning and its end,
-/// and between them how many bytes are left out: `BEGIN ... (N bytes left out) ... END`, of at most
-/// `most` bytes. No character of UTF-8 is cut in two.
+/// `text` if it has at most `most` bytes (at least 64). Else its beginning and end, in at most
+/// `most` bytes: `BEGIN ... (N bytes left out) ... END`. UTF-8 characters are not split.
 std::string shortened(std::string_view text, std::size_t most = kLongestMessage);
 
 } // namespace octavo::base

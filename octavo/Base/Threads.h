@@ -1,4 +1,4 @@
-// How many threads a caller's limit comes to.
+// Limits on the number of threads.
 #pragma once
 
 #include <tbb/info.h>
@@ -7,7 +7,7 @@
 
 namespace octavo::base {
 
-/// The limit, or as many threads as run at once where it is higher: of more TBB warns. 0 stays 0.
+/// min(limit, threads that run at once); TBB warns about more. 0 stays 0.
 inline int usefulThreads(int limit) { return std::min(limit, tbb::info::default_concurrency()); }
 
 } // namespace octavo::base

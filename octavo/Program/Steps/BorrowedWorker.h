@@ -1,11 +1,12 @@
-// A thread's memory for a while.
+// A Worker of the frame's pool, held by one thread for a scope.
 #pragma once
 
 #include "octavo/Program/Steps/Step.h"
 
 namespace octavo::program {
 
-/// A worker of the frame for as long as it is in use.
+/// Takes a worker from the frame's pool, or makes one if the pool is empty. The destructor returns
+/// it.
 class BorrowedWorker {
 public:
   explicit BorrowedWorker(Frame& frame) : frame(frame), worker(frame.workers.take()) {

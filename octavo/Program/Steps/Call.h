@@ -1,4 +1,4 @@
-// Functions that a program calls: their steps stand once, however often they are called.
+// Functions that a program calls. A function's steps exist once, however many calls there are.
 #pragma once
 
 #include "octavo/Program/Steps/Place.h"
@@ -8,8 +8,8 @@
 
 namespace octavo::program {
 
-/// A function that is called. It stands before all of its calls, and running it does nothing; its
-/// slots are nobody else's.
+/// The steps of a called function, listed before all of its calls. Running this step does nothing:
+/// CallStep runs the body. No other step uses the function's slots.
 class FunctionStep : public Step {
 public:
   explicit FunctionStep(OperationTextPtr op) : Step(std::move(op)) {}
@@ -30,8 +30,7 @@ private:
   std::vector<Place> results;
 };
 
-/// func.call: copies the operands to the function's arguments, runs its steps and copies its
-/// results.
+/// func.call: copies the operands to the function's arguments, runs its body, copies its results.
 class CallStep : public Step {
 public:
   explicit CallStep(OperationTextPtr op) : Step(std::move(op)) {}

@@ -1,5 +1,5 @@
-// Steps that can be cut into ranges of rows, and chains of them: all links run on one range, then
-// all on the next, so that what one gives is in cache when the next one reads it.
+// Steps that can run on a range of rows, and chains of such steps. All steps of a chain (its links)
+// run on one range before the next range begins, so that intermediate rows stay in cache.
 #pragma once
 
 #include "octavo/Kernels/Execution.h"
@@ -10,8 +10,8 @@
 
 namespace octavo::program {
 
-/// Rows `begin` to `end` of `count`, of whatever a step calls its rows: where it has more, each row
-/// is as many of its own.
+/// Rows [begin, end) of the `count` rows by which a chain is cut. A step whose own row count is a
+/// multiple of `count` converts the range with `of`.
 struct RowRange {
   std::int64_t begin, end, count;
 
@@ -25,39 +25,40 @@ struct RowRange {
 class RowStep : public Step {
 public:
   using Step::Step;
-  /// What a run needs before any rows are computed.
+  /// Runs once per run, before any rows are computed, on one thread.
   virtual Outcome prepare(Frame& /*frame*/) const { return {}; }
   virtual Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                           const kernels::Execution& execution) const = 0;
-  /// All rows.
+  /// Prepares, then computes all rows on all threads.
   Outcome run(Frame& frame) const final;
 };
 
-/// No link reads other rows of what an earlier one gives than those that it computes. What no other
-/// step reads has memory for one range alone.
+/// A chain of row steps. A link may read from an earlier link only the rows that it computes
+/// itself. Slots that only the links use have memory for one range per thread.
 class ChainStep : public Step {
 public:
   explicit ChainStep(OperationTextPtr op) : Step(std::move(op)) {}
-  /// A slot that the links alone use: row r of a range is at
-  /// offset * rows of the range + r * bytes of the thread's memory.
+  /// A slot that only the links use. In a thread's memory for a range of n rows, the slot begins at
+  /// offset * n, and row r of the range at offset * n + r * bytes.
   struct RangeSlot {
     Slot slot;
     BatchExtent offset, bytes;
   };
-  /// The rows are those of a matrix, or products of a batch. `bytesOfRow` is what the slots take
-  /// for one row, `guard` those among them, behind each slot's, that stay as they are (Guards.h).
+  /// `rows` counts matrix rows, or the products of a batch if `isBatch`. `bytesOfRow` is the memory
+  /// of all range slots for one row. `guard` is how many of these bytes guard each slot (Guards.h);
+  /// 0: none.
   ChainStep(OperationTextPtr op, std::vector<std::unique_ptr<RowStep>> steps,
             std::vector<RangeSlot> slots, BatchExtent bytesOfRow, BatchExtent rows, bool isBatch,
             std::size_t guard = 0);
   Outcome run(Frame& frame) const override;
-  /// Of one link, what it is.
+  /// A chain of one link reports that link's facts.
   StepFacts facts() const override;
   std::vector<const Sequence*> nested() const override;
   StepType type() const override { return StepType::Chain; }
   void fields(ProgramFields& fields) override;
 
 private:
-  /// All rows cut into `count` ranges, each of as many tiles as the others or one more.
+  /// All rows, cut into `count` ranges of whole tiles. Ranges differ by at most one tile.
   struct Ranges {
     std::int64_t count, all, tile;
 
@@ -65,23 +66,24 @@ private:
       const auto first = static_cast<std::int64_t>(static_cast<__int128>(tiles()) * range / count);
       return std::min(all, first * tile);
     }
-    /// Of the largest one.
+    /// The rows of the largest range.
     std::int64_t most() const { return std::min(all, (tiles() + count - 1) / count * tile); }
 
   private:
     std::int64_t tiles() const { return (all + tile - 1) / tile; }
   };
-  /// Of so many rows of a run of so many items.
+  /// How to cut `all` rows in a run of batch size `items`.
   Ranges rangesOf(std::int64_t all, std::int64_t items) const;
-  /// What a profile is told of.
+  /// The step under which a profile records a link: the chain itself if it has a single link.
   const Step* timed(const RowStep* link) const;
-  /// `room` is how many rows the memory is for.
+  /// Points the worker's range slots at its own memory, which has room for `room` rows, so that row
+  /// `range.begin` is the first row of each slot.
   void place(const Frame& frame, Worker& worker, RowRange range, std::int64_t room) const;
-  /// Whether the links have left the guards in that memory as they were.
+  /// An error if a link wrote to a guard behind a range slot.
   Outcome guarded(const Frame& frame, const Worker& worker, std::int64_t room) const;
 
   Sequence all;
-  std::vector<const RowStep*> links; ///< the same
+  std::vector<const RowStep*> links; ///< the steps of `all`, as row steps
   std::vector<RangeSlot> slots;
   BatchExtent bytesOfRow;
   BatchExtent rows;

@@ -5,15 +5,16 @@
 
 namespace octavo::program {
 
-/// stablehlo.while. What the loop carries has two slots that change places after each turn, so that
-/// nothing is copied; what the body hands on as it is stays where it is.
+/// stablehlo.while. Each carried value has two slots, which are swapped after each iteration, so
+/// that nothing is copied. A value that the body returns unchanged has one slot (argument and next
+/// equal).
 class WhileStep : public Step {
 public:
   explicit WhileStep(OperationTextPtr op) : Step(std::move(op)) {}
   struct Carried {
-    Place given;    ///< the operand
-    Place argument; ///< of condition and body
-    Place next;     ///< what the body gives
+    Place given;    ///< the operand of stablehlo.while
+    Place argument; ///< the block argument of condition and body
+    Place next;     ///< the result of the body
   };
   WhileStep(OperationTextPtr op, std::vector<Carried> carried, Sequence condition, Slot predicate,
             Sequence body)
@@ -32,7 +33,7 @@ private:
   Sequence body;
 };
 
-/// stablehlo.if and case: one branch is run, the last one where the index is outside.
+/// stablehlo.if and stablehlo.case: runs one branch. An index out of range selects the last branch.
 class BranchStep : public Step {
 public:
   explicit BranchStep(OperationTextPtr op) : Step(std::move(op)) {}
@@ -40,7 +41,7 @@ public:
     Sequence steps;
     std::vector<Place> results;
   };
-  /// `index` is an i32, or an i1 of which true is the first branch.
+  /// `index` is an i32, or with `isPredicate` an i1 where true selects the first branch.
   BranchStep(OperationTextPtr op, Slot index, bool isPredicate, std::vector<Branch> branches,
              std::vector<Place> results)
       : Step(std::move(op)), index(index), isPredicate(isPredicate), branches(std::move(branches)),

@@ -1,4 +1,4 @@
-// What a lowered program consists of, counted.
+// Describes a compiled program: counts of its steps and operations, and a listing of its steps.
 #pragma once
 
 #include "octavo/Program/Steps/Program.h"
@@ -8,7 +8,8 @@ namespace octavo::program {
 
 Explanation explain(const Program& program);
 
-/// Its steps, a line each, those of loops and branches below them; then its memory.
+/// A listing for `--dump`: each step with its operation and its accesses, nested steps indented
+/// below the step that runs them; then all slots.
 std::string stepsText(const Program& program);
 
 } // namespace octavo::program

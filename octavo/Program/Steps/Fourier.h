@@ -10,29 +10,31 @@
 
 namespace octavo::program {
 
-/// How lines of n numbers are transformed: by the factors of n.
+/// A plan for transforming lines of n numbers, by the factors of n.
 template <typename Real> struct FourierPlan {
   explicit FourierPlan(std::int64_t n, bool isInverse);
 
   std::int64_t n;
   bool isInverse;
-  std::vector<std::complex<Real>> roots; ///< of unity, n
-  std::vector<std::int64_t> order;       ///< which number of a line comes where
-  std::vector<std::int64_t> factors;     ///< the first are multiplied first
+  std::vector<std::complex<Real>> roots; ///< the n-th roots of unity
+  std::vector<std::int64_t>
+      order; ///< order[i]: index in the line of the number that is loaded to place i
+  std::vector<std::int64_t> factors; ///< of n, in the order in which they are combined
 };
 
 class FourierStep : public Step {
 public:
   explicit FourierStep(OperationTextPtr op) : Step(std::move(op)) {}
-  /// Of a real transform the last axis of the complex numbers has n / 2 + 1.
+  /// The last axis of the complex side of a real transform has n / 2 + 1 numbers.
   enum class Kind : std::uint8_t { Forward, Inverse, RealForward, RealInverse };
-  /// `lengths` are of the axes that are transformed, the last ones; `count` is how many there are
-  /// of all of them. With several axes `wide` has memory between them (wideBytes).
+  /// `lengths` are the extents of the transformed axes, which are the last ones. `count` is the
+  /// number of transforms. With several axes, `wide` holds the numbers between two axes
+  /// (wideBytes).
   FourierStep(OperationTextPtr op, Kind kind, bool isF64, BatchExtent count,
               std::vector<std::int64_t> lengths, Slot from, Slot wide, Slot to)
       : Step(std::move(op)), kind(kind), isF64(isF64), count(count), lengths(std::move(lengths)),
         from(from), wide(wide), to(to) {}
-  /// Of one of `count`; 0 where no memory is needed.
+  /// Bytes of `wide` for one transform; 0 if it needs none.
   static std::uint64_t wideBytes(Kind kind, bool isF64, const std::vector<std::int64_t>& lengths);
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
@@ -49,8 +51,8 @@ private:
   std::vector<std::int64_t> lengths;
   Slot from, wide, to;
   template <typename Real> using Plans = std::vector<FourierPlan<Real>>;
-  /// Of each axis, made by the first run: a file that says how long its lines are is not trusted,
-  /// the memory of a run is there.
+  /// One plan per axis. Made by the first run, not when a file is read: a file's line lengths are
+  /// not trusted, whereas a run has memory of that size.
   mutable std::variant<Plans<double>, Plans<long double>> plans;
   mutable std::once_flag isPlanned;
 };

@@ -1,35 +1,38 @@
-// A way to run that finds steps which write beyond the memory that they were given, or read what
-// nobody has written to it: for tests, since generated code has no sanitizer.
+// Guarded runs, for tests: they find steps that write beyond their memory or read memory that no
+// step has written. Generated code has no sanitizer.
 #pragma once
 
 #include "octavo/Program/Steps/Step.h"
 
 namespace octavo::program {
 
-/// Bytes behind each piece of memory that steps must leave as they are.
+/// Guard bytes behind each piece of memory.
 inline constexpr std::size_t kGuardBytes = 64;
 inline constexpr std::byte kGuard{0xA5};
-/// What memory holds before it is written to, and after it was read last: NaN, and -1.
+/// The byte that fills memory before its first write and after its last read: NaN in floats, -1 in
+/// integers.
 inline constexpr std::byte kNobodys{0xFF};
 
-/// Pieces of a program's memory, each with a guard behind it.
+/// The pieces of a program's memory, each followed by a guard.
 class Guards {
 public:
   struct Piece {
     Slot slot;
     std::size_t bytes;
-    int first, last; ///< steps between which it is in use
+    int first, last; ///< numbers of the first and the last step that use the piece
   };
-  /// When the pieces are known, before any run.
+  /// Sets the pieces. Called once, before any run.
   void add(std::vector<Piece> all) { pieces = std::move(all); }
 
-  /// At the beginning of a run, whose slots have their memory.
+  /// Opens the pieces that are in use from the beginning. The slots must have their memory.
   void begin(Frame& frame) const;
   void beforeStep(Frame& frame, int number) const;
-  /// In place of that, for a step that has run others meanwhile: what it has written itself lies
-  /// where something of theirs, or what it read at first, may have lain.
+  /// Replaces beforeStep for a step that runs other steps. Its results may lie where a nested
+  /// step's values, or its own operands, lay before; so they are guarded afterwards and never
+  /// filled.
   void afterNested(Frame& frame, int number) const;
-  /// The slot whose guard a step has written to, -1 for none.
+  /// The slot whose guard was overwritten, or -1. Fills and releases the pieces whose last step
+  /// this is.
   int afterStep(Frame& frame, int number) const;
 
 private:
@@ -39,10 +42,10 @@ private:
   std::vector<Piece> pieces;
 };
 
-/// A step between guards.
+/// Runs a step and fails if the step wrote to a guard.
 class GuardedStep : public Step {
 public:
-  /// `number` is the step's, as pieces count them.
+  /// `number` is the step's number, as Piece::first and last count steps.
   GuardedStep(std::unique_ptr<Step> guarded, int number, std::shared_ptr<const Guards> guards)
       : Step(guarded->operation()), guarded(std::move(guarded)), number(number),
         guards(std::move(guards)) {}

@@ -1,4 +1,4 @@
-// A step for which there is no code: the interpreter evaluates the operation.
+// A step without compiled code: the interpreter evaluates its operation.
 #pragma once
 
 #include "octavo/Program/Steps/Place.h"
@@ -7,13 +7,14 @@
 
 namespace octavo::program {
 
-/// Evaluates an operation on its operands: the interpreter's work, which this layer does not know.
+/// Evaluates one operation. The interpreter provides it; this folder does not depend on the
+/// interpreter. The error is the operation's.
 using Evaluation = std::function<tl::expected<std::vector<Value>, std::string>(
     std::vector<Value> operands, const RunContext& host)>;
 
 class InterpretedStep : public Step {
 public:
-  /// `reason` says why there is no code.
+  /// `reason` says why there is no code for the operation.
   InterpretedStep(OperationTextPtr op, Evaluation evaluate, std::vector<Place> operands,
                   std::vector<Place> results, std::string reason)
       : Step(std::move(op)), evaluate(std::move(evaluate)), operands(std::move(operands)),

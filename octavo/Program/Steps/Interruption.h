@@ -1,4 +1,4 @@
-// Ctrl-C within a step.
+// Checks for interruption (Ctrl-C) within a step.
 #pragma once
 
 #include "octavo/Program/Steps/Step.h"
@@ -7,7 +7,7 @@
 
 namespace octavo::program {
 
-/// Whether a run is to end, asked by all threads of a step.
+/// Whether the run is to end. All threads of a step share one object.
 class Interruption {
 public:
   explicit Interruption(const Frame& frame) : host(*frame.host) {}

@@ -1,4 +1,4 @@
-// Steps on memory alone: kernels that were compiled, and updates in place.
+// Steps that run on memory alone: compiled kernels and in-place updates.
 #pragma once
 
 #include "octavo/Program/Steps/Chain.h"
@@ -10,12 +10,14 @@ namespace octavo::program {
 class KernelStep : public RowStep {
 public:
   explicit KernelStep(OperationTextPtr op) : RowStep(std::move(op)) {}
-  /// What the code is given, in its order. It may read what it writes.
+  /// An argument of the code, in the order of the code's parameters. The code may read what it
+  /// writes.
   struct Argument {
     Slot slot;
     bool isWritten = false;
   };
-  /// A row costs what `width` elements do that are added.
+  /// The cost of a row is that of adding `width` elements; it decides how rows are divided among
+  /// threads.
   KernelStep(OperationTextPtr op, const KernelFunction& function, std::vector<Argument> arguments,
              BatchExtent rows, BatchExtent width, StepFacts known)
       : RowStep(std::move(op)), function(&function), arguments(std::move(arguments)), rows(rows),
@@ -23,26 +25,26 @@ public:
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution) const override;
   const BatchExtent& allRows() const { return rows; }
-  /// Rows `begin` to `end` for a product alone: what the kernel writes to the slot `made`, `bytes`
-  /// for each row, is written from `to` on. On any thread.
+  /// Computes rows [begin, end) as the prologue of a product: what the kernel writes to the slot
+  /// `made`, `bytes` per row, goes to `to` instead. Any thread may call it.
   void makeRows(const Frame& frame, const Worker& worker, std::int64_t begin, std::int64_t end,
                 Slot made, std::ptrdiff_t bytes, std::byte* to) const;
   StepFacts facts() const override { return known; }
   StepType type() const override { return StepType::Kernel; }
   void fields(ProgramFields& fields) override;
 
-  /// Each range of rows costs as much again: there is one for each thread.
+  /// Declares that each range of rows repeats work over all rows, so each thread gets one range.
   void goThroughAllInEachRange() { isWholeInEachRange = true; }
-  /// The function that runs where results lie over donated arguments (Frame::isInPlace).
+  /// Adds the function for runs in which results lie over donated arguments (Frame::isInPlace).
   void addInPlace(const KernelFunction& code, std::vector<Argument> its) {
     inPlace = {&code, std::move(its)};
   }
 
 private:
-  /// Rows that are worth handing to a thread, of so many.
+  /// The least number of rows of `all` that are worth a thread.
   std::int64_t grain(const Frame& frame, std::int64_t all, int threads) const;
 
-  const KernelFunction* function = nullptr; ///< known when all kernels are compiled
+  const KernelFunction* function = nullptr; ///< set once all kernels are compiled
   struct InPlace {
     const KernelFunction* function = nullptr;
     std::vector<Argument> arguments = {};
@@ -54,18 +56,19 @@ private:
   StepFacts known = {.kind = StepFacts::Kind::Kernel};
 };
 
-/// stablehlo.dynamic_update_slice: a box of `update` at starts that the program computes, clamped.
+/// stablehlo.dynamic_update_slice: writes the box `update` at computed start indices, which are
+/// clamped.
 class UpdateStep : public Step {
 public:
   explicit UpdateStep(OperationTextPtr op) : Step(std::move(op)) {}
-  /// What is updated has the axes outer, shape and inner, of which an update spans the first and
-  /// the last; the starts are those on the others.
+  /// The operand has shape [outer, shape..., inner]. The update spans `outer` and `inner` as a
+  /// whole; `updateShape` and `starts` are its extents and start indices along the axes of `shape`.
   struct Box {
     BatchExtent outer, inner;
     std::vector<BatchExtent> shape, updateShape;
     std::vector<StartIndex> starts;
   };
-  /// `operand` may be `result`: it is then written in place.
+  /// If `operand` is `result`, the update is in place; else the operand is copied first.
   UpdateStep(OperationTextPtr op, Slot operand, Slot update, Slot result, Box box,
              std::int64_t elementBytes)
       : Step(std::move(op)), operand(operand), update(update), result(result), box(std::move(box)),

@@ -1,4 +1,4 @@
-// What a compiled kernel is to those that call it and to those that make it.
+// The signature of a compiled kernel.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace octavo::program {
 
-/// A compiled loop: rows begin to end; memory[i] is its argument i, and behind the last one lies
-/// how many items the run has, a std::int64_t.
+/// Computes rows [begin, end). memory[i] is argument i; the entry after the last argument points to
+/// the run's batch size, a std::int64_t.
 using KernelFunction = void (*)(std::byte* const* memory, std::int64_t begin, std::int64_t end);
 
 } // namespace octavo::program

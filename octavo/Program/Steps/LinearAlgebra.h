@@ -6,7 +6,8 @@
 
 namespace octavo::program {
 
-/// Of `count` matrices of `n` rows: L with a = L L^H where it `isLower`, else U with a = U^H U.
+/// stablehlo.cholesky of `count` matrices [n, n]: L with a = L L^H if `isLower`, else U with a =
+/// U^H U.
 class CholeskyStep : public Step {
 public:
   explicit CholeskyStep(OperationTextPtr op) : Step(std::move(op)) {}
@@ -30,14 +31,14 @@ private:
   Slot from, to;
 };
 
-/// x of a x = b, or of x a = b, for `count` pairs of matrices; `a` may be transposed, and
-/// conjugate.
+/// stablehlo.triangular_solve: solves a x = b or x a = b for `count` pairs of matrices. `a` may be
+/// transposed or conjugated.
 class TriangularSolveStep : public Step {
 public:
   explicit TriangularSolveStep(OperationTextPtr op) : Step(std::move(op)) {}
   struct System {
-    bool isLeft = true;  ///< a x = b
-    bool isLower = true; ///< the triangle, as it lies, that is read
+    bool isLeft = true;  ///< solves a x = b; else x a = b
+    bool isLower = true; ///< which triangle of `a`, as stored, is read
     bool isUnitDiagonal = false;
     bool isTransposed = false, isConjugate = false;
   };
@@ -57,7 +58,7 @@ private:
   Numbers numbers;
   System system;
   BatchExtent count;
-  std::int64_t n = 0, others = 0; ///< rows of `a`, and how many systems have it
+  std::int64_t n = 0, others = 0; ///< rows of `a`; right-hand sides per matrix
   Slot a, b, x;
 };
 

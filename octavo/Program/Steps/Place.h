@@ -1,4 +1,4 @@
-// Where the values of a compiled program are.
+// Places: where the values of a compiled program are kept.
 #pragma once
 
 #include "octavo/Program/Steps/Step.h"
@@ -8,17 +8,18 @@
 
 namespace octavo::program {
 
-/// In a slot, as a tensor of this type and shape, or among the values.
+/// A value's place. With `memory`, `number` is a slot that holds a tensor of that type and shape;
+/// else it is an index of Frame::values.
 struct Place {
   int number = -1;
   struct InMemory {
     numerics::ElementType type;
-    /// Of arguments, results, and what is copied or carried by a loop, extents may depend on the
-    /// number of items.
+    /// The extents of arguments, results, copied and loop-carried values may depend on the batch
+    /// size.
     std::vector<BatchExtent> shape;
 
     bool operator==(const InMemory&) const = default;
-    /// The first axis of which each item has as much; -1: there is none.
+    /// The first axis whose extent is linear in the batch size; -1 if there is none.
     int openAxis() const {
       const auto open = std::ranges::find_if(shape, [](const BatchExtent& extent) {
         return extent.factor != 0 && extent.square == 0;
@@ -39,19 +40,21 @@ struct Place {
   std::optional<InMemory> memory = std::nullopt;
 };
 
-/// Bytes of a place in memory.
+/// The bytes of a place in memory; 0 if the product overflows.
 BatchExtent bytesOf(const Place& place);
 
-/// The value at a place, copied where it lies in memory. What a step has made is shared from then
-/// on, and the step makes the next one anew.
+/// The value at a place, copied if it is in a slot. A scaled tensor that a step has made moves into
+/// the shared value, and the step makes its next tensor in new memory.
 Value read(Frame& frame, const Place& place);
-/// The error says that the value is not of the place's type and shape; nothing is written then.
+/// Writes a value to a place. Fails, without writing, if a tensor does not have the place's type
+/// and shape.
 Outcome write(Frame& frame, const Place& place, Value value);
-/// Of a place among the values, a scaled tensor that a step makes: in the memory of an earlier run.
+/// The scaled tensor that a step makes at Frame::values[number]. It still owns the memory of an
+/// earlier run, for reuse.
 numerics::ScaledTensor& makeScaled(Frame& frame, int number);
-/// One that a step has made, or that was given.
+/// The scaled tensor at Frame::values[number], made by a step or given.
 const numerics::ScaledTensor& scaledAt(const Frame& frame, int number);
-/// Both are of one type.
+/// Copies a value. Both places have the same type; slots with the same memory are not copied.
 void copy(Frame& frame, const Place& from, const Place& to);
 
 class CopyStep : public Step {

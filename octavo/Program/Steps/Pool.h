@@ -1,4 +1,4 @@
-// Things that are used by one at a time, and again by whoever comes next.
+// A lock-free pool of reusable objects.
 #pragma once
 
 #include <array>
@@ -7,8 +7,8 @@
 
 namespace octavo::program {
 
-/// Keeps what nobody uses, without a lock: up to as many things as there are ever threads that come
-/// at once, about; what is more goes.
+/// Keeps up to 64 idle objects without a lock. An object that is returned to a full pool is
+/// deleted.
 template <typename T> class Pool {
 public:
   Pool() = default;
@@ -19,7 +19,7 @@ public:
       delete place.load();
   }
 
-  /// Null where there is none.
+  /// An idle object, or null.
   std::unique_ptr<T> take() {
     for (std::atomic<T*>& place : places)
       if (place.load(std::memory_order_relaxed) != nullptr)

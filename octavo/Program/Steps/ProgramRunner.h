@@ -1,4 +1,4 @@
-// Runs of a compiled program, any number of them at once.
+// Runs a compiled program. Any number of threads may run it at once.
 #pragma once
 
 #include "octavo/Program/Steps/Program.h"
@@ -18,14 +18,14 @@ public:
   explicit ProgramRunner(Program program) : whole(std::move(program)) {}
 
   const Program& program() const { return whole; }
-  /// Gives the program away: there are no runs afterwards.
+  /// Releases the program. The runner must not run afterwards.
   Program release() { return std::move(whole); }
 
-  /// Those of Executable.
+  /// As in Executable: the contract of each is there.
   tl::expected<std::vector<Value>, std::string> run(std::vector<Value> arguments,
                                                     const RunContext& host, ResultMemory memory);
   Outcome runInto(std::span<Value> arguments, const RunContext& host, ResultMemory memory);
-  /// How many items the arguments are, 1 where the program leaves nothing open.
+  /// The batch size of the arguments; 1 if the program has no open batch.
   std::int64_t itemsOf(std::span<const Value> arguments) const;
   bool takesUnread(std::size_t argument) const;
   Outcome bind(std::size_t argument, const Value& value) const;
@@ -42,14 +42,14 @@ private:
                 static_cast<std::size_t>(program.packedCount)),
           results(program.results.size()) {}
     Memory arena;
-    std::size_t bytes = 0; ///< of it
+    std::size_t bytes = 0; ///< bytes of `arena`
     Frame frame;
-    std::vector<std::byte*> results; ///< where they lie
+    std::vector<std::byte*> results; ///< the memory of each result
   };
 
   static Memory allocate(std::size_t bytes);
   tl::expected<std::unique_ptr<Workspace>, std::string> workspace(std::int64_t items);
-  /// Whether a run is right where the memory of a result is an argument's.
+  /// Whether the run is correct if this result lies in the memory of this argument.
   bool canOverwrite(std::size_t argument, std::size_t result) const;
   Outcome takeArguments(Frame& frame, std::span<Value> arguments, const RunContext& host,
                         ResultMemory memory) const;
@@ -61,7 +61,7 @@ private:
   void end(std::unique_ptr<Workspace> work);
 
   Program whole;
-  Pool<Workspace> idle; ///< of runs that have ended, for the next ones
+  Pool<Workspace> idle; ///< workspaces of runs that have ended, for reuse
 };
 
 } // namespace octavo::program

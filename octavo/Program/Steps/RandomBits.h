@@ -1,5 +1,5 @@
-// stablehlo.rng_bit_generator (I23): a block of numbers from each counter, any of them on any
-// thread.
+// stablehlo.rng_bit_generator (rule I23): each counter value gives one block of numbers, so that
+// any thread can compute any block.
 #pragma once
 
 #include "octavo/Program/Steps/Step.h"
@@ -12,7 +12,8 @@ class RandomBitsStep : public Step {
 public:
   explicit RandomBitsStep(OperationTextPtr op) : Step(std::move(op)) {}
   enum class Generator : std::uint8_t { Threefry, Philox };
-  /// The `words` numbers of ui64 of a state: key, counter, and with three the counter's high half.
+  /// The generator's state, `words` numbers of ui64: key and counter, and with three words the high
+  /// half of the counter.
   struct State {
     Slot given, next;
     std::int64_t words;
@@ -20,8 +21,8 @@ public:
   struct Output {
     Slot slot;
     std::vector<std::int64_t> shape;
-    int width;          ///< of an element, in bits
-    std::int64_t bytes; ///< of an element
+    int width;          ///< bits of an element
+    std::int64_t bytes; ///< bytes of an element
   };
   RandomBitsStep(OperationTextPtr op, Generator generator, State state, Output output);
   Outcome run(Frame& frame) const override;
@@ -30,21 +31,21 @@ public:
   void fields(ProgramFields& fields) override;
 
 private:
-  /// How blocks lie in the output: the numbers of a block are `inner` apart, a group of `extent`
-  /// elements on that axis takes as many blocks as cover it.
+  /// How blocks are laid out in the output. The numbers of one block are `inner` apart. A group is
+  /// the `extent` elements along that axis; it takes as many blocks as cover it.
   struct Layout {
     std::int64_t outer, extent, inner;
   };
 
   template <typename Element> void fill(const std::uint64_t* state, Element* elements) const;
 
-  /// What follows from the rest.
+  /// Computes perBlock, layout and blocks from the other fields.
   void layOut();
 
   Generator generator = Generator::Threefry;
   State state = {};
   Output output = {};
-  std::int64_t perBlock = 1; ///< elements
+  std::int64_t perBlock = 1; ///< elements of one block
   Layout layout = {1, 0, 1};
   std::int64_t blocks = 0;
 };

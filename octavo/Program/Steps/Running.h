@@ -1,5 +1,5 @@
-// stablehlo.reduce_window whose windows are all of an axis up to each place, or from it on, as
-// jax.lax.cumsum has them: each result is the one before and one element more.
+// Cumulative stablehlo.reduce_window, such as jax.lax.cumsum: each window spans its axis up to its
+// position, or from it on. Each result combines the result before it and one more element.
 #pragma once
 
 #include "octavo/Program/Steps/Step.h"
@@ -10,9 +10,10 @@ class RunningStep : public Step {
 public:
   explicit RunningStep(OperationTextPtr op) : Step(std::move(op)) {}
   enum class Operation : std::uint8_t { Add, Multiply, Maximum, Minimum };
-  /// Integers wrap; sums of bf16 are rounded to bf16 at each step (rule I10).
+  /// Integers wrap around. bf16 sums are rounded to bf16 at each step (rule I10).
   enum class Element : std::uint8_t { I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, Bf16 };
-  /// `outer` times an axis of `extent` numbers, `inner` apart.
+  /// `outer` times an axis of `extent` numbers that are `inner` elements apart. `isReversed`: from
+  /// the end of the axis.
   struct Layout {
     BatchExtent outer, extent, inner;
     bool isReversed;

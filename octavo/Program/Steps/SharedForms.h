@@ -1,6 +1,6 @@
-// PackedForms of values that are made of more than one value, or that are found by more than
-// numbers. The value's own forms (Program/Values/PackedForms.h) hold them: there is no other cache
-// of what is made once.
+// Packed forms that depend on several values, or that are found by a description instead of
+// numbers. They are kept in the value's own forms (Program/Values/PackedForms.h); there is no other
+// cache of packed forms.
 #pragma once
 
 #include "octavo/Program/Values/Value.h"
@@ -18,13 +18,14 @@
 
 namespace octavo::program {
 
-/// One form that a value has together with other values, such as its scales. If the others change,
-/// the form is made again and replaces the former one.
+/// A form of one value that also depends on other values, such as its scales. If another value
+/// changes, a new form replaces the old one.
 template <typename T> class FormWithOthers {
 public:
   using Form = tl::expected<std::shared_ptr<const T>, std::string>;
 
-  /// Calls `make()`, a tl::expected<T, std::string>, unless the form was made with `given`.
+  /// Returns the form. Calls `make()`, which returns a tl::expected<T, std::string>, unless the
+  /// kept form was made with the same `given` values.
   template <typename Make> Form of(std::span<const Value* const> given, Make make) {
     const std::lock_guard lock(making);
     const auto isSame = [](const Value& kept, const Value* value) { return kept.isSameAs(*value); };
@@ -42,11 +43,12 @@ public:
 
 private:
   std::mutex making;
-  std::vector<Value> others; ///< held, so that no other value takes their address
+  std::vector<Value> others; ///< held, so that their addresses stay unique
   std::shared_ptr<const T> form;
 };
 
-/// The form of `owner` for `key` that is made together with `others`, which must not be `owner`.
+/// The form of `owner` for `key` that is made together with `others`. `owner` must not be in
+/// `others`.
 template <typename T, typename Make>
 typename FormWithOthers<T>::Form formWithOthers(const Value& owner, const PackedForms::Key& key,
                                                 std::span<const Value* const> others, Make make) {
@@ -60,12 +62,12 @@ typename FormWithOthers<T>::Form formWithOthers(const Value& owner, const Packed
       });
 }
 
-/// PackedForms of one value that are found by a description. A view of references stands for one,
-/// so that looking for a form allocates nothing: views are equal to descriptions and convert to
-/// them.
+/// Forms of one value that are found by a description. A View is a description that refers to its
+/// parts instead of owning them, so that a lookup allocates nothing. A View compares equal to a
+/// Description and converts to one.
 template <typename Description, typename T> class DescribedForms {
 public:
-  /// Calls `make()` if there is no form of this description.
+  /// Returns the form for the description. Calls `make()` if there is none yet.
   template <typename View, typename Make>
   std::shared_ptr<const T> of(const View& description, const Make& make) {
     const std::lock_guard lock(making);

@@ -1,4 +1,5 @@
-// stablehlo.sort: by keys where the comparator has them, else by asking it.
+// stablehlo.sort: by sort keys if the comparator can be expressed by keys, else by calling the
+// comparator.
 #pragma once
 
 #include "octavo/Program/Steps/KernelFunction.h"
@@ -14,13 +15,14 @@ public:
   explicit SortStep(OperationTextPtr op) : Step(std::move(op)) {}
   struct Tensor {
     Slot input, result;
-    std::int64_t bytes; ///< of an element
+    std::int64_t bytes; ///< bytes of an element
   };
-  /// Lines of `length` elements that lie `inner` apart; there are outer * inner of them.
+  /// outer * inner lines of `length` elements, which are `inner` elements apart.
   struct Lines {
     BatchExtent outer, length, inner;
   };
-  /// What a function reads, by the slots of its first arguments (octavo::compiler::SortCode).
+  /// The compiled comparator. `reads` are the slots of the function's first arguments
+  /// (octavo::compiler::SortCode).
   struct Comparator {
     const KernelFunction* function = nullptr;
     std::vector<Slot> reads;
@@ -28,7 +30,7 @@ public:
   struct Keys {
     const KernelFunction* function = nullptr;
     std::vector<Slot> reads;
-    Slot memory; ///< for those of all elements
+    Slot memory; ///< for the keys of all elements
     std::int64_t count = 0, bytes = 4;
   };
   SortStep(OperationTextPtr op, std::vector<Tensor> tensors, Lines lines, Comparator comparator,
@@ -41,12 +43,13 @@ public:
   void fields(ProgramFields& fields) override;
 
 private:
-  /// Memory of a thread for one line: the order of its elements, and what finds it.
+  /// A thread's memory for sorting one line.
   struct Scratch {
-    std::span<std::byte> items; ///< those with keys, twice
+    std::span<std::byte> items; ///< indices with their keys; the second half is spare memory of
+                                ///< merge and radix passes
     std::span<std::uint32_t> order, merged;
   };
-  /// What each line has in a run.
+  /// The extents of a line in this run.
   struct Line {
     std::int64_t length, inner;
   };

@@ -1,4 +1,4 @@
-// Starts of slices and updates that the program computes.
+// Start indices of slices and updates that the program computes.
 #pragma once
 
 #include "octavo/Program/Steps/Step.h"
@@ -8,7 +8,8 @@
 
 namespace octavo::program {
 
-/// An integer in a slot, or several one behind the other, each from 0 to what is the last start.
+/// An integer in a slot, or one of several consecutive integers. `of` clamps integer `number` to
+/// [0, last].
 struct StartIndex {
   Slot slot;
   int bytes = 4;

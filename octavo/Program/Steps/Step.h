@@ -1,5 +1,4 @@
-// What a compiled program does when it runs: steps, one after the other, on memory whose place was
-// decided when it was compiled.
+// Steps: a compiled program runs them in order, on memory whose layout was fixed at compile time.
 #pragma once
 
 #include "octavo/Kernels/Product/PackedOperand.h"
@@ -26,31 +25,34 @@
 
 namespace octavo::program {
 
-/// A place for the elements of a tensor, by its number in Frame::memory.
+/// The memory of a tensor's elements, by its index in Worker::memory.
 struct Slot {
   int number = -1;
 };
 
 struct Frame;
 
-/// What a thread computes on: the slots, and what it packs for products.
+/// The state of one thread: where the slots lie, and what the thread packs for products.
 struct Worker {
-  std::vector<std::byte*> memory;                          ///< of each slot
-  std::vector<std::vector<kernels::PackedOperand>> packed; ///< matrices of each left side
-  kernels::PackedBytes own;                                ///< memory of the thread's
-  std::vector<std::byte*> passed;                          ///< to a kernel
+  std::vector<std::byte*> memory; ///< address of each slot
+  std::vector<std::vector<kernels::PackedOperand>>
+      packed;                     ///< packed left operands, several matrices each
+  kernels::PackedBytes own;       ///< the thread's scratch memory
+  std::vector<std::byte*> passed; ///< the argument list of a kernel call
 
   template <typename T = std::byte> T* at(Slot slot) const {
     return reinterpret_cast<T*>(memory[static_cast<std::size_t>(slot.number)]);
   }
-  /// So many matrices of a left side, with the memory of what was packed there before.
+  /// `count` matrices of left operand `number`. They keep the memory of what was packed there
+  /// before.
   std::span<kernels::PackedOperand> lefts(int number, std::int64_t count) {
     std::vector<kernels::PackedOperand>& all = packed[static_cast<std::size_t>(number)];
     if (all.size() < static_cast<std::size_t>(count))
       all.resize(static_cast<std::size_t>(count));
     return std::span(all).first(static_cast<std::size_t>(count));
   }
-  /// Memory of the thread's for so many bytes, aligned to 64, that stays until it asks for more.
+  /// At least `bytes` bytes of scratch memory, aligned to 64. The next call that asks for more
+  /// invalidates it.
   std::byte* room(std::size_t bytes) {
     if (own.size() < bytes)
       own = kernels::PackedBytes(bytes, kernels::PackedBytes::Fill::None);
@@ -58,23 +60,26 @@ struct Worker {
   }
 };
 
-/// The right operand of a scaled product, packed in a run, in the memory of those before.
+/// The right operand of a scaled product, packed in this run. It reuses the memory of earlier runs.
 struct OwnOperand {
   kernels::PackedOperand packed{};
-  kernels::PackedBytes spare; ///< (kernels::decodedAhead)
+  kernels::PackedBytes
+      spare; ///< memory of the codes while the operand is decoded (kernels::decodedAhead)
 };
 
-/// The right operand of a product in one run: a form that the operand's value keeps, or what the
-/// run packed itself. Only values own forms, so that a run which has ended holds none.
+/// The right operand of a product in one run: a form that the operand's value keeps, or an operand
+/// that the run packed itself. Only values own forms: the pointer is dropped at the end of a run.
 struct RightOperand {
-  PackedForms::Key key;                   ///< of the form; its memory is used again
-  std::shared_ptr<const void> form;       ///< null: the run packed `own` or `ownScaled`
-  std::vector<kernels::PackedMatrix> own; ///< one matrix, or one for each group of a convolution
+  PackedForms::Key key; ///< of the form; kept to reuse its memory
+  std::shared_ptr<const void>
+      form; ///< null: the run packed `own` or `ownScaled`, or reads the operand in place
+  std::vector<kernels::PackedMatrix> own; ///< one matrix per product or group
   OwnOperand ownScaled;
-  std::vector<kernels::BatchOffsets> batch; ///< if it depends on the items of the run
+  std::vector<kernels::BatchOffsets>
+      batch; ///< offsets of the products, if they depend on the batch size
 };
 
-/// What one run of a program works on.
+/// The state of one run of a program.
 struct Frame {
   Frame(std::size_t slots, std::size_t values, std::size_t rights, std::size_t packed)
       : whole{.memory = std::vector<std::byte*>(slots), .packed = {}, .own = {}, .passed = {}},
@@ -82,20 +87,21 @@ struct Frame {
     whole.packed.resize(packed);
   }
 
-  Worker whole;              ///< of steps that are not cut into ranges
-  std::vector<Value> values; ///< what does not lie in slots: tokens, tuples, scaled tensors
-  /// Scaled tensors that steps have made, by the numbers of their values, which are tokens.
+  Worker whole;              ///< for steps that are not cut into ranges
+  std::vector<Value> values; ///< values without a slot: tokens, tuples, scaled tensors
+  /// made[i] is a scaled tensor that a step has made as values[i], which is then a token.
   std::vector<numerics::ScaledTensor> made;
-  /// Of each slot: the argument or constant that lies there and comes again, null for others.
+  /// Per slot: the argument or constant that lies there and keeps packed forms over runs; null for
+  /// others.
   std::vector<const Value*> owners;
-  std::vector<RightOperand> rights; ///< of products
-  Pool<Worker> workers;             ///< of threads, with their memory
-  /// How many of what the program leaves open, which is the first axis of what it is given.
+  std::vector<RightOperand> rights; ///< right operands of products
+  Pool<Worker> workers;             ///< state of idle threads
+  /// The batch size of the run.
   std::int64_t items = 1;
-  /// Results lie over the arguments that are donated to them, for all kernels that know how.
+  /// Whether results lie over their donated arguments, for all kernels that have in-place code.
   bool isInPlace = false;
   const RunContext* host = nullptr;
-  std::vector<bool> isGuarded; ///< slots with a guard behind them (Guards.h); for tests
+  std::vector<bool> isGuarded; ///< whether the slot has a guard behind it (Guards.h); for tests
 
   template <typename T = std::byte> T* at(Slot slot) const { return whole.at<T>(slot); }
   RightOperand& right(int number) { return rights[static_cast<std::size_t>(number)]; }
@@ -104,20 +110,20 @@ struct Frame {
 
 inline std::int64_t BatchExtent::of(const Frame& frame) const { return of(frame.items); }
 
-/// Where a kernel finds how many items the run has (KernelFunction.h); it only reads it.
+/// The address of the batch size, which kernels only read (KernelFunction.h).
 inline std::byte* itemsForKernel(const Frame& frame) {
   return reinterpret_cast<std::byte*>(const_cast<std::int64_t*>(&frame.items));
 }
 
 class Sequence;
 
-/// A value that is bound to an argument: its slot, or its place among the values.
+/// A value bound to an argument: its slot, or its index among the values.
 struct Binding {
   int slot = -1, place = -1;
   const Value& value;
 };
 
-/// What a step does, for whoever looks into a program.
+/// What a step does, for explanations and listings.
 struct StepFacts {
   enum class Kind : std::uint8_t {
     Kernel,
@@ -141,16 +147,16 @@ struct StepFacts {
     Call
   };
   Kind kind;
-  /// The operations of a kernel; of a product or packing, what is multiplied; of what the
-  /// interpreter evaluates, why.
+  /// A kernel's operations; the operand formats of a product or packing; why the interpreter
+  /// evaluates an operation.
   std::string detail = {};
-  std::int64_t operations = 1; ///< of the program, that it computes
-  std::int64_t kernel = -1;    ///< the number of its code, which several kernels may have
-  double bytes = 0;            ///< of a run, of one item: read and written, each once
-  double arithmetic = 0;       ///< of a run: multiplications and additions of products
-  Multiplied multiplied = Multiplied::F32; ///< there
-  /// Of what is packed again in each run only if it is not the same: the slot, or place among the
-  /// values, and the bytes that it takes.
+  std::int64_t operations = 1; ///< source operations that the step computes
+  std::int64_t kernel = -1;    ///< index of its code, which several steps may share; -1: none
+  double bytes = 0;            ///< read and written in a run of batch size 1, each byte once
+  double arithmetic = 0; ///< multiplications and additions of products, in a run of batch size 1
+  Multiplied multiplied = Multiplied::F32; ///< the type in which a product multiplies
+  /// An operand that is packed only when its value changes: its slot, or its index among the
+  /// values, and the bytes of the packed form.
   struct Weight {
     int slot = -1, value = -1;
     double bytes;
@@ -163,9 +169,9 @@ std::string_view name(StepFacts::Kind kind);
 
 class ProgramFields;
 
-/// Which step stands in a file. The numbers are the format's: new ones come last.
+/// The kind of a step in a program file. The numbers are part of the format: append new kinds.
 enum class StepType : std::uint8_t {
-  Interpreted, ///< has no form in a file, like guarded steps
+  Interpreted, ///< cannot be written to a file; nor can guarded steps
   Kernel,
   MatrixProduct,
   Pack,
@@ -195,22 +201,22 @@ enum class StepType : std::uint8_t {
 
 class Step {
 public:
-  /// `op` is what it computes, or the last of several operations.
+  /// `op` is the operation that the step computes, or the last one if it computes several.
   explicit Step(OperationTextPtr op) : computed(std::move(op)) {}
   virtual ~Step() = default;
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
 
   virtual Outcome run(Frame& frame) const = 0;
-  /// Makes what runs would make once of a value that comes again, in the slot or at the place among
-  /// the values. The error is that of reading it.
+  /// Makes the packed form of an argument's value now, which else the first run makes. Does nothing
+  /// if the step does not pack this argument. The error is that of reading the value.
   virtual Outcome bind(const Binding& /*binding*/) const { return {}; }
   virtual StepFacts facts() const = 0;
-  /// The sequences that it runs.
+  /// The sequences that the step runs.
   virtual std::vector<const Sequence*> nested() const { return {}; }
 
   virtual StepType type() const = 0;
-  /// Writes its fields, or gives them values (ProgramFields.h).
+  /// Writes the step's fields to a file, or reads them (ProgramFields.h).
   virtual void fields(ProgramFields& fields) = 0;
 
   const OperationTextPtr& operation() const { return computed; }
@@ -219,9 +225,9 @@ private:
   OperationTextPtr computed;
 };
 
-/// An error that names the step's operation and where it stands, as the interpreter's do.
+/// An error that names the step's operation and location, in the interpreter's format.
 Outcome failure(const Step& step, const std::string& message);
-/// The error of a run that was interrupted before the step, or within it.
+/// The error of a run that was interrupted before or within the step.
 Outcome interruption(const Step& step);
 
 class Sequence {
@@ -229,7 +235,7 @@ public:
   void add(std::unique_ptr<Step> step) { steps.push_back(std::move(step)); }
   void addFirst(std::unique_ptr<Step> step) { steps.insert(steps.begin(), std::move(step)); }
   Outcome run(Frame& frame) const;
-  /// Of each step, and of those that it runs.
+  /// Calls bind on all steps, including nested ones.
   Outcome bind(const Binding& binding) const;
   const std::vector<std::unique_ptr<Step>>& all() const { return steps; }
 

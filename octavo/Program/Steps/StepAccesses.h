@@ -1,5 +1,5 @@
-// Which slots and values each step of a program reads and writes. The steps' own fields say it
-// (ProgramFields.h), which the checker of compiled folders reads too.
+// Which slots and values each step of a program reads and writes. Derived from the steps' fields
+// (ProgramFields.h), which also check files: one account serves both.
 #pragma once
 
 #include "octavo/Program/Steps/Program.h"
@@ -9,14 +9,14 @@
 
 namespace octavo::program {
 
-/// Numbers of slots, and of places among the values; each once, in ascending order.
+/// Indices of slots and of values; sorted, without duplicates.
 struct StepAccesses {
   std::vector<int> reads, writes;
   std::vector<int> readValues, writtenValues;
 };
 
-/// The accesses of all steps: those of a loop, a chain or a product are without those of the steps
-/// that it runs, which have entries of their own.
+/// The accesses of all steps. The accesses of nested steps have their own entries and are not
+/// counted for the step that runs them.
 std::map<const Step*, StepAccesses> accessesOf(const Program& program);
 
 } // namespace octavo::program

@@ -1,4 +1,4 @@
-// What fields of steps of several kinds have in common.
+// Helpers for the `fields` functions of several steps.
 #pragma once
 
 #include "octavo/Program/Steps/File/ProgramFields.h"
@@ -13,7 +13,7 @@ using Access = ProgramFields::Access;
 inline constexpr std::int64_t kMost = ProgramFields::kMost;
 inline constexpr std::int64_t kF32 = sizeof(float);
 
-/// Strides and offsets, either way.
+/// A stride or an offset, which may be negative.
 inline void stride(ProgramFields& fields, std::int64_t& value) {
   fields.number(value, -kMost, kMost);
 }

@@ -1,4 +1,4 @@
-// What a program takes: its arguments by name and type, without MLIR.
+// The arguments and results of a program, by name and type, without MLIR.
 #pragma once
 
 #include "octavo/Numerics/Scaled.h"
@@ -15,30 +15,32 @@
 
 namespace octavo::program {
 
-/// An argument that is a scaled tensor: a float tensor bound to it is quantized with these options.
+/// The type of an argument that is a scaled tensor. A float tensor that is bound to it is quantized
+/// with these options.
 struct ScaledArgument {
   numerics::ScaledType type;
   numerics::QuantizeOptions options;
-  /// First the value at place i of `axis` is multiplied by 2^exponents[i]; empty: none is.
+  /// Before quantization, values at index i of `axis` are multiplied by 2^exponents[i]. Empty: no
+  /// multiplication.
   std::vector<std::int8_t> exponents = {};
   std::size_t axis = 0;
 
   friend bool operator==(const ScaledArgument&, const ScaledArgument&) = default;
 };
 
-/// An extent that the program leaves open, as `?` in its text: a value of any extent fits.
+/// An extent that is `?` in the program's text: any value fits.
 inline constexpr std::int64_t kUnknownExtent = std::numeric_limits<std::int64_t>::min();
 
 struct Argument {
   std::string name;
-  std::vector<std::int64_t> shape; ///< kUnknownExtent where any will do
+  std::vector<std::int64_t> shape; ///< kUnknownExtent: any extent fits
   std::variant<numerics::ElementType, ScaledArgument> type;
-  bool isParameter = false;  ///< a weight: bound by name only, never by position
-  bool isOfPlatform = false; ///< which of jax.export's platforms the program runs on: as a weight
-  std::optional<Value> given = {}; ///< its value where no file has one
+  bool isParameter = false;        ///< a weight: bound by name, never by position
+  bool isOfPlatform = false;       ///< jax.export's `_platform_index`; bound like a weight
+  std::optional<Value> given = {}; ///< the value if no file provides one
 
   bool isScaled() const { return std::holds_alternative<ScaledArgument>(type); }
-  /// Whether a value of that shape may be bound to it.
+  /// Whether a value of this shape may be bound.
   bool takes(std::span<const std::int64_t> given) const;
   /// `f32[384, 384]`, or `e2m1fn[384, 384] scaled by e8m0fnu a block of [1, 32]`.
   std::string describe() const;
@@ -47,26 +49,26 @@ struct Argument {
 struct Result {
   std::string name;
   numerics::ElementType type;
-  std::vector<std::int64_t> shape; ///< kUnknownExtent where arguments decide
+  std::vector<std::int64_t> shape; ///< kUnknownExtent: follows from the arguments
 };
 
 /// `f32[384, ?]`.
 std::string describe(const numerics::ElementType& type, std::span<const std::int64_t> shape);
 
-/// The type of the elements in files: the storage of a quantized type, any other itself.
+/// The element type in files: the storage type of a quantized type, else the type itself.
 numerics::ElementType typeInFiles(const numerics::ElementType& type);
 
-/// The first element of what is stored for a quantized type, by `stored` of typeInFiles(type), that
-/// lies beyond the storage's least or greatest value; nothing for other types.
+/// The first element of `stored`, a tensor of typeInFiles(type), that is beyond the storage minimum
+/// or maximum of the quantized type. nullopt for other types.
 struct BeyondStorage {
-  std::int64_t index; ///< row-major
+  std::int64_t index; ///< row-major index
   double value;
 };
 std::optional<BeyondStorage> firstBeyondStorage(const numerics::ElementType& type,
                                                 const numerics::Tensor& stored);
 
-/// Bits that a tensor or scaled tensor takes when codes are packed: elements, scales, and the outer
-/// scale. A boolean takes a byte.
+/// Bits of a tensor or scaled tensor with packed codes: elements, scales and the outer scale. A
+/// boolean counts as a byte.
 std::uint64_t storedBits(const Value& value);
 
 } // namespace octavo::program

@@ -1,4 +1,4 @@
-// What the check.* operations of a program met while it ran.
+// The results of a program's check.* operations.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace octavo::program {
 
-/// One check that did not hold, at the first element where it did not.
+/// A check that failed, described by the first element that differs.
 struct CheckFailure {
   std::string function;
-  std::string operation;           ///< name: check.expect_eq, ...
-  std::string location;            ///< file:line:column where the program has one
+  std::string operation;           ///< name, such as check.expect_eq
+  std::string location;            ///< file:line:column if the program has it
   std::vector<std::int64_t> index; ///< of the first element that differs; empty for a scalar
   std::string expected;
   std::string found;
-  std::int64_t count = 1; ///< number of elements that differ
+  std::int64_t count = 1; ///< elements that differ
 
-  /// One line of text that says all of it.
+  /// All of this in one line of text.
   std::string message() const;
 };
 

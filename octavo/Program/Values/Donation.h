@@ -1,4 +1,4 @@
-// Which memory of arguments a program gives away for its results.
+// Donations: arguments whose memory a program may reuse for results.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 
 namespace octavo::program {
 
-/// The memory of the argument may become that of the result, which is of its type.
+/// The memory of `argument` may become that of `result`, which has the same type.
 struct Donation {
   std::size_t argument, result;
 
   bool operator==(const Donation&) const = default;
 };
 
-/// Of all that a program allows, one for each argument and each result: first come, first served.
+/// A subset in which each argument and each result occurs at most once; earlier entries win.
 std::vector<Donation> oneForEach(std::span<const Donation> donations);
 
 } // namespace octavo::program

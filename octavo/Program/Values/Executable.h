@@ -1,5 +1,5 @@
-// What runs programs, seen from outside. Backends (octavo/Session/Backends.h) make executables;
-// commands, Python and C run them without knowing which backend made them.
+// The interface for running programs. Backends (octavo/Session/Backends.h) make executables;
+// commands, Python and C run them without knowing the backend.
 #pragma once
 
 #include "octavo/Program/Values/Explanation.h"
@@ -18,23 +18,24 @@
 
 namespace octavo::program {
 
-/// A function of a program, ready to be run any number of times.
+/// A function of a program, ready to run any number of times.
 class Executable {
 public:
   virtual ~Executable() = default;
 
-  /// How many processes run it together: each has arguments and results of its own.
+  /// The number of processes that run it together. Each has its own arguments and results.
   virtual std::int64_t processes() const = 0;
 
-  /// Runs it on one value an argument, in their order, and gives its results; with several
-  /// processes on the arguments of one after the other, and gives the results likewise. The error
-  /// names the operation and where it stands: an argument that does not fit its type, or an
-  /// operation whose result is an error by its own rules. A check that does not hold is added to
-  /// the host's and the run goes on. Only of an argument that somebody else holds too is anything
-  /// kept for the next run, such as a weight that was packed.
+  /// Runs the function on one value per argument and returns its results. With several processes,
+  /// arguments and results are those of process 0, then of process 1, and so on. Fails if an
+  /// argument does not fit its type, or if an operation fails by its rules: the error names the
+  /// operation and its location. A failed check is added to the context's report, and the run
+  /// continues. Packed forms are kept for the next run only if the caller still holds the
+  /// argument's value.
   ///
-  /// `memory` has the bytes of each result, nobody's or an argument's, which an error may leave
-  /// changed. The results are lent them. Empty: they have their own, or an argument's let go of.
+  /// `memory`, if not empty, provides the bytes of each result, which are then lent to the results.
+  /// It may overlap an argument. An error may leave it changed. If it is empty, results own their
+  /// memory, which may be that of an argument that the caller gave up.
   virtual tl::expected<std::vector<Value>, std::string>
   run(std::vector<Value> arguments, const RunContext& host, ResultMemory memory) = 0;
   tl::expected<std::vector<Value>, std::string> run(std::vector<Value> arguments,
@@ -42,8 +43,8 @@ public:
     return run(std::move(arguments), host, {});
   }
 
-  /// The same to `memory` alone, which it has of each result, without values of results. It may
-  /// change the arguments: to copies where they overlap with results, or to nothing.
+  /// The same, with results in `memory` only, one span per result. May replace arguments: by a copy
+  /// if it overlaps a result, or by nothing.
   virtual Outcome runInto(std::span<Value> arguments, const RunContext& host, ResultMemory memory) {
     auto results =
         run({std::make_move_iterator(arguments.begin()), std::make_move_iterator(arguments.end())},
@@ -53,19 +54,19 @@ public:
     return {};
   }
 
-  /// Whether runs need of an argument nothing but what `bind` makes of its value, which may then be
-  /// one that is not in memory.
+  /// Whether runs use this argument only in the form that `bind` makes. Its value may then be one
+  /// that is not in memory.
   virtual bool takesUnread(std::size_t /*argument*/) const { return false; }
-  /// Makes what runs would make of an argument's value once, such as a packed weight: the value has
-  /// it then, for other executables too. Not needed, but that a value which is not in memory is
-  /// read now. The error is the file's. Throws std::bad_alloc.
+  /// Makes the packed forms of an argument's value that the first run would make. The value keeps
+  /// them, also for other executables. Needed only to read a value that is not in memory now. The
+  /// error is the file's. Throws std::bad_alloc.
   virtual Outcome bind(std::size_t /*argument*/, const Value& /*value*/) const { return {}; }
 
   virtual Explanation explain() const = 0;
 
-  /// What it became on the way, first to last; nothing where it is not compiled.
+  /// The stages of compilation, first to last; empty if the function is not compiled.
   struct Stage {
-    std::string file; ///< name of a file for it, with folders
+    std::string file; ///< relative path of the file for it
     std::string text;
   };
   virtual tl::expected<std::vector<Stage>, std::string> stages() const {

@@ -1,4 +1,4 @@
-// What an executable consists of, for whoever wants to know what was compiled and what was not.
+// A description of an executable: what was compiled and what was not.
 #pragma once
 
 #include <cstdint>
@@ -7,52 +7,53 @@
 
 namespace octavo::program {
 
-/// What the multiplications of a product are of, whatever its operands are.
+/// The type in which a product multiplies, whatever its operands are.
 enum class Multiplied : std::uint8_t { F32, Bf16, Int8 };
 
 struct Explanation {
-  /// Why the interpreter evaluates the program as a whole; empty where it is compiled. Nothing else
-  /// is known then.
+  /// Why the interpreter runs the whole program; empty if it is compiled. If set, all else is
+  /// unknown.
   std::string interpretedWhole = {};
 
-  std::int64_t operations = 0; ///< of the program after the passes, those of regions too
+  std::int64_t operations = 0; ///< operations after the passes, including those in regions
   struct Kernels {
-    std::int64_t operations = 0; ///< that they compute
-    std::int64_t steps = 0;      ///< places that run one
-    std::int64_t distinct = 0;   ///< pieces of code
+    std::int64_t operations = 0; ///< operations that kernels compute
+    std::int64_t steps = 0;      ///< steps that run a kernel
+    std::int64_t distinct = 0;   ///< distinct pieces of code
   } kernels = {};
-  /// Views, constants and what else is written where it is used.
+  /// Operations without a step, such as views and constants, which are inlined where they are used.
   std::int64_t inlined = 0;
-  /// Steps that are no kernel, product or interpreter: loops, branches, updates, copies, packing.
+  /// A kind of step, and how many there are of it.
   struct Counted {
     std::string what;
     std::int64_t count = 0;
   };
-  std::vector<Counted> products = {}; ///< by what is multiplied
-  std::vector<Counted> others = {};   ///< by the kind of the step
+  std::vector<Counted> products = {}; ///< by operand formats
+  std::vector<Counted> others =
+      {}; ///< steps other than kernels, products and interpreted ones, by kind
   struct Interpreted {
     std::string operation, location, reason;
   };
-  std::vector<Interpreted> interpreted = {}; ///< in the order of the program
+  std::vector<Interpreted> interpreted = {}; ///< in program order
   struct Step {
-    const void* id; ///< what Profile calls it
+    const void* id; ///< the step's id in Profile
     std::string kind;
-    std::string detail;    ///< operations of a kernel, formats of a product, why it is interpreted
-    std::string operation; ///< the last that it computes
-    std::string source;    ///< what the program's source calls that
+    std::string detail; ///< operations of a kernel, formats of a product, reason for interpretation
+    std::string operation; ///< the last operation that it computes
+    std::string source;    ///< the operation's name in the program's source
     std::string location;
-    int depth;           ///< loops and branches around it
-    std::int64_t kernel; ///< number of its code, -1 for none
-    double bytes;        ///< of a run: read and written, each once
-    double arithmetic;   ///< of a run: multiplications and additions of products
-    Multiplied multiplied = Multiplied::F32; ///< there
+    int depth;                               ///< nesting depth in loops and branches
+    std::int64_t kernel;                     ///< index of its code; -1: none
+    double bytes;                            ///< read and written in a run, each byte once
+    double arithmetic;                       ///< multiplications and additions of products in a run
+    Multiplied multiplied = Multiplied::F32; ///< the type of these multiplications
   };
-  std::vector<Step> steps = {}; ///< in the order in which they stand
+  std::vector<Step> steps = {}; ///< in program order
 
   std::int64_t arenaBytes = 0;
   std::int64_t constantBytes = 0;
-  std::int64_t packedWeights = 0; ///< by products, in the first run with the weight
-  std::int64_t packedBytes = 0;   ///< at least: without what the forms are filled up with
+  std::int64_t packedWeights = 0; ///< weights that products pack in the first run
+  std::int64_t packedBytes = 0;   ///< a lower bound: without padding of packed forms
 };
 
 } // namespace octavo::program

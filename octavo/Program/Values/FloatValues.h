@@ -10,7 +10,7 @@
 
 namespace octavo::program {
 
-/// Without a copy where they are of that type. The tensor must outlive it.
+/// A view of a tensor's values as f32; f32 tensors are not copied. The tensor must outlive it.
 class FloatValues {
 public:
   explicit FloatValues(const numerics::Tensor& tensor) {

@@ -1,4 +1,4 @@
-// What errors, profiles and explanations say of an operation, for whoever has no MLIR.
+// The description of an operation in errors, profiles and explanations, without MLIR.
 #pragma once
 
 #include <memory>
@@ -8,13 +8,13 @@ namespace octavo::program {
 
 struct OperationText {
   std::string name;     ///< `stablehlo.add`
-  std::string location; ///< FILE:LINE:COLUMN, or what else stands for it
-  std::string source;   ///< what the program's source calls it; empty where it calls it nothing
-  std::string function; ///< that it stands in
-  std::string input;    ///< of octavo.quantize, what it is given (ir::quantizedInput)
+  std::string location; ///< FILE:LINE:COLUMN, or another form of location
+  std::string source;   ///< its name in the program's source; empty: none
+  std::string function; ///< the function that contains it
+  std::string input;    ///< for octavo.quantize, its input (ir::quantizedInput)
 };
 
-/// One for each operation: equal where the operations are the same.
+/// One object per operation: equal pointers mean the same operation.
 using OperationTextPtr = std::shared_ptr<const OperationText>;
 
 } // namespace octavo::program

@@ -1,5 +1,5 @@
-// What is made of a value for those that read it again and again, such as a weight packed for
-// products: made once, and shared by all executables that the value is given to.
+// Packed forms of a value: made once for readers that use the value repeatedly, such as a weight
+// packed for products. All executables that get the value share them.
 #pragma once
 
 #include <tl/expected.hpp>
@@ -14,14 +14,15 @@
 
 namespace octavo::program {
 
-/// The forms of one value, which live as long as it does. Used by several threads at once.
+/// The packed forms of one value, which live as long as the value. Any number of threads may use
+/// it.
 class PackedForms {
 public:
-  /// What a form is made by: two forms of one C++ type and key are the same.
+  /// What identifies a form: two forms of one C++ type and equal keys are the same.
   using Key = std::vector<std::int64_t>;
 
-  /// The form, made by `make()`, a tl::expected<T, std::string>, where nobody has asked for it
-  /// before.
+  /// Returns the form for `key`. Calls `make()`, which returns a tl::expected<T, std::string>, if
+  /// the form does not exist yet.
   template <typename T, typename Make>
   tl::expected<std::shared_ptr<const T>, std::string> of(const Key& key, const Make& make) {
     const std::lock_guard lock(making);
@@ -38,7 +39,7 @@ public:
   }
 
 private:
-  template <typename T> static constexpr char kType = 0; ///< its address stands for T
+  template <typename T> static constexpr char kType = 0; ///< its address identifies T
 
   struct Form {
     const char* type;

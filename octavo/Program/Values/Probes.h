@@ -1,4 +1,4 @@
-// What a program leaves for whoever looks into it.
+// Probes: tensors that a program exports while it runs, for inspection and calibration.
 #pragma once
 
 #include "octavo/Program/Values/Outcome.h"
@@ -11,15 +11,14 @@
 
 namespace octavo::program {
 
-/// Where a program leaves tensors for whoever looks into it, and finds them again. Used by several
-/// threads at once.
+/// Receives the tensors of probes, and returns them. Any number of threads may use it.
 class Probes {
 public:
   virtual ~Probes() = default;
   /// `type` is the text of the tensor's type in the program.
   virtual Outcome write(std::string_view id, std::string_view type, const Tensor& tensor) = 0;
-  /// Returns the tensor that the probe `id` left at its run number `iteration`, counted from 0.
-  /// Fails if there is none, or if its type's text is not `type`.
+  /// Returns the tensor that probe `id` wrote in its `iteration`-th run, counted from 0. Fails if
+  /// there is none, or if its type's text is not `type`.
   virtual tl::expected<Tensor, std::string> read(std::string_view id, std::uint32_t iteration,
                                                  std::string_view type) = 0;
 };

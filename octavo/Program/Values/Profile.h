@@ -1,23 +1,24 @@
-// Times of a run's steps, for whoever asks the host for them.
+// Times of a run's steps, if the run context asks for them.
 #pragma once
 
 #include <chrono>
 
 namespace octavo::program {
 
-/// Takes the times of steps. Used by several threads at once.
+/// Receives the times of steps. Any number of threads may use it.
 class Profile {
 public:
   using Clock = std::chrono::steady_clock;
-  enum class Extent : bool { Whole, Piece }; ///< a step, or what one thread takes of it
+  enum class Extent : bool { Whole, Piece }; ///< a whole step, or one thread's part of it
 
   virtual ~Profile() = default;
-  /// The calling thread did this from `begin` to `end`. `step` is an id of Explanation::Step.
+  /// Records that the calling thread ran `step` from `begin` to `end`. `step` is an
+  /// Explanation::Step::id.
   virtual void add(const void* step, Extent extent, Clock::time_point begin,
                    Clock::time_point end) = 0;
 };
 
-/// Times its own life, where there is a profile to take it.
+/// Records the time between its construction and destruction, unless `profile` is null.
 class Timed {
 public:
   Timed(Profile* profile, const void* step, Profile::Extent extent)

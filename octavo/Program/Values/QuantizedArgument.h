@@ -1,4 +1,4 @@
-// The value of an argument that is a scaled tensor.
+// Quantizes a float tensor for an argument that is a scaled tensor.
 #pragma once
 
 #include "octavo/Numerics/Scaled.h"
@@ -9,12 +9,12 @@
 
 namespace octavo::program {
 
-/// A tensor of f32, f16 or bf16 and of the argument's shape, quantized as the argument says. The
-/// error is the first value that its options refuse.
+/// Quantizes an f32, f16 or bf16 tensor of the argument's shape with the argument's options. The
+/// error is the first value that the options refuse.
 tl::expected<Value, numerics::NonFiniteInput> quantizedFor(const Argument& argument,
                                                            const numerics::Tensor& tensor);
 
-/// Which element that is, and what lets it in.
+/// An error message for that element, with the options that accept it.
 std::string describeRefused(const Argument& argument, const numerics::NonFiniteInput& input);
 
 } // namespace octavo::program

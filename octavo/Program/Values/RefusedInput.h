@@ -1,4 +1,4 @@
-// The error of a quantization that is given what it refuses.
+// Error messages for values that a quantization refuses: NaN and infinities.
 #pragma once
 
 #include "octavo/Program/Values/OperationText.h"
@@ -11,7 +11,7 @@
 
 namespace octavo::program {
 
-/// What lets such values in.
+/// The options that accept such values.
 inline constexpr std::string_view kNonFiniteOptions =
     "--non-finite propagate makes the block NaN, --non-finite saturate takes an infinity for the "
     "largest value, --non-finite skip-nan does so too and leaves a NaN out of the block's scale "
@@ -19,19 +19,19 @@ inline constexpr std::string_view kNonFiniteOptions =
     "kv_cache "
     "and in octavo.quantize)";
 
-/// What every error says that tells of such values, before kNonFiniteOptions.
+/// The phrase of every such error, before kNonFiniteOptions.
 inline constexpr std::string_view kRefused = ", which its quantization refuses: ";
 inline bool tellsOfRefusedInput(std::string_view error) {
   return error.find(kRefused) != std::string_view::npos;
 }
 
-/// That of octavo.quantize `op`, whose input has `value`, NaN or an infinity. `place` is where;
-/// empty: not known.
+/// The error of octavo.quantize `op`, whose input contains `value`, a NaN or an infinity, at index
+/// `place`; empty: unknown.
 std::string refusedInput(const OperationText& op, float value,
                          std::span<const std::int64_t> place = {});
 
-/// Such an error with the place added, where it has none and says that one of a program's arguments
-/// has the value: that of the first there. Others stay as they are.
+/// Adds the index to such an error if it has none and names an argument of the program: that of the
+/// first such value in the argument. Other errors are returned unchanged.
 std::string withPlace(std::string error, std::span<const std::string> arguments,
                       std::span<const Value> values);
 

@@ -1,4 +1,5 @@
-// What a running program meets outside itself, besides its arguments.
+// The environment of a run besides its arguments: checks, interruption, output, probes, profile and
+// infeeds.
 #pragma once
 
 #include "octavo/Program/Values/Checks.h"
@@ -22,20 +23,20 @@ namespace octavo::program {
 
 class Probes;
 
-/// What one infeed takes: a tensor for each of its results but the token.
+/// What one infeed takes: one tensor per result, except the token.
 using Feed = std::vector<Value>;
 
-/// Memory of a caller, for each result.
+/// The caller's memory, one span per result.
 using ResultMemory = std::span<const std::span<std::byte>>;
 
-/// Where a run is: at what the interpreter evaluates, or at what a compiled step computes.
+/// Where a run is: the operation that the interpreter evaluates, or that a compiled step computes.
 class Whereabouts {
 public:
   Whereabouts() = default;
   Whereabouts(mlir::Operation* op) : bits(reinterpret_cast<std::uintptr_t>(op)) {}
   Whereabouts(const OperationText* text) : bits(reinterpret_cast<std::uintptr_t>(text) | kIsText) {}
 
-  /// Null where it is not at one.
+  /// Null if the interpreter is not evaluating an operation.
   mlir::Operation* operation() const {
     return (bits & kIsText) != 0 ? nullptr : reinterpret_cast<mlir::Operation*>(bits);
   }
@@ -45,7 +46,8 @@ public:
   }
 
 private:
-  static constexpr std::uintptr_t kIsText = 1; ///< both are aligned to more
+  static constexpr std::uintptr_t kIsText =
+      1; ///< a tag bit: both pointers are aligned to more than 1
 
   std::uintptr_t bits = 0;
 };
@@ -53,17 +55,18 @@ private:
 struct RunContext {
   RunContext(CheckReport* checks = nullptr) : checks(checks) {}
 
-  CheckReport* checks; ///< null: a check that does not hold is an error
-  /// Asked between two operations, from any thread. Null: the program runs to its end.
+  CheckReport* checks; ///< null: a failed check is an error
+  /// Called between operations, from any thread; true ends the run. Null: the run is not
+  /// interruptible.
   std::function<bool()> isInterrupted;
-  /// Where the run is, in one of its processes, for another thread to read. Null: nobody asks.
+  /// Receives where the run is (of one process), for another thread to read. Null: not reported.
   std::atomic<Whereabouts>* at = nullptr;
-  /// Takes the text of what a program prints, whole lines; from any thread. Null: nobody does.
+  /// Receives what the program prints, in whole lines, from any thread. Null: discarded.
   std::function<void(const std::string&)> print;
   Probes* probes = nullptr; ///< null: probes are an error
-  /// Takes the times of a compiled program's steps; null: nobody asks, and no clock is read.
+  /// Receives the times of compiled steps. Null: no clock is read.
   Profile* profile = nullptr;
-  /// What infeeds take, first to last: of all processes, or one queue for each.
+  /// The queue of infeeds: one for all processes, or one per process.
   std::vector<Feed> infeed;
   std::vector<std::vector<Feed>> infeedOfProcess;
 };

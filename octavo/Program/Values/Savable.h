@@ -14,8 +14,7 @@
 
 namespace octavo::program {
 
-/// The names by which a function is called, what it gives away, and how many items it takes (one
-/// where nothing is open).
+/// A function's names, donations and batch sizes ({1, 1} if no batch is open).
 struct Signature {
   std::string function;
   std::vector<std::string> arguments, results;
@@ -23,14 +22,14 @@ struct Signature {
   std::int64_t leastItems = 1, mostItems = 1;
 };
 
-/// What an Executable is besides, if it is compiled.
+/// The interface of executables that can be saved: compiled ones.
 class Savable {
 public:
   virtual ~Savable() = default;
 
-  /// Writes it to a folder, from which it runs without a compiler (Program/Folder/LoadedProgram.h),
-  /// with the values that arguments are bound to, and is not run afterwards. The error names what
-  /// cannot be written, or the file.
+  /// Writes the program and the values in `bound` to a folder, from which it runs without a
+  /// compiler (Program/Folder/LoadedProgram.h). The executable must not run afterwards. The error
+  /// names what cannot be written, or the file.
   virtual Outcome save(const std::filesystem::path& folder, const Signature& signature,
                        std::span<const std::optional<Value>> bound) = 0;
 };

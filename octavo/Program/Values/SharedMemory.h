@@ -1,4 +1,4 @@
-// Results that lie in the memory of arguments.
+// Results that share memory with arguments.
 #pragma once
 
 #include "octavo/Program/Values/RunContext.h"
@@ -9,9 +9,8 @@
 
 namespace octavo::program {
 
-/// Copies the arguments that share memory with a result, but for those whose memory is that of the
-/// result from the first byte to the last where `canOverwrite(argument, result)` says that the run
-/// is right so. Throws std::bad_alloc.
+/// Copies each argument that overlaps a result. Exception: argument and result are the same bytes
+/// and `canOverwrite(argument, result)` says that the run is correct then. Throws std::bad_alloc.
 template <typename CanOverwrite>
 void keepApart(std::span<Value> arguments, ResultMemory memory, CanOverwrite canOverwrite) {
   for (std::size_t i = 0; i < arguments.size(); ++i)

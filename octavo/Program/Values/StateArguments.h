@@ -1,4 +1,4 @@
-// Arguments that quantization adds to a program for what it keeps from one step to the next.
+// Arguments that quantization adds to a program for state that it keeps between steps.
 #pragma once
 
 #include <span>
@@ -6,8 +6,8 @@
 
 namespace octavo::program {
 
-/// Where values come from for the first argument among these names that quantization added, on a
-/// line of its own; empty where there is none.
+/// A line of text that says where to get the value of the first name in `missing` that quantization
+/// added. Empty if there is none.
 std::string sourceOfState(std::span<const std::string> missing);
 
 } // namespace octavo::program

@@ -1,5 +1,5 @@
-// What goes into a program and comes out of it: a tensor, a scaled tensor, a tuple of values, or a
-// token; or a tensor that is not in memory, for executables that read it once, in pieces.
+// Values of programs: a tensor, a scaled tensor, a tuple of values, or a token. A tensor may also
+// be unread, for executables that read it once, in pieces.
 #pragma once
 
 #include "octavo/Numerics/Scaled.h"
@@ -25,11 +25,11 @@ namespace octavo::program {
 using numerics::ScaledTensor;
 using numerics::Tensor;
 
-/// A tensor that lies elsewhere, as in a file, with its elements as a Tensor has them.
+/// A tensor that is not in memory but, say, in a file. Its elements are laid out as in a Tensor.
 struct UnreadTensor {
   numerics::ElementType type;
   std::vector<std::int64_t> shape;
-  /// Copies bytes from `offset` on; any thread. The error says what is wrong with the file.
+  /// Copies the bytes from `offset` on; any thread may call it. The error is that of the file.
   std::function<tl::expected<void, std::string>(std::uint64_t offset, std::span<std::byte> to)>
       read;
 
@@ -39,15 +39,15 @@ struct UnreadTensor {
   }
 };
 
-/// A value that nobody changes while it is shared. A copy shares the elements, so passing a weight
-/// to a function costs nothing; what only one holds can be taken and written to.
+/// An immutable value. A copy shares the elements, so that passing a weight costs nothing. A sole
+/// owner can take the tensor and write to it.
 class Value {
 public:
-  /// A token: it only orders operations.
+  /// A token, which only orders operations.
   Value() = default;
   Value(Tensor tensor) : content(hold(std::move(tensor))) {}
   Value(ScaledTensor scaled) : content(hold(std::move(scaled))) {}
-  /// Only for an Executable that takes it (takesUnread).
+  /// Only for an Executable that takes it (Executable::takesUnread).
   explicit Value(UnreadTensor unread) : content(hold(std::move(unread))) {}
   static Value tuple(std::vector<Value> elements) { return Value(std::move(elements)); }
 
@@ -57,13 +57,13 @@ public:
   bool isUnread() const { return std::holds_alternative<UnreadPointer>(content); }
   bool isTuple() const { return std::holds_alternative<std::vector<Value>>(content); }
 
-  /// Each requires that the value is of that kind.
+  /// Each requires a value of that kind.
   const Tensor& tensor() const { return std::get<TensorPointer>(content)->value; }
   const ScaledTensor& scaled() const { return std::get<ScaledPointer>(content)->value; }
   const UnreadTensor& unread() const { return std::get<UnreadPointer>(content)->value; }
   const std::vector<Value>& elements() const { return std::get<std::vector<Value>>(content); }
 
-  /// What was made of the elements; of a value that has some.
+  /// The packed forms of the elements. Requires a tensor, a scaled tensor or an unread one.
   PackedForms& forms() const {
     if (isTensor())
       return std::get<TensorPointer>(content)->forms;
@@ -71,10 +71,10 @@ public:
                       : std::get<UnreadPointer>(content)->forms;
   }
 
-  /// Whether both hold the very same tensor, not only an equal one.
+  /// Whether both hold the same tensor object, not only an equal one.
   bool isSameAs(const Value& other) const { return held() != nullptr && held() == other.held(); }
 
-  /// Whether another value holds the same tensor, and may come again with it.
+  /// Whether another value holds the same tensor, and may be passed to another run.
   bool isShared() const {
     if (isTensor())
       return std::get<TensorPointer>(content).use_count() > 1;
@@ -83,19 +83,20 @@ public:
     return isScaled() && std::get<ScaledPointer>(content).use_count() > 1;
   }
 
-  /// The tensor, to be written to: the one that was held where this was the only value that held
-  /// it and its memory is its own, else a copy. The value is a token afterwards.
+  /// The tensor, for writing: the held tensor itself if this value is its only owner and its memory
+  /// is not lent; else a copy. The value becomes a token.
   Tensor takeTensor() {
     const TensorPointer held = std::move(std::get<TensorPointer>(content));
     content = std::monostate();
     if (held.use_count() != 1 || held->value.bytes.isLent())
       return held->value;
-    // Whoever let go of it last, in another thread, has read it before this one writes.
+    // The last owner in another thread has finished reading before this thread writes.
     std::atomic_thread_fence(std::memory_order_acquire);
     return std::move(held->value);
   }
 
-  /// A tensor of the same elements in memory that is lent, of as many bytes.
+  /// A tensor value with the same elements in `memory`, which is lent to it. The sizes must be
+  /// equal.
   Value movedTo(std::span<std::byte> memory) const {
     std::ranges::copy(tensor().bytes, memory.begin());
     return Value(

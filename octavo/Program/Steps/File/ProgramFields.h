@@ -1,8 +1,7 @@
-// The fields of a compiled program in the order in which they lie in a file. One function of each
-// step is both its writer and its reader: `fields` is given a ProgramFields that writes the fields
-// or gives them values, and holds them to what a program must be. What comes from a file is not
-// trusted: no number is used before it is in its range, no slot before what is read or written
-// there fits it.
+// The fields of a compiled program, in the order in which a file holds them. The `fields` function
+// of each step is both its writer and its reader: it gets a ProgramFields that writes the fields or
+// sets them, and checks them. Files are not trusted: a number is used only after its range is
+// checked, a slot only after its size is.
 #pragma once
 
 #include "octavo/Numerics/QuantizeOptions.h"
@@ -31,12 +30,12 @@ namespace octavo::program {
 
 class FunctionStep;
 
-/// Part of an array: `count` places that lie `stride` apart, in elements.
+/// One axis of an array: `count` elements that are `stride` elements apart.
 struct Extent {
   BatchExtent count, stride;
 };
 
-/// Bytes of a run: so many, from a number of items on; of fewer none.
+/// A byte count that holds from batch size `from` on; for smaller batches it is 0.
 struct Bytes {
   BatchExtent count;
   std::int64_t from = 0;
@@ -49,16 +48,18 @@ struct Bytes {
 class ProgramFields {
 public:
   enum class Access : bool { Read, Write };
-  static constexpr std::int64_t kMost = std::int64_t{1} << 48; ///< of what has no other bound
+  static constexpr std::int64_t kMost = std::int64_t{1}
+                                        << 48; ///< the bound of numbers that have no other bound
 
   explicit ProgramFields(Program& program) : of(program) {}
   virtual ~ProgramFields() = default;
   ProgramFields(const ProgramFields&) = delete;
   ProgramFields& operator=(const ProgramFields&) = delete;
 
-  /// Whether the fields are given values.
+  /// Whether the fields are read from a file.
   virtual bool isReading() const = 0;
-  /// What is wrong; the first is kept. All that is read from then on is the least that it can be.
+  /// Records an error; only the first is kept. From then on each number that is read is the value
+  /// nearest to 0 in its range.
   virtual void fail(std::string why) {
     if (!problem)
       problem = std::move(why);
@@ -77,7 +78,7 @@ public:
     this->number(number, 0, static_cast<std::int64_t>(last));
     value = static_cast<Enum>(number);
   }
-  /// Calls `field(item)` for each item, of which there are at most `most`.
+  /// A list of at most `most` elements: its length, then `field(element)` for each.
   template <typename Item, typename Field>
   void list(std::vector<Item>& items, std::int64_t most, const Field& field) {
     auto count = static_cast<std::int64_t>(items.size());
@@ -100,127 +101,133 @@ public:
       field(*item);
   }
 
-  /// Of what there is some, or none.
+  /// A count: never negative for the program's batch sizes.
   void number(BatchExtent& value);
-  /// A stride or an offset, either way.
+  /// A stride or an offset, which may be negative.
   void stride(BatchExtent& value) { itemNumber(value); }
   virtual void batch(MatrixBatch& batch);
-  /// A number for those who look into a program, which no run depends on.
+  /// A number for explanations; no run depends on it.
   virtual void estimate(double& value) { real(value); }
-  /// Whether the program comes from the compiler itself: all of its values may be bound later.
+  /// Whether the program comes from the compiler itself. Checks of packed and bound operands are
+  /// then left out, since its values may be bound later.
   virtual bool isTrusted() const { return false; }
 
   void shape(std::vector<std::int64_t>& extents);
   void shape(std::vector<BatchExtent>& extents);
   void scaled(ScaledShape& shape);
-  /// A float format of the table; null is no format.
+  /// A float format of the table, or null for none.
   void format(const format::ElementFormat*& format);
   void elementType(std::optional<numerics::ElementType>& type);
   void scaledType(numerics::ScaledType& type);
   void options(numerics::QuantizeOptions& options);
-  /// Of this machine: the formats and the depth decide all else.
+  /// The plan of a product. A file holds its formats and depth; the rest follows for this machine.
   void plan(OpenPlan& plan);
 
-  /// A slot that has memory for so many bytes.
+  /// A slot that must have at least `bytes` bytes and allow the access.
   void slot(Slot& slot, Bytes bytes, Access access) {
     number(slot);
     require(slot, bytes, access);
   }
-  /// The two parts of it.
+  /// The two halves of slot(): the index, and the check.
   void number(Slot& slot);
   void require(Slot slot, Bytes bytes, Access access);
-  /// Whether the slot has memory for one range of a chain at a time.
+  /// Whether the slot is a range slot of a chain.
   bool isRange(Slot slot) const;
-  /// Its bytes for each row of the chain whose links come.
+  /// The slot's bytes per row of the current chain. Fails if the slot is not one of that chain's.
   BatchExtent bytesInEach(Slot slot);
-  /// How many of a link's rows each row of the chain is: as many in each.
+  /// How many of a link's `rows` correspond to one row of the current chain. Fails unless the
+  /// number is a constant.
   std::int64_t rowsInEach(const BatchExtent& rows);
-  /// Requires of a range's slot that a link's rows fill it, one after the other.
+  /// Requires that a link's rows, of `bytesOfRow` bytes each, fill the range slot without gaps.
   void requireInEach(Slot slot, const BatchExtent& rows, BatchExtent bytesOfRow, Access access);
   const BatchExtent& rowsOfChain() const { return chainRows; }
-  /// The same, whatever memory it has: that of kernels, whose code knows it.
+  /// A slot of a kernel. Its size is not checked: the kernel's code fixes what it accesses.
   void slotOfKernel(Slot& slot, Access access);
-  /// What a step reads and writes; `require` and its like say it of their slots (StepAccesses.h).
+  /// Called for each slot or value that a step accesses; `require` and its like call it
+  /// (StepAccesses.h).
   virtual void uses(Slot /*slot*/, Access /*access*/) {}
   virtual void usesValue(int /*number*/, Access /*access*/) {}
-  /// Between these stand the fields of one step, and of the steps that it runs.
+  /// Bracket the fields of one step, including the steps that it runs.
   virtual void beginStep(const Step& /*step*/) {}
   virtual void endStep() {}
   void place(Place& place, Access access);
-  /// Two slots whose memory changes places.
+  /// Two slots whose memory is swapped after each loop iteration.
   void swapped(Slot a, Slot b);
-  /// Of Frame::values, Frame::rights and Worker::packed.
+  /// Indices of Frame::values, Frame::rights and Worker::packed.
   void value(int& number);
-  /// Of one product alone, which finds there what it has made.
+  /// An index of Frame::rights. Each belongs to a single product.
   void right(int& number);
   void packed(int& number);
-  /// Notes, or requires, what left operands are packed for: so many, of so many rows each. A number
-  /// is always packed for the same, and what needs it comes after it in its sequence, or in one
-  /// within, and in the same chain.
+  /// `packs` records that a step packs left operand `number`: `count` matrices of `rows` rows for
+  /// `plan`. `needsPacked` requires the same record. One number is always packed alike. Its use
+  /// must follow in the same sequence or a nested one, and in the same chain.
   void packs(int number, const OpenPlan& plan, BatchExtent count, BatchExtent rows);
   void needsPacked(int number, const OpenPlan& plan, BatchExtent count, BatchExtent rows);
-  /// Notes the scaled tensor that a step makes among the values: in one place, always of one type.
+  /// Records that a step makes a scaled tensor as Frame::values[value]. Each value has one type
+  /// only.
   void makes(int value, const ScaledShape& shape);
-  /// What is noted of a value that is read: null for others than scaled tensors.
+  /// The record of a value that is read; null if it is not a scaled tensor.
   const ScaledShape* made(int value);
-  /// Requires it.
+  /// The same. Fails if the value is not a scaled tensor of this shape.
   const ScaledShape* made(int value, const ScaledShape& shape);
-  /// What lies at `from` among the values takes the place of another.
+  /// Records that value `from` replaces value `value`.
   void becomes(int value, int from);
   void kernel(const KernelFunction*& function, std::int64_t* number = nullptr);
-  /// Notes a function that the steps after it may call.
+  /// Records a function that later steps may call.
   void function(const FunctionStep& step);
-  /// One that was noted.
+  /// The callee: one of the recorded functions.
   void callee(const FunctionStep*& step);
   void steps(Sequence& sequence);
 
-  /// The chain whose links come next; then none. Its slots have memory for one range each.
+  /// Brackets the links of a chain. Its range slots are used between these calls only.
   void beginChain(const BatchExtent& rows);
   virtual void slotsOfChain(std::vector<ChainStep::RangeSlot>& slots, BatchExtent& bytesOfRow);
   void endChain();
-  /// The slot that the kernel that comes next makes rows of; then none.
+  /// Brackets a prologue: its kernel makes rows of this slot.
   void beginPrologue(Slot rows) { rowsSlot = rows.number; }
   void endPrologue() { rowsSlot = -1; }
 
-  /// Whether the slot's value is the same in every run, and its products are packed beforehand.
+  /// Whether the slot holds a constant, whose products are packed ahead of the run.
   bool isConstant(Slot slot) const;
-  /// Whether a scaled tensor is bound to the place among the values.
+  /// Whether a scaled tensor is bound to Frame::values[value].
   bool isBound(int value) const;
-  /// A frame in which what is constant is bound, for those who pack it to be written; null where
-  /// fields are read.
+  /// A frame in which constants and bound values are set, to pack them for writing. Null while
+  /// reading.
   virtual Frame* frame() { return nullptr; }
-  /// Calls `give` with the program when all of it has been read, to give packed forms to constants.
+  /// Calls `give` after the whole program has been read, to attach packed forms to its constants.
   void atEnd(std::function<void(Program&)> give) { gifts.push_back(std::move(give)); }
-  /// Lets go of the forms of a constant that stands in a file, if they can be made again.
+  /// Called when the packed form of a constant has been written. A writer may then drop the
+  /// constant's forms if they can be made again.
   virtual void isWritten(Slot /*constant*/) {}
-  /// Bytes that lie by themselves, aligned to 64, at least so many: written, or lent by the file.
+  /// A section: bytes outside the fields, aligned to 64. Written as exactly `least` bytes; when
+  /// read, `bytes` refers to the file's memory.
   virtual void section(kernels::PackedBytes& bytes, std::size_t least) = 0;
   void matrix(std::shared_ptr<const kernels::PackedMatrix>& matrix, kernels::PlainType type,
               std::int64_t depth, std::int64_t columns);
   void operand(std::shared_ptr<const kernels::PackedOperand>& operand,
                const kernels::ProductPlan& plan, std::int64_t rows);
-  /// The bytes of a right side that is packed.
+  /// Bytes of a packed right operand.
   std::uint64_t bytesOfMatrix(kernels::PlainType type, std::int64_t depth, std::int64_t columns);
 
-  /// The product, or nothing beyond kMost: a size that nothing has.
+  /// The product of the factors. Fails, and returns 0, beyond kMost.
   std::uint64_t bytes(std::initializer_list<std::int64_t> factors);
-  /// The same of what depends on items, of which one factor may be.
+  /// The same for factors that depend on the batch size. The product has degree 2 at most.
   Bytes bytes(std::initializer_list<BatchExtent> factors);
   Bytes times(const Bytes& count, std::int64_t width);
-  /// Numbers of a run, within kMost.
+  /// Sum and product of extents. Fails, and returns 0, if a coefficient is beyond kMost.
   BatchExtent plus(const BatchExtent& a, const BatchExtent& b);
   BatchExtent times(const BatchExtent& a, const BatchExtent& b);
-  /// Whether one is at most the other for all numbers of items from `from` on.
+  /// Whether a <= b for all batch sizes of the program that are at least `from`.
   bool isAtMost(const BatchExtent& a, const BatchExtent& b, std::int64_t from = 0) const;
-  /// Bytes of an array of elements of `width` bytes from the memory's beginning to its last
-  /// element; what lies before the beginning is an error.
+  /// Bytes from the beginning of the memory to the end of the array's last element, elements being
+  /// `width` bytes. Fails if the array begins before the memory.
   Bytes reach(BatchExtent offset, std::span<const Extent> extents, std::int64_t width);
-  /// Of one that has elements, to its first.
+  /// Bytes from the beginning of the memory to the first element of a nonempty array.
   BatchExtent beginOf(BatchExtent offset, std::span<const Extent> extents, std::int64_t width);
-  /// Notes something that a run has as many of for each item, which its items must not make more
-  /// than kMost.
+  /// Records a coefficient of the batch size. The largest batch size is limited so that no such
+  /// number exceeds kMost.
   void ofItem(std::int64_t count) { largestOfItem = std::max(largestOfItem, std::abs(count)); }
-  /// The same of each pair of items.
+  /// The same for a coefficient of the squared batch size.
   void ofPair(std::int64_t count) { largestOfPair = std::max(largestOfPair, std::abs(count)); }
 
 protected:
@@ -237,55 +244,56 @@ protected:
   virtual void word(std::uint64_t& bits) = 0;
   virtual void characters(std::string& text, std::size_t count) = 0;
   virtual void itemNumber(BatchExtent& value);
-  /// Items that there can still be.
+  /// Upper bound of list elements that the rest of the file can hold.
   virtual std::int64_t mostItems() const = 0;
-  /// A constant that somebody reads as it is.
+  /// Records that a step reads the constant's own bytes, not only a packed form.
   virtual void use(std::size_t constant) = 0;
-  /// The same of a value.
+  /// The same for a bound value.
   virtual void useValue(int number) = 0;
-  /// Of whatever is open, as long as all of it can be counted.
+  /// The largest batch size for which all recorded numbers stay within kMost and all products have
+  /// plans.
   std::int64_t mostItemsOfRun() const;
 
 private:
   BatchExtent within(const std::optional<BatchExtent>& number);
 
-  /// Holds the formats of a scaled tensor to one another.
+  /// Checks that element and scale formats go together.
   void checkScaled(const format::ElementFormat* element, const format::ElementFormat* scale,
                    bool hasOuterScale);
   static constexpr int kNoChain = -1, kNotPacked = -2;
-  /// Null where something is wrong.
+  /// Null after an error.
   const SlotUse* useOf(Slot slot) const;
   bool isWritable(const SlotUse& use) const;
 
   Program& of;
   std::optional<std::string> problem;
-  int depth = 0; ///< of sequences within sequences
+  int depth = 0; ///< nesting depth of sequences
   std::int64_t largestOfItem = 1, largestOfPair = 0;
-  std::int64_t ofPlans = kMostItems; ///< of which there are plans of all products
+  std::int64_t ofPlans = kMostItems; ///< largest batch size for which every product has a plan
   std::set<int> chainSlots;
   BatchExtent chainRows;
-  int chain = kNoChain, chains = 0; ///< the number of the one that is read, and of all
-  int rowsSlot = -1;                ///< of the prologue that is read
+  int chain = kNoChain, chains = 0; ///< number of the current chain, and count of all chains
+  int rowsSlot = -1;                ///< slot of the current prologue
   struct Packed {
     OpenPlan plan;
     BatchExtent count, rows;
-    int chain; ///< in which it is packed now
+    int chain; ///< chain in which it is packed now
   };
   static bool isFor(const Packed& packed, const OpenPlan& plan, BatchExtent count,
                     BatchExtent rows);
   std::map<int, Packed> lefts;
-  /// What the sequences that are read have packed, and the chain in which it was before.
+  /// Operands packed in the open sequences, each with its previous chain.
   std::vector<std::pair<Packed*, int>> packedNow;
   std::set<int> rights;
   struct Callable {
     const FunctionStep* step;
-    int depth; ///< of it and of what it calls
+    int depth; ///< call depth, including callees
   };
   std::vector<Callable> functions;
-  std::map<const FunctionStep*, std::int64_t> callable; ///< their numbers
-  int depthOfCalls = 0;                                 ///< that were read since the last function
+  std::map<const FunctionStep*, std::int64_t> callable; ///< indices in `functions`
+  int depthOfCalls = 0; ///< depth of the deepest callee since the last function
   std::map<int, ScaledShape> scaledValues;
-  std::set<int> unscaled; ///< values that are no scaled tensors
+  std::set<int> unscaled; ///< values that are not scaled tensors
   std::vector<std::function<void(Program&)>> gifts;
 };
 

@@ -1,5 +1,5 @@
-// A compiled program as bytes: steps and memory in one piece, constants and packed weights as
-// sections of another, which is mapped where the program runs.
+// A compiled program as bytes: one piece with steps and memory layout; sections with constants and
+// packed weights, which are mapped where the program runs.
 #pragma once
 
 #include "octavo/Program/Steps/Program.h"
@@ -16,21 +16,21 @@
 
 namespace octavo::program {
 
-/// Sections begin at multiples of this, and as many bytes follow the last one.
+/// Alignment of sections in bytes. At least as many zero bytes follow the last section.
 inline constexpr std::size_t kSectionAlignment = 64;
 
-/// Takes the bytes of the sections in their order, each a multiple of kSectionAlignment.
+/// Takes the sections' bytes in order. Each call's size is a multiple of kSectionAlignment.
 using SectionSink =
     std::function<tl::expected<void, std::string>(std::span<const std::byte> bytes)>;
 
-/// The bytes of a program whose arguments are tensors, scaled ones too, and results tensors.
-/// Weights that products alone read are written as these read them. The error names what has no
-/// form in a file, or is the sink's.
+/// Serializes a program whose arguments are tensors or scaled tensors and whose results are
+/// tensors. Weights that only products read are written packed. Fails, naming the operation or
+/// value, if something has no form in a file; sink errors are passed on.
 tl::expected<std::vector<std::byte>, std::string> writeProgram(Program& program,
                                                                const SectionSink& sink);
 
-/// The program of bytes that writeProgram made, which are not trusted. Its constants lie in
-/// `sections`, which are there as long as `lender` is; its kernels are not there yet.
+/// Reads what writeProgram made; the bytes are not trusted. Constants refer to `sections`, which
+/// `lender` keeps alive. The kernels' addresses are not set yet.
 tl::expected<Program, std::string> readProgram(std::span<const std::byte> bytes,
                                                std::span<const std::byte> sections,
                                                const std::shared_ptr<const void>& lender);

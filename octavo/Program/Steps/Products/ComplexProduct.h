@@ -1,12 +1,12 @@
-// Products of matrices of complex numbers, with the interpreter's bits (rule I12).
+// Complex matrix products, bit-exact with the interpreter (rule I12).
 #pragma once
 
 #include "octavo/Program/Steps/Products/Product.h"
 
 namespace octavo::program {
 
-/// [rows, depth] * [columns, depth]^T each; the result is row-major, of the same type. Its ranges
-/// are those of a MatrixProductStep.
+/// [rows, depth] * [columns, depth]^T for each product of the batch. The result is row-major, of
+/// the operands' type. Ranges are as for a MatrixProductStep.
 class ComplexProductStep : public ProductStep {
 public:
   explicit ComplexProductStep(OperationTextPtr op) : ProductStep(std::move(op)) {}

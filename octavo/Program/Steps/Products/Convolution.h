@@ -1,6 +1,6 @@
-// A convolution as products of what its windows see: lines of the input as they lie, or patches of
-// it, which are laid out a few rows at a time, so that they stay in cache. The weight is packed
-// once.
+// A convolution as matrix products. The left operand is either lines of the input in place
+// (WindowLines.h) or patches, laid out a few rows at a time so that they stay in cache. The weight
+// is packed once.
 #pragma once
 
 #include "octavo/Kernels/ThreadMemory.h"
@@ -11,16 +11,16 @@
 
 namespace octavo::program {
 
-/// How the window slides along one spatial axis. Strides are in elements, and may be negative.
+/// How the window slides along one spatial axis. Strides are in elements and may be negative.
 template <typename Number> struct PatchAxisOf {
-  Number extent, window, places; ///< of the input, the kernel and the result
+  Number extent, window, places; ///< extents of the input, the window and the result
   std::int64_t step;
   Number low;
   std::int64_t inputDilation, windowDilation;
   Number inputStride = 0, weightStride = 0;
 
-  /// Where a place lies in the input that is counted from its first element on, with the zeros that
-  /// dilation puts in; -1 where it is one of them, or padded.
+  /// The input index of a position in the padded, dilated input, counted from the first input
+  /// element; -1 if the position is padding or a dilation zero.
   std::int64_t inInput(std::int64_t place) const {
     if (inputDilation != 1) {
       if (place % inputDilation != 0)
@@ -29,7 +29,7 @@ template <typename Number> struct PatchAxisOf {
     }
     return place >= 0 && place < extent ? place : -1;
   }
-  /// Of a place of the result and one of the window.
+  /// The same for a position of the result and a position of the window.
   std::int64_t inInput(std::int64_t place, std::int64_t inWindow) const {
     return inInput(place * step + inWindow * windowDilation - low);
   }
@@ -37,48 +37,48 @@ template <typename Number> struct PatchAxisOf {
 
 using PatchAxis = PatchAxisOf<std::int64_t>;
 
-/// There are at least one and at most so many.
+/// A convolution has 1 to kMostPatchAxes spatial axes.
 inline constexpr std::size_t kMostPatchAxes = 8;
 
 template <typename Number> struct PatchShapeOf {
-  kernels::PlainType type;      ///< of input and weight; the result is f32
-  Number batch;                 ///< of the result's rows
-  Number features, outputs;     ///< of one group; of all groups
+  kernels::PlainType type;      ///< type of input and weight; the result is f32
+  Number batch;                 ///< batch extent of the result
+  Number features, outputs;     ///< input features of one group; output features of all groups
   std::int64_t inputGroups = 1; ///< groups of input features
   std::int64_t batchGroups = 1;
-  /// Elements from the beginning of the input to its first, and from one image to the next; the
-  /// features of one place are neighbours.
+  /// `inputOffset`: elements to the first element of the input; `imageStride`: from one image to
+  /// the next. Features are contiguous.
   Number inputOffset = 0, imageStride = 0;
   Number weightOffset = 0, weightInputStride = 0, weightOutputStride = 0;
 
   std::int64_t groups() const { return inputGroups * batchGroups; }
 };
 
-/// Of so many items.
+/// The shape for one batch size.
 struct PatchShape : PatchShapeOf<std::int64_t> {
   kernels::ThreadVector<PatchAxis> axes;
 
-  std::int64_t rows() const;  ///< places of the result
-  std::int64_t depth() const; ///< elements of a patch
+  std::int64_t rows() const;  ///< positions of the result, in all images
+  std::int64_t depth() const; ///< elements of one patch
 };
 
-/// Of any number of them, which may be any of its extents.
+/// The shape for any batch size, on which any extent may depend.
 struct OpenPatchShape : PatchShapeOf<BatchExtent> {
   std::vector<PatchAxisOf<BatchExtent>> axes;
 
   PatchShape of(std::int64_t items) const;
-  /// Places of the result.
+  /// Positions of the result. nullopt if the product overflows.
   std::optional<BatchExtent> rows() const;
-  /// Whether the weight is packed in the same way for any number of items.
+  /// Whether the packed weight does not depend on the batch size.
   bool isWeightFixed() const;
 };
 
-/// The result is [batch, places, features], row-major. Rule P10 in the order of the window's places
-/// and then of the features; what is padded is multiplied like any other zero.
+/// The result is [batch, positions, features], row-major. Sums follow rule P10, over the window's
+/// positions and then the features. Padding is multiplied like any other zero.
 class ConvolutionStep : public ProductStep {
 public:
   explicit ConvolutionStep(OperationTextPtr op) : ProductStep(std::move(op)) {}
-  /// `number` is of Frame::rights.
+  /// `number` is an index of Frame::rights.
   ConvolutionStep(OperationTextPtr op, OpenPatchShape shape, Slot input, Slot weight, Slot result,
                   int number)
       : ProductStep(std::move(op)), shape(std::move(shape)), input(input), weight(weight),
@@ -93,7 +93,7 @@ private:
   std::int64_t finishedRows(const Frame& frame) const override { return shape.rows()->of(frame); }
   StepFacts productFacts() const override;
   void productFields(ProgramFields& fields) override;
-  using Weights = std::vector<kernels::PackedMatrix>; ///< of each group
+  using Weights = std::vector<kernels::PackedMatrix>; ///< one matrix per group
   static void formKey(const PatchShape& now, PackedForms::Key& key);
   static tl::expected<std::shared_ptr<const Weights>, std::string>
   formOf(const PatchShape& now, const Value& value, PackedForms::Key& key);

@@ -1,5 +1,5 @@
-// Weights that products take a part of, or in another order: packed once, as if their codes and
-// scales had been moved so before.
+// Weights of which a product reads a slice or another axis order. They are packed once, as if codes
+// and scales had been moved beforehand.
 #pragma once
 
 #include "octavo/Kernels/Product/Product.h"
@@ -15,8 +15,8 @@ namespace octavo::program {
 
 class ProgramFields;
 
-/// Elements of an array, the first at `offset`, and along each axis so many `stride` apart; in
-/// row-major order.
+/// A strided view of an array: the first element at `offset`, then `count` elements `stride` apart
+/// along each axis, in row-major order.
 struct Gathered {
   struct Axis {
     std::int64_t count, stride;
@@ -27,45 +27,46 @@ struct Gathered {
 
   friend bool operator==(const Gathered&, const Gathered&) = default;
   std::size_t size() const;
-  /// One of so many slices, which the first axes count.
+  /// Slice `number` of `slices`, which the first axes count.
   Gathered slice(std::int64_t number, std::int64_t slices) const;
-  /// Where such a slice begins, if its elements lie one behind the other.
+  /// The offset of that slice if its elements are contiguous; else nullopt.
   std::optional<std::int64_t> runOf(std::int64_t number, std::int64_t slices) const;
-  /// Elements of so many bytes.
+  /// Copies the view's elements, `bytes` bytes each, out of `array`.
   std::vector<std::byte> from(const void* array, int bytes) const;
 
 private:
-  /// Where such a slice begins, and the first of its axes.
+  /// The offset of the slice, and the index of its first axis.
   std::pair<std::int64_t, std::size_t> beginOf(std::int64_t number, std::int64_t slices) const;
 };
 
-/// What is gathered of a weight's codes and scales: the matrices of as many slices.
+/// The views of a weight's codes and scales that make up the matrices of all slices.
 struct GatheredWeight {
   Gathered elements, scales;
   IndexedSlice slices;
 
-  /// The first matrix of a slice of a weight, if its codes and scales lie there as they are
-  /// multiplied.
+  /// The first matrix of a slice of `whole` in place. nullopt if its codes or scales are not
+  /// contiguous there.
   std::optional<kernels::ScaledView> inPlace(const kernels::ScaledView& whole,
                                              std::int64_t slice) const;
-  /// What it is made by.
+  /// Appends what identifies this view to the key of a packed form.
   void addTo(std::vector<std::int64_t>& key) const;
-  /// So many elements and scales.
+  /// Counts of elements and scales.
   struct Reach {
     std::uint64_t elements, scales;
   };
-  /// How far into a weight it reaches, of which each slice has so many: those of the matrices of a
-  /// batch of products, or of one that a product chooses.
+  /// Writes or reads the fields, and returns how far the view reaches into the weight. A slice
+  /// holds the matrices of the whole batch (`ofBatch`), or one matrix if products choose slices
+  /// (`ofMatrix`).
   Reach fields(ProgramFields& fields, const Reach& ofMatrix, const Reach& ofBatch,
                const BatchExtent& products);
 };
 
-/// Codes and scales of a slice as a weight has been moved.
+/// Copies of a slice's codes and scales in the gathered order.
 struct MovedParts {
   std::vector<std::byte> elements, scales;
 
   MovedParts(const GatheredWeight& moved, const kernels::ScaledView& whole, std::int64_t slice);
-  /// The first matrix, of the form that `whole` has.
+  /// The first matrix of the copy, in the format of `whole`.
   kernels::ScaledView first(const kernels::ScaledView& whole) const;
 };
 

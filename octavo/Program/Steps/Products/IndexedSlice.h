@@ -1,5 +1,5 @@
-// Which of several slices of a weight, each packed once for itself, a product takes: that of a
-// layer in a stack, or of an expert.
+// Which slice of a weight a product takes: a layer of a stack, or an expert. Each slice is packed
+// once by itself.
 #pragma once
 
 #include "octavo/Program/Steps/StartIndex.h"
@@ -11,17 +11,16 @@ namespace octavo::program {
 
 class ProgramFields;
 
-/// Slices that lie along axes, of each of which the program computes an index; one, where there is
-/// no axis.
+/// A slice chosen by one computed index per axis. Without axes there is one slice.
 struct IndexedSlice {
   struct Axis {
     std::int64_t count = 1;
     StartIndex index = {};
-    /// Among the integers of the index: that of a batch's first product, and how far that of the
-    /// next one is from it; 0: all have the same.
+    /// The batch's product p reads integer first + p * stride of `index`; stride 0: all products
+    /// read the same one.
     std::int64_t first = 0, stride = 0;
   };
-  std::vector<Axis> axes; ///< the last one is the innermost
+  std::vector<Axis> axes; ///< the last axis is the innermost
 
   std::int64_t count() const {
     std::int64_t slices = 1;
@@ -29,7 +28,7 @@ struct IndexedSlice {
       slices *= axis.count;
     return slices;
   }
-  /// Whether products of one batch may take different ones.
+  /// Whether the products of a batch may take different slices.
   bool isOfProduct() const {
     return std::ranges::any_of(axes, [](const Axis& axis) { return axis.stride != 0; });
   }
@@ -40,7 +39,7 @@ struct IndexedSlice {
               axis.index.of(frame, axis.count - 1, axis.first + product * axis.stride);
     return slice;
   }
-  /// `products` are those of the batch.
+  /// `products` is the size of the batch of products.
   void fields(ProgramFields& fields, const BatchExtent& products);
 };
 

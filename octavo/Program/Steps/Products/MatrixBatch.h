@@ -1,4 +1,4 @@
-// The products of a batch.
+// Where the operands and results of a batch of matrix products lie.
 #pragma once
 
 #include "octavo/Kernels/Product/PlainProduct.h"
@@ -12,10 +12,10 @@ namespace octavo::program {
 
 struct MatrixBatch {
   std::vector<kernels::BatchOffsets> offsets;
-  /// How much farther these lie for each item of the run, and for each pair of items; empty: all
-  /// are where they are.
+  /// Coefficients by which the offsets grow with the batch size and its square. Empty: the offsets
+  /// are constant.
   std::vector<kernels::BatchOffsets> factors = {}, squares = {};
-  /// Whether the products are those of one item; from item to item all lie `item` farther.
+  /// Whether `offsets` are the products of one sample; those of sample i are `item` * i farther.
   bool isOpen = false;
   kernels::BatchOffsets item = {};
 
@@ -25,13 +25,13 @@ struct MatrixBatch {
     const auto count = static_cast<std::int64_t>(offsets.size());
     return isOpen ? BatchExtent{0, count} : BatchExtent{count};
   }
-  /// Where a product begins that is known by its number.
+  /// The offset of one operand of product `number`.
   BatchExtent begin(std::size_t number, std::ptrdiff_t kernels::BatchOffsets::* side) const {
     if (factors.empty())
       return offsets[number].*side;
     return {offsets[number].*side, factors[number].*side, squares[number].*side};
   }
-  /// Of a product of a run of so many items.
+  /// The offsets of product `number` at batch size `items`.
   kernels::BatchOffsets at(std::int64_t number, std::int64_t items) const {
     const auto known = static_cast<std::int64_t>(offsets.size());
     const auto first = static_cast<std::size_t>(number % known);

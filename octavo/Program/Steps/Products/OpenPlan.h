@@ -1,4 +1,4 @@
-// How products of two formats run along any depth that items give them.
+// The plan of a product whose depth may depend on the batch size.
 #pragma once
 
 #include "octavo/Kernels/Product/ProductPlan.h"
@@ -12,10 +12,10 @@
 namespace octavo::program {
 
 struct OpenPlan {
-  /// Of the depth, or of one that it may have.
+  /// The plan for the fixed depth, or for one depth of an open batch.
   kernels::ProductPlan one = {};
   BatchExtent depth;
-  BatchExtent leftAlong, rightAlong; ///< the extents of blocks, which may be all of the depth
+  BatchExtent leftAlong, rightAlong; ///< extents of blocks along the depth; they may span all of it
 
   OpenPlan() = default;
   OpenPlan(kernels::ProductPlan plan)
@@ -25,7 +25,7 @@ struct OpenPlan {
   bool isOpen() const { return depth.isOpen(); }
   kernels::OperandFormat left(std::int64_t items) const;
   kernels::OperandFormat right(std::int64_t items) const;
-  /// Why there is none, for more items than kernels add products of exactly.
+  /// The plan at batch size `items`. Fails if kernels cannot sum a depth of that size exactly.
   tl::expected<kernels::ProductPlan, std::string> of(std::int64_t items) const;
 };
 

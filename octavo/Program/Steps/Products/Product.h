@@ -1,4 +1,4 @@
-// Products of matrices by the kernels. What is multiplied again at each run is packed once.
+// Matrix products by the kernel library. An operand that recurs in each run is packed once.
 #pragma once
 
 #include "octavo/Kernels/Product/PlainProduct.h"
@@ -15,17 +15,18 @@
 
 namespace octavo::program {
 
-/// Products of more rows than this sum in one order, and those of bf16 have their weight decoded
-/// ahead; of so many or fewer some read the codes where they lie and sum in another (rules D6 and
-/// D8).
+/// Products with more rows than this sum in one order, and bf16 products decode their weight ahead.
+/// Products with at most this many rows may read codes in place and sum in another order (rules D6
+/// and D8).
 inline constexpr std::int64_t kFewRows = 16;
 
-/// A product, and the kernel that finishes its rows, if it has one: its epilogue, which reads rows
-/// of the result while they are in cache.
+/// A product with an optional epilogue: a kernel that processes result rows while they are in
+/// cache.
 class ProductStep : public RowStep {
 public:
   using RowStep::RowStep;
-  /// Each row of the result is as many rows of the kernel, which read of the result that row alone.
+  /// Sets the epilogue. Its rows are a multiple of the result's rows, and each reads only the
+  /// result row that it belongs to.
   void finishWith(std::unique_ptr<KernelStep> kernel);
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution) const final;
@@ -34,12 +35,12 @@ public:
   void fields(ProgramFields& fields) final;
 
 protected:
-  /// Has the kernel go over rows of the result, counted from `first` on, as they become whole.
+  /// Calls the epilogue on result rows as they become complete. `first` is added to row numbers.
   class Finishing {
   public:
     Finishing(const KernelStep* kernel, const Frame& frame, Worker& worker, std::int64_t rows)
         : kernel(kernel), frame(frame), worker(worker), rows(rows) {}
-    /// Of rows that are counted from `first` on.
+    /// A callback for the kernel library, whose row 0 is result row `first`.
     kernels::RowFinisher from(std::int64_t first);
     void finish(std::int64_t begin, std::int64_t end) const;
 
@@ -51,37 +52,37 @@ protected:
   };
   virtual Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
                            const kernels::Execution& execution, Finishing finishing) const = 0;
-  /// That `multiply` finishes; 0 where it leaves that for the end.
+  /// Rows that `multiply` passes to the epilogue itself; 0 if the epilogue runs after `multiply`.
   virtual std::int64_t finishedRows(const Frame& frame) const = 0;
   virtual StepFacts productFacts() const = 0;
-  /// Without the epilogue.
+  /// The fields without the epilogue.
   virtual void productFields(ProgramFields& fields) = 0;
 
 private:
   Sequence epilogue;
-  const KernelStep* kernel = nullptr; ///< of the epilogue
+  const KernelStep* kernel = nullptr; ///< the epilogue's kernel, or null
 };
 
-/// Products of f32, bf16 or int8, [rows, depth] * [columns, depth]^T each; the result is row-major,
-/// f32, of int8 int32. Its ranges are of rows, or of products where it has a batch. Of a batch, a
-/// kernel may make the rows of the right side while they are multiplied, the product's prologue:
-/// they are nowhere in memory as a whole.
+/// Matrix products [rows, depth] * [columns, depth]^T of f32, bf16 or int8. The result is
+/// row-major, f32 (int32 for int8). Ranges count rows, or products if there is a batch. In a batch,
+/// a prologue may make the rows of the right operand while they are multiplied, so that the whole
+/// operand never exists in memory.
 class MatrixProductStep : public ProductStep {
 public:
   explicit MatrixProductStep(OperationTextPtr op) : ProductStep(std::move(op)) {}
   struct Side {
     Slot slot;
     BatchExtent offset, stride, depthStride;
-    /// Of a right side that is packed, floats of another format, whose values the product's type
-    /// holds.
+    /// The stored float format of a packed right operand, if it differs from the product's type,
+    /// which holds all its values. Null: the product's type.
     const format::ElementFormat* from = nullptr;
-    /// Of a right side of which there are several in the slot, so far apart, each packed once:
-    /// which. Products of a batch have one each where they choose it themselves.
+    /// Which of several right operands in the slot to use. They are `sliceStride` elements apart,
+    /// each packed once. The products of a batch may each choose one.
     IndexedSlice slices = {};
     std::int64_t sliceStride = 0;
   };
-  /// `number` is of Frame::rights. With groups, each slice of the right side is as many matrices,
-  /// one after the other.
+  /// `number` is an index of Frame::rights. With groups, each slice of the right operand is one
+  /// matrix per group, consecutively.
   MatrixProductStep(OperationTextPtr op, kernels::PlainType type, Side left, Side right,
                     Slot result, BatchExtent rows, std::optional<RowGroups> groups,
                     BatchExtent depth, BatchExtent columns, MatrixBatch batch, int number)
@@ -89,31 +90,31 @@ public:
         result(result), rows(rows), groups(groups), depth(depth), columns(columns),
         batch(std::move(batch)), number(number) {}
   Outcome bind(const Binding& binding) const override;
-  /// Each row of the right side's memory, of which there are as many for each product, is as many
-  /// rows of the kernel.
+  /// Sets the prologue. Its rows are a multiple of the rows of the right operand's memory, which
+  /// are counted over all products.
   void beginWith(std::unique_ptr<KernelStep> kernel);
   Outcome prepare(Frame& frame) const override;
   std::vector<const Sequence*> nested() const override;
   StepType type() const override { return StepType::MatrixProduct; }
 
 private:
-  /// What a run of so many items multiplies.
+  /// The extents and strides at one batch size.
   struct Sizes {
     std::int64_t rows, depth, columns;
     std::int64_t leftOffset, leftStride, rightOffset, rightStride, rightDepthStride;
 
-    /// Of the right side where its rows are made: elements of one, and rows of a product.
+    /// For a prologue: elements of one made row of the right operand, and rows of one product.
     std::int64_t madeElements() const { return rightDepthStride == 1 ? depth : columns; }
     std::int64_t madeRows() const { return rightDepthStride == 1 ? columns : depth; }
   };
   Sizes sizesOf(std::int64_t items) const;
-  /// Whether the right side is packed in the same way for any number of items.
+  /// Whether the packed right operand does not depend on the batch size.
   bool isRightFixed() const;
   bool hasMadeRows() const;
   bool hasOneRight() const;
-  /// Whether right sides are packed once: that of one product, or those that products choose.
+  /// Whether right operands are packed: that of a single product, or slices that products choose.
   bool isPacked() const { return batch.isOne() || right.slices.isOfProduct(); }
-  /// Matrices of each slice of the right side, and of all.
+  /// Matrices of one slice of the right operand, and of all slices.
   std::int64_t ofSlice() const { return groups ? groups->count : 1; }
   std::int64_t rightCount() const { return right.slices.count() * ofSlice(); }
   kernels::BatchShape batchShape(const Sizes& now) const {
@@ -135,7 +136,7 @@ private:
   template <typename T>
   Outcome multiplyGroups(const Frame& frame, const T* a, auto* c, RowRange range,
                          const kernels::Execution& execution, Finishing& finishing) const;
-  /// Each matrix of the right side.
+  /// One packed matrix per slice and group.
   using Packed = std::vector<kernels::PackedMatrix>;
   void formKey(const Sizes& now, PackedForms::Key& key) const;
   tl::expected<std::shared_ptr<const Packed>, std::string>
@@ -144,7 +145,7 @@ private:
   std::int64_t beginOf(const Sizes& now, std::int64_t matrix) const {
     return now.rightOffset + matrix * right.sliceStride;
   }
-  std::int64_t bytesOfRight() const; ///< of an element where it lies
+  std::int64_t bytesOfRight() const; ///< bytes of a stored element of the right operand
   kernels::PackedMatrix pack(const std::byte* memory, const Sizes& now, std::int64_t matrix,
                              kernels::PackedMatrix&& old) const;
   tl::expected<kernels::PackedMatrix, std::string>
@@ -169,16 +170,16 @@ private:
   MatrixBatch batch;
   int number = 0;
   Sequence prologue;
-  const KernelStep* maker = nullptr; ///< of the prologue
+  const KernelStep* maker = nullptr; ///< the prologue's kernel, or null
 };
 
-/// Activations packed for products with scaled weights, quantized where the plan's left side is: a
-/// matrix, or those of a batch, one after the other.
+/// Packs activations as left operands of scaled products, and quantizes them if the plan's left
+/// side is quantized. One matrix, or consecutive matrices of a batch.
 class PackStep : public RowStep {
 public:
   explicit PackStep(OperationTextPtr op) : RowStep(std::move(op)) {}
-  /// `packed` is of Worker::packed. With groups, the matrices are theirs, and have the rows
-  /// together.
+  /// `packed` is an index of Worker::packed. With groups there is one matrix per group, and `rows`
+  /// counts the rows of all groups together.
   PackStep(OperationTextPtr op, OpenPlan plan, std::optional<numerics::QuantizeOptions> options,
            Slot from, Matrices matrices, BatchExtent rows, std::optional<RowGroups> groups,
            int packed)
@@ -203,11 +204,11 @@ private:
   int packed = 0;
 };
 
-/// The left side of products, a scaled tensor among the values, packed for them.
+/// Packs a scaled tensor among the values as left operand of scaled products.
 class PackStoredStep : public Step {
 public:
   explicit PackStoredStep(OperationTextPtr op) : Step(std::move(op)) {}
-  /// `packed` is of Worker::packed.
+  /// `packed` is an index of Worker::packed.
   PackStoredStep(OperationTextPtr op, OpenPlan plan, int from, Matrices matrices, BatchExtent rows,
                  int packed)
       : Step(std::move(op)), plan(std::move(plan)), from(from), matrices(matrices), rows(rows),
@@ -225,22 +226,25 @@ private:
   int packed = 0;
 };
 
-/// What a product of such operands multiplies.
+/// The type in which a product of such operands multiplies.
 Multiplied multipliedOf(kernels::PlainType type);
 
-/// The scaled format of an operand, or what it is made of.
+/// The name of an operand's format: a row of kScaledFormats, an element format, or elements, scales
+/// and block in words.
 std::string formatName(const kernels::OperandFormat& operand, std::int64_t depth);
-/// Bytes of rows of an operand, codes and scales.
+/// Bytes of `rows` rows of an operand: codes and scales.
 double bytesOf(const kernels::OperandFormat& operand, std::int64_t rows, std::int64_t depth);
 
-/// Products with a scaled weight. Its ranges are of rows, or of products where it has a batch.
+/// Products of packed activations and a scaled weight. Ranges count rows, or products if there is a
+/// batch.
 class ScaledProductStep : public ProductStep {
 public:
   explicit ScaledProductStep(OperationTextPtr op) : ProductStep(std::move(op)) {}
-  /// A number among the values, or what lies in slots.
+  /// An index of Frame::values, or the slots of the weight's parts.
   using Weight = std::variant<int, PartSlots>;
-  /// `packed` is of Worker::packed, each matrix of the weight, once it is moved, [columns, depth]
-  /// or transposed, `number` of Frame::rights. With groups, the products are theirs.
+  /// `packed` is an index of Worker::packed and `number` of Frame::rights. Each matrix of the
+  /// weight, after `moved` is applied, is [columns, depth], or its transpose if `isTransposed`.
+  /// With groups there is one product per group.
   ScaledProductStep(OperationTextPtr op, OpenPlan plan, int packed, Weight weight,
                     std::optional<GatheredWeight> moved, Matrices matrices, bool isTransposed,
                     Slot result, BatchExtent rows, std::optional<RowGroups> groups,
@@ -260,19 +264,19 @@ private:
   void productFields(ProgramFields& fields) override;
   void packedAhead(ProgramFields& fields);
 
-  /// Each matrix of a weight; of one with slices, those of the first come first. What is packed for
-  /// one run may have none of those that it does not choose.
+  /// One packed matrix per slice and product, slice by slice. Matrices that no product of the run
+  /// chooses may be left empty.
   using Packed = std::vector<kernels::PackedOperand>;
-  /// What a run of so many items multiplies.
+  /// The plan and extents at one batch size.
   struct Sizes {
     kernels::ProductPlan plan;
     std::int64_t products, rows, columns;
-    bool isDecoded; ///< whether the weight is decoded ahead
+    bool isDecoded; ///< whether the weight is decoded before the product
   };
   tl::expected<Sizes, std::string> sizesOf(std::int64_t items) const;
-  /// Whether the weight is packed in the same way for any number of items.
+  /// Whether the packed weight does not depend on the batch size.
   bool isWeightFixed() const;
-  /// The first matrix as it lies.
+  /// A view of the first matrix, as stored.
   kernels::ScaledView first(const Sizes& now, const numerics::ScaledTensor& tensor) const;
   kernels::ScaledView first(const Sizes& now, const Frame& frame) const;
   kernels::PackedOperand pack(const Sizes& now, const kernels::ScaledView& matrix,
@@ -281,11 +285,11 @@ private:
   void packOwn(const Sizes& now, const kernels::ScaledView& matrix,
                const kernels::Execution& execution, OwnOperand& own) const;
   std::int64_t slices() const { return moved ? moved->slices.count() : 1; }
-  /// Matrices of each slice, where the weight is for so many products.
+  /// Matrices of one slice, of `products` products in all.
   std::int64_t ofSlice(std::int64_t products) const {
     return moved && moved->slices.isOfProduct() ? 1 : products;
   }
-  /// The number of a product's matrix.
+  /// The index of a product's matrix in Packed.
   std::int64_t matrixOf(const Frame& frame, std::int64_t product, std::int64_t products) const {
     const std::int64_t each = ofSlice(products);
     return (moved ? moved->slices.of(frame, product) * each : 0) + product % each;
@@ -294,24 +298,25 @@ private:
                  Packed& all) const;
   Packed packAll(const Sizes& now, const kernels::ScaledView& first) const;
   Packed packChosen(const Sizes& now, const Frame& frame) const;
-  /// The right side of a product, in `made` where it is packed for it alone.
+  /// The packed right operand of a product. It is packed into `made` if only this product uses it.
   const kernels::PackedOperand& rightOf(const Sizes& now, const Frame& frame, std::int64_t product,
                                         const kernels::Execution& execution,
                                         OwnOperand& made) const;
   Outcome multiplyGroups(const Sizes& now, const Frame& frame, Worker& worker, RowRange range,
                          const kernels::Execution& execution) const;
-  /// The matrix of a product where it lies, if it lies as it is multiplied.
+  /// A view of a product's stored matrix, if it is contiguous in the order of the product.
   std::optional<kernels::ScaledView> inPlace(const Sizes& now, const Frame& frame,
                                              std::int64_t product) const;
   using Form = tl::expected<std::shared_ptr<const Packed>, std::string>;
-  /// What decides a form: the numbers of `now`, and whether it is decoded.
+  /// Sets `key` to what identifies a packed form.
   void formKey(const Sizes& now, bool isDecoded, PackedForms::Key& key) const;
-  /// The form that `owner`, the weight or its elements, keeps; `first()` is its first matrix as it
-  /// lies. If the rows are open, the decoded form shares its memory with the other, if it can.
+  /// The packed form kept by `owner`, which is the weight or its elements. `first()` returns a view
+  /// of the first stored matrix. If the row count is open, the decoded form shares memory with the
+  /// other form where it can.
   template <typename First>
   Form formOf(const Sizes& now, const Value& owner, std::span<const Value* const> others,
               PackedForms::Key& key, const First& first) const;
-  /// The same of a weight among the values.
+  /// The same for a weight among the values.
   Form formOf(const Sizes& now, const Value& value, PackedForms::Key& key) const;
 
   OpenPlan plan;
@@ -325,7 +330,7 @@ private:
   std::optional<RowGroups> groups;
   BatchExtent columns;
   int number = 0;
-  /// Whether the program was loaded, and its weights have packed forms alone.
+  /// Whether the program was loaded from a file that holds the packed weight only.
   bool isPackedAhead = false;
 };
 

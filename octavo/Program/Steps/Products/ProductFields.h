@@ -1,4 +1,4 @@
-// What fields of steps of products have in common.
+// Helpers for the `fields` functions of product steps.
 #pragma once
 
 #include "octavo/Program/Steps/Products/Product.h"
@@ -12,22 +12,22 @@
 
 namespace octavo::program {
 
-/// A slot that has so many bytes for each row of the matrices; that of a range, in each row of the
+/// Requires `bytesOfRow` bytes for each row of the matrices; of a range slot, for each row of the
 /// chain.
 void requireRows(ProgramFields& fields, Slot slot, const Matrices& matrices,
                  const BatchExtent& rows, const BatchExtent& bytesOfRow, Access access);
 
-/// Whether values of a format of floats are those of a type that kernels multiply.
+/// Whether the type in which kernels multiply represents all values of a float format.
 bool isHeldBy(kernels::PlainType type, const format::ElementFormat& format);
 
-/// The packed operands of a product: writes `packed`, a form of the constant, or returns those that
-/// were read, which have the same count. Null: nothing is packed, or something is wrong. `read` is
-/// the fields of one operand.
+/// Writes the packed operands `packed`, or reads `count` operands and returns them. `read` handles
+/// the fields of one operand. Null while writing, if the compiler itself visits the fields, or
+/// after an error. `otherCount` is the error if the count differs.
 template <typename Operand, typename Read>
 std::shared_ptr<const std::vector<Operand>>
 packedAll(ProgramFields& fields, const std::shared_ptr<const std::vector<Operand>>& packed,
           std::int64_t count, const char* otherCount, Read read) {
-  // The compiler packs nothing.
+  // Lowering packs nothing.
   if (fields.isTrusted() || fields.failed())
     return nullptr;
   std::vector<std::shared_ptr<const Operand>> each;
@@ -44,8 +44,8 @@ packedAll(ProgramFields& fields, const std::shared_ptr<const std::vector<Operand
   return std::make_shared<const std::vector<Operand>>(std::move(made));
 }
 
-/// The form of a product's constant that is to be written: what `step` prepares in the frame. Null
-/// where fields are read.
+/// The packed form to write for a product's constant: what `step` prepares in the frame. Null while
+/// reading.
 template <typename Form>
 std::shared_ptr<const Form> formToWrite(ProgramFields& fields, const RowStep& step, int right) {
   Frame* const frame = fields.frame();
@@ -58,13 +58,13 @@ std::shared_ptr<const Form> formToWrite(ProgramFields& fields, const RowStep& st
   return std::static_pointer_cast<const Form>(std::exchange(frame->right(right).form, nullptr));
 }
 
-/// The value of a constant's slot.
+/// The value of the constant in `slot`.
 inline const Value& constantOf(const Program& program, Slot slot) {
   const SlotUse& use = program.slots[static_cast<std::size_t>(slot.number)];
   return program.constants[static_cast<std::size_t>(use.index)];
 }
 
-/// Gives a constant a form that was read, when all of the program has been.
+/// Attaches a packed form to a constant after the whole program has been read.
 template <typename Form>
 void giveForm(ProgramFields& fields, Slot constant, PackedForms::Key key,
               std::shared_ptr<const Form> form) {

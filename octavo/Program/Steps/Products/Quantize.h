@@ -1,4 +1,4 @@
-// Scaled tensors as a run makes them: quantized, or from their parts.
+// Steps that make scaled tensors, by quantization or from parts, and that take them apart.
 #pragma once
 
 #include "octavo/Kernels/QuantizeBothAxes.h"
@@ -13,22 +13,22 @@
 
 namespace octavo::program {
 
-/// The error of a step whose input has a NaN or infinity that its quantization refuses.
+/// The error of a step whose input contains a NaN or infinity that its quantization refuses.
 Outcome refusal(const Step& step, float value);
 
-/// f32 that lie in a slot as a scaled tensor among the values.
+/// Quantizes f32 values of a slot to a scaled tensor among the values.
 class QuantizeStep : public Step {
 public:
   explicit QuantizeStep(OperationTextPtr op) : Step(std::move(op)) {}
-  /// What a slot has slices of, in floats of a format whose values f32 holds. Where the slot is of
-  /// a value that comes again, each is quantized once.
+  /// Quantizes one slice of the slot, whose format may be any float format that f32 holds. If the
+  /// slot's value keeps forms over runs, each slice is quantized once.
   struct Slices {
     Gathered values;
     const format::ElementFormat* format;
     IndexedSlice choice;
   };
-  /// `randomBits` is there for stochastic rounding; `result`, of Frame::values, has the shape, what
-  /// is read is as `layout` says of it.
+  /// `randomBits` is set for stochastic rounding only. `shape` is that of the result, an index of
+  /// Frame::values; `layout` says whether the input is its transpose.
   QuantizeStep(OperationTextPtr op, Slot from, std::optional<Slices> slices,
                std::optional<Slot> randomBits, kernels::Layout layout, ScaledShape shape,
                numerics::QuantizeOptions options, int result)
@@ -49,7 +49,7 @@ private:
   quantizedSlice(const std::byte* memory, std::int64_t slice, const ScaledShape::OfItems& now,
                  numerics::ScaledTensor&& old) const;
   using Kept = tl::expected<Value, numerics::NonFiniteInput>;
-  /// All slices, which the value keeps.
+  /// All quantized slices, kept by the value `owner`.
   std::shared_ptr<const std::vector<Kept>> keptOf(const Value& owner) const;
 
   Slot from;
@@ -61,7 +61,7 @@ private:
   int result = 0;
 };
 
-/// A scaled tensor among the values from what lies in slots.
+/// Makes a scaled tensor among the values from parts in slots.
 class FromPartsStep : public Step {
 public:
   explicit FromPartsStep(OperationTextPtr op) : Step(std::move(op)) {}
@@ -77,11 +77,11 @@ private:
   int result = 0;
 };
 
-/// A scaled tensor among the values as f32 that lie in a slot.
+/// Dequantizes a scaled tensor among the values to f32 in a slot.
 class DequantizeStep : public Step {
 public:
   explicit DequantizeStep(OperationTextPtr op) : Step(std::move(op)) {}
-  /// `from` is of Frame::values.
+  /// `from` is an index of Frame::values.
   DequantizeStep(OperationTextPtr op, int from, ScaledShape shape, Slot result)
       : Step(std::move(op)), from(from), shape(std::move(shape)), result(result) {}
   Outcome run(Frame& frame) const override;
@@ -95,7 +95,7 @@ private:
   Slot result;
 };
 
-/// The parts of a scaled tensor among the values, in slots.
+/// Copies the parts of a scaled tensor among the values to slots.
 class UnpackStep : public Step {
 public:
   explicit UnpackStep(OperationTextPtr op) : Step(std::move(op)) {}

@@ -1,5 +1,5 @@
-// Rows in runs of sizes that the program computes: each run, a group, is multiplied by a matrix of
-// its own, as the tokens that a router gives to each expert.
+// Consecutive groups of rows whose sizes the program computes. Each group has its own right
+// operand, such as an expert for the tokens that a router assigns to it.
 #pragma once
 
 #include "octavo/Program/Steps/Chain.h"
@@ -13,28 +13,28 @@ namespace octavo::program {
 
 class ProgramFields;
 
-/// Each group begins where the one before ends; rows beyond the last are of none. What does not fit
-/// the rows is cut.
+/// Each group begins where the previous one ends. Rows after the last group belong to no group.
+/// Sizes are cut to the rows that there are.
 struct RowGroups {
-  Slot sizes; ///< integers, one behind the other
+  Slot sizes; ///< `count` consecutive integers
   int bytes = 4;
   bool isUnsigned = false;
   std::int64_t count = 1;
 
-  /// Of signed integers.
+  /// The size of a group, for signed integers.
   std::int64_t size(const Frame& frame, std::int64_t group) const {
     const int unused = 64 - 8 * bytes;
     return static_cast<std::int64_t>(bitsOf(frame, group) << unused) >> unused;
   }
-  /// The first group whose size is below 0.
+  /// The first group with a negative size; nullopt if there is none.
   std::optional<std::int64_t> negative(const Frame& frame) const {
     for (std::int64_t group = 0; group < count && !isUnsigned; ++group)
       if ((bitsOf(frame, group) >> (8 * bytes - 1) & 1) != 0)
         return group;
     return std::nullopt;
   }
-  /// Calls `visit(group, begin, end)` for the rows of each group that are in the range, and of
-  /// those of none with `count` for the group. None is of no rows.
+  /// Calls `visit(group, begin, end)` for the rows of each group within the range, and with `count`
+  /// as the group for rows of no group. Empty groups are not visited.
   template <typename Visit>
   void forEach(const Frame& frame, const RowRange& range, const Visit& visit) const {
     std::int64_t begin = 0;
@@ -61,8 +61,7 @@ private:
   }
 };
 
-/// Rows with others of the range beside them, so that they are `least` at least, where it has as
-/// many.
+/// Extends `rows` within `range` to at least `least` rows. Returns `rows` if the range has fewer.
 inline RowRange atLeast(std::int64_t least, const RowRange& rows, const RowRange& range) {
   if (rows.size() >= least || range.size() < least)
     return rows;
@@ -70,7 +69,7 @@ inline RowRange atLeast(std::int64_t least, const RowRange& rows, const RowRange
   return {begin, begin + least, range.count};
 }
 
-/// Whether the sizes are none that the operation refuses.
+/// An error if a group size is one that the operation refuses.
 Outcome checkGroups(const Step& step, const RowGroups& groups, const Frame& frame);
 
 } // namespace octavo::program

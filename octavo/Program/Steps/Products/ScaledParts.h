@@ -1,4 +1,4 @@
-// Scaled matrices that products take as codes and scales where they lie.
+// Scaled matrices that products read as codes and scales in place.
 #pragma once
 
 #include "octavo/Kernels/Product/Product.h"
@@ -14,7 +14,8 @@
 
 namespace octavo::program {
 
-/// The slots of a scaled tensor's parts: elements one a byte, scales in containers of their format.
+/// The slots of a scaled tensor's parts: one element per byte, scales in containers of their
+/// format.
 struct PartSlots {
   Slot elements, scales;
   std::optional<Slot> outer;
@@ -28,15 +29,15 @@ struct ScaledParts {
   ScaledShape shape;
 };
 
-/// A copy of it in a run of so many items, in the memory that `tensor` has.
+/// Copies the parts into `tensor`, at batch size `items`, and reuses its memory.
 void copyTensor(const Worker& worker, const ScaledParts& parts, std::int64_t items,
                 numerics::ScaledTensor& tensor);
 
-/// The grid of a matrix's blocks.
+/// The grid of a matrix's blocks: blocks across the rows, and along the depth.
 std::array<std::int64_t, 2> gridOf(const kernels::OperandFormat& format, std::int64_t rows,
                                    std::int64_t depth);
 std::array<std::int64_t, 2> gridOf(const kernels::ScaledView& matrix);
-/// A matrix [rows, depth] at the beginning of a scaled tensor.
+/// A view of the first matrix [rows, depth] of a scaled tensor.
 kernels::ScaledView firstMatrix(const Worker& worker, const PartSlots& slots,
                                 const kernels::OperandFormat& format, std::int64_t rows,
                                 std::int64_t depth);
@@ -44,34 +45,34 @@ kernels::ScaledView firstMatrix(const numerics::ScaledTensor& tensor,
                                 const kernels::OperandFormat& format, std::int64_t rows,
                                 std::int64_t depth);
 
-/// The rows that are packed and multiplied for those of a group. Sums of few rows may have another
-/// order than those of many: all groups have that of all rows of the product together, of which a
-/// range has many where there are many.
+/// The rows to pack and multiply for the rows of a group. Sums over few rows may use another order
+/// than sums over many. All groups use the order of the whole product, so a small group is extended
+/// by neighbouring rows of the range.
 RowRange rowsForGroup(const kernels::ProductPlan& plan, const RowRange& ofGroup,
                       const RowRange& range);
 
-/// The matrix of a product's side, or those of a batch of products, one after the other.
+/// The matrix of one operand, or the consecutive matrices of a batch of products.
 struct Matrices {
   BatchExtent count = 1;
-  bool shareScales = false; ///< of scaled ones: all have the scales of the first
+  bool shareScales = false; ///< all scaled matrices share the scales of the first
 
   bool isOne() const { return count == 1; }
-  /// Those that a range is of: rows of one matrix, or whole ones of several.
+  /// The part in a range: rows of the single matrix, or whole matrices of a batch.
   struct Range {
-    std::int64_t first, count; ///< matrices
-    std::int64_t begin, rows;  ///< of each
+    std::int64_t first, count; ///< index of the first matrix, and count
+    std::int64_t begin, rows;  ///< rows of each matrix
   };
   Range of(const Frame& frame, RowRange range, BatchExtent rows) const;
-  /// Number `i`.
+  /// The view of matrix `i`.
   kernels::ScaledView at(kernels::ScaledView first, std::int64_t i) const;
 };
 
-/// Packs the left operands of products, which lie in parts.
+/// Packs left operands of products that are given as parts in slots.
 class PackPartsStep : public RowStep {
 public:
   explicit PackPartsStep(OperationTextPtr op) : RowStep(std::move(op)) {}
-  /// `packed` is of Worker::packed. With groups, the matrices are theirs, and have the rows
-  /// together.
+  /// `packed` is an index of Worker::packed. With groups there is one matrix per group, and `rows`
+  /// counts the rows of all groups together.
   PackPartsStep(OperationTextPtr op, OpenPlan plan, PartSlots from, Matrices matrices,
                 BatchExtent rows, std::optional<RowGroups> groups, int packed)
       : RowStep(std::move(op)), plan(std::move(plan)), from(from), matrices(matrices), rows(rows),

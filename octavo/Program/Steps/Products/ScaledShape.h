@@ -1,4 +1,4 @@
-// What scaled tensors are for any number of items.
+// Shapes and types of scaled tensors as functions of the batch size.
 #pragma once
 
 #include "octavo/Numerics/Scaled.h"
@@ -9,8 +9,8 @@
 
 namespace octavo::program {
 
-/// The shape and the type of a scaled tensor, of which one extent may be of items. Its blocks are
-/// of a number of elements there, or of all.
+/// The shape and type of a scaled tensor. One extent may depend on the batch size. Blocks along it
+/// have a fixed extent or span all of it.
 struct ScaledShape {
   std::vector<BatchExtent> extents, blocks;
   const format::ElementFormat* element = nullptr;
@@ -25,7 +25,8 @@ struct ScaledShape {
     std::vector<std::int64_t> shape;
     numerics::ScaledType type;
   };
-  /// Of so many, in the memory of what was there before. No block is longer than its axis.
+  /// Sets `now` to the shape at batch size `items`, and reuses its memory. Block extents are cut to
+  /// the extents of the axes.
   void close(std::int64_t items, OfItems& now) const;
   OfItems of(std::int64_t items) const;
   friend bool operator==(const ScaledShape&, const ScaledShape&) = default;

@@ -1,5 +1,5 @@
-// What the windows of a convolution see, as rows in pieces: each is a run of a line of the input,
-// which neighbouring windows share, so that patches of them need not be laid out.
+// The left operand of a convolution as rows in pieces. A piece is a run of an input line that
+// neighbouring windows share, so patches need not be laid out.
 #pragma once
 
 #include "octavo/Program/Steps/Products/Convolution.h"
@@ -9,18 +9,19 @@
 
 namespace octavo::program {
 
-/// A line of the input is read where it lies, or else copied once for the rows of the result that
-/// see it, with its padding, the zeros of its dilation, and the features of one group beside each
-/// other.
+/// Reads input lines in place if it can. Else it copies a line once for the result rows that see
+/// it, with padding and dilation zeros, and with the features of one group contiguous.
 class WindowLines {
 public:
-  /// Of f32 `values`, for the rows that see `group`.
+  /// `values` is the f32 input. `group` selects the features or images of one group.
   WindowLines(const PatchShape& shape, const float* values, std::int64_t group);
-  /// Whether the runs are long enough for a product of pieces to pay.
+  /// Whether the runs are long enough, and padded lines short enough, for this to be faster than
+  /// patches.
   static bool isWorthIt(const PatchShape& shape);
-  /// So many rows at a time have their lines and their part of the result in the second cache.
+  /// How many result rows to compute at a time, so that their lines and results fit in the
+  /// second-level cache.
   static std::int64_t rowsAtATime(const PatchShape& shape);
-  /// Of rows `begin` to `end` of the result; stays until it is asked again on this thread.
+  /// The pieces for result rows [begin, end). Valid until the next call on this thread.
   kernels::PiecedRows of(std::int64_t begin, std::int64_t end);
 
 private:
@@ -32,7 +33,7 @@ private:
   const float* values;
   std::int64_t firstImage;
   bool isInPlace;
-  std::int64_t spacing; ///< elements from one place of a line to the next
+  std::int64_t spacing; ///< elements from one position of a line to the next
 };
 
 } // namespace octavo::program
