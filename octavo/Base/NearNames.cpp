@@ -48,8 +48,8 @@ std::size_t leastDistance(const Letters& a, const Letters& b) {
 /// The least number of byte insertions, deletions and replacements that turn `b` into `a`
 /// (Levenshtein).
 std::size_t editDistance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> distances(b.size() +
-                                     1); // [j]: distance of a's first i bytes from b's first j
+  // distances[j]: distance of a's first i bytes from b's first j
+  std::vector<std::size_t> distances(b.size() + 1);
   std::iota(distances.begin(), distances.end(), 0);
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = std::exchange(distances[0], i);

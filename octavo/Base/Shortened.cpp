@@ -21,8 +21,8 @@ std::string shortened(std::string_view text, std::size_t most) {
   const std::size_t kept = most - kLongestGap;
   // Messages begin with what went wrong and end with what to do, so both ends are kept.
   std::size_t begin = kept - kept / 3, end = text.size() - kept / 3;
-  constexpr int kLongestCharacter =
-      4; // in bytes; a longer run of continuation bytes is not UTF-8 and may be split
+  // In bytes. A longer run of continuation bytes is not UTF-8 and may be split.
+  constexpr int kLongestCharacter = 4;
   for (int i = 1; i < kLongestCharacter && continuesCharacter(text[begin]); ++i)
     --begin;
   for (int i = 1; i < kLongestCharacter && end < text.size() && continuesCharacter(text[end]); ++i)

@@ -1,4 +1,4 @@
-// octavo_program.h.
+// Implements octavo_program.h.
 #include "octavo/Program/Folder/octavo_program.h"
 
 #include "octavo/Base/FloatEnvironment.h"
@@ -62,9 +62,9 @@ octavo_tensor described(const std::vector<LoadedProgram::Tensor>& tensors,
           .item_bytes = bytesOf(tensor, 2) - bytesOf(tensor, 1)};
 }
 
-/// Calls f; what it throws or says is the thread's last error.
+/// Calls f. Its exception or returned error becomes the thread's last error.
 template <typename F> bool succeeds(const F& f) {
-  const octavo::base::DefaultFloatEnvironment environment; // whatever the caller computes with
+  const octavo::base::DefaultFloatEnvironment environment; // the caller may have changed it
   std::string why;
   try {
     std::optional<std::string> error = f();
@@ -80,7 +80,7 @@ template <typename F> bool succeeds(const F& f) {
   return false;
 }
 
-/// Why a pointer is none to the tensor's elements.
+/// Why a pointer cannot be that of a tensor's elements; nullopt if it can.
 std::optional<std::string> wrongPointer(const void* memory, std::size_t bytes,
                                         const LoadedProgram::Tensor& tensor, const char* what,
                                         std::size_t number) {
@@ -96,15 +96,16 @@ std::optional<std::string> wrongPointer(const void* memory, std::size_t bytes,
   return std::nullopt;
 }
 
-/// Elements that are narrower than a byte: why one is no code of its type, and whether some are
-/// signed integers with their sign above it, which are taken without.
+/// Checks elements narrower than a byte: returns why an element is not a code of its type. Sets
+/// `hasSigns` if there are signed integers that repeat their sign in the bits above, which
+/// withoutSigns removes.
 std::optional<std::string> wrongCode(std::span<const std::byte> elements,
                                      const LoadedProgram::Tensor& tensor, std::size_t number,
                                      bool& hasSigns) {
   if (tensor.type.isComplex() || tensor.type.width() >= 8)
     return std::nullopt;
   const auto above = static_cast<std::byte>(0xFF << tensor.type.width());
-  std::byte all{}; // a loop without an exit, which the compiler makes a vector's
+  std::byte all{}; // a loop without an early exit, so that the compiler vectorizes it
   for (const std::byte each : elements)
     all |= each;
   if ((all & above) == std::byte{})
@@ -139,7 +140,7 @@ bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
          std::less<>()(b.data(), a.data() + a.size());
 }
 
-/// Why a result cannot lie there.
+/// Why a result cannot lie in its memory; nullopt if it can.
 std::optional<std::string> wrongPlace(const LoadedProgram& program, std::size_t number,
                                       std::span<const Value> arguments,
                                       std::span<const std::span<std::byte>> results) {

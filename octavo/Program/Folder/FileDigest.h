@@ -1,5 +1,5 @@
-// XXH64 of a file's bytes, which are given in pieces: what `xxhsum -H1` prints. It tells a file
-// that was damaged, or that is another one; not one that was forged.
+// XXH64 of a file's bytes, added in pieces: what `xxhsum -H1` prints. It detects damaged or
+// exchanged files, not forged ones.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace octavo::program {
 class FileDigest {
 public:
   void add(std::span<const std::byte> bytes);
-  /// Of all bytes that were added.
+  /// The digest of all bytes added so far.
   std::uint64_t value() const;
 
 private:
@@ -22,11 +22,11 @@ private:
 
   std::array<std::uint64_t, kLanes> lanes = {0x60EA27EEADC0B5D6, 0xC2B2AE3D27D4EB4F, 0,
                                              0x61C8864E7A143579};
-  std::array<std::byte, kStripe> rest = {}; ///< bytes that do not fill a stripe yet
+  std::array<std::byte, kStripe> rest = {}; ///< the last bytes, less than a stripe
   std::uint64_t size = 0;
 };
 
-/// The same of all bytes at once.
+/// The digest of `bytes`.
 std::uint64_t fileDigest(std::span<const std::byte> bytes);
 
 } // namespace octavo::program

@@ -14,7 +14,7 @@ std::uint64_t digestOf(std::string_view text) {
   return fileDigest(std::as_bytes(std::span(text.data(), text.size())));
 }
 
-/// The first four are xxHash's and LLVM's published values; the last is of more than a stripe.
+/// The first four are values published by xxHash and LLVM. The last input is longer than a stripe.
 TEST(FileDigest, isXxh64) {
   EXPECT_EQ(digestOf(""), 0xEF46DB3751D8E999U);
   EXPECT_EQ(digestOf("abc"), 0x44BC2CF5AD770999U);

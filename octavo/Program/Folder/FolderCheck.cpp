@@ -12,7 +12,7 @@ namespace {
 
 struct Problem {
   std::string message;
-  bool isMissing = false; ///< a file that program.octavo names is not there
+  bool isMissing = false; ///< a file that program.octavo names is missing
 };
 
 tl::expected<void, Problem> checkPart(const std::filesystem::path& file, const FolderPart& part,
@@ -70,7 +70,7 @@ checkFolder(const std::filesystem::path& folder) {
     auto checked = check(folder, *bytes);
     if (checked)
       return std::move(*checked);
-    if (!checked.error().isMissing || *bytes == before) // else written again meanwhile
+    if (!checked.error().isMissing || *bytes == before) // else the folder was replaced meanwhile
       return tl::make_unexpected(std::move(checked.error().message));
     before = std::move(*bytes);
   }

@@ -1,4 +1,4 @@
-// A compiled folder, byte by byte.
+// Checks a compiled folder against its digests.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,18 @@
 
 namespace octavo::program {
 
-/// The bytes of the folder's program.octavo, at one moment. The error names the file.
+/// The bytes of the folder's program.octavo, read once. The error names the file.
 tl::expected<std::vector<std::byte>, std::string>
 readProgramFile(const std::filesystem::path& folder);
 
 struct CheckedFile {
-  std::string name; ///< within the folder
+  std::string name; ///< relative to the folder
   std::uint64_t size;
 };
 
-/// Holds each file of a folder to the digest and the size that it was written with, all bytes of
-/// them, which loading does not do for weights. Gives the files. The error names the one that is
-/// not what was written. It runs nothing, and may be of another machine's folder.
+/// Compares each file of a folder with the digest and size that it was written with, including all
+/// bytes of weights, which loading does not check. Returns the files. The error names the file that
+/// differs. Nothing is run, so the folder may be for another machine.
 tl::expected<std::vector<CheckedFile>, std::string>
 checkFolder(const std::filesystem::path& folder);
 

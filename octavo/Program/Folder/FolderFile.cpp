@@ -15,7 +15,7 @@ namespace octavo::program {
 namespace {
 
 constexpr std::string_view kMagic = "octavo-p", kWeightsMagic = "octavo-w";
-/// Of this file, of the steps within it and of packed weights: FolderVersion.cmake.
+/// The version of this file, of the steps within it and of packed weights: FolderVersion.cmake.
 constexpr std::uint64_t kVersion = OCTAVO_FOLDER_VERSION;
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 constexpr std::string_view kKernelsBegin = "kernels-", kKernelsEnd = ".so",

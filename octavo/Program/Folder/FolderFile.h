@@ -1,5 +1,5 @@
-// The file `program.octavo` of a compiled folder: what the program is called by, what it needs of
-// the machine, and its steps (Program/Steps/File/ProgramFile.h).
+// The file `program.octavo` of a compiled folder: the program's names, its requirements on the
+// machine, and its steps (Program/Steps/File/ProgramFile.h).
 #pragma once
 
 #include "octavo/Program/Values/Donation.h"
@@ -14,62 +14,64 @@
 
 namespace octavo::program {
 
-/// The file of a compiled folder that names the others, each by what is in it. It is put in its
-/// place after them, so that a folder is of one program whenever it is read.
+/// The file of a compiled folder that names the other files, whose names contain their digests. It
+/// is renamed into place after the others, so that a reader always sees one whole program.
 inline constexpr std::string_view kProgramFile = "program.octavo";
 
-/// What is said of a file whose digest differs.
+/// The error for a file whose digest differs.
 inline constexpr std::string_view kDamaged =
     "it is damaged: its bytes are not those that were written; compile the program again";
 
-/// FNV-1a: tells a file that was damaged, not one that was forged.
+/// FNV-1a: detects damaged files, not forged ones.
 std::uint64_t digest(std::span<const std::byte> bytes);
 
-/// A file beside program.octavo.
+/// Another file of the folder.
 struct FolderPart {
-  std::uint64_t digest = 0; ///< XXH64 (FileDigest.h); of weights without their last bytes
-  std::uint64_t size = 0;   ///< of the file; 0: there is none
+  std::uint64_t digest = 0; ///< XXH64 (FileDigest.h); for weights, without kWeightsEndBytes
+  std::uint64_t size = 0;   ///< of the file; 0: no such file
 };
 
 struct FolderFile {
   std::string function;
-  std::vector<std::string> arguments, results; ///< names; of the arguments, of those not bound
-  std::vector<Donation> donations;             ///< of these arguments
-  /// Instruction set of the products that scaled weights are packed for; empty without any.
+  std::vector<std::string> arguments, results; ///< names; arguments that are bound are left out
+  std::vector<Donation> donations;             ///< indices refer to these arguments
+  /// The instruction set for which scaled weights are packed; empty without such weights.
   std::string products;
-  std::vector<std::string> features;  ///< of the processor, that the kernels use
-  std::vector<std::string> functions; ///< that the kernels call
+  std::vector<std::string> features;  ///< processor features that the kernels use
+  std::vector<std::string> functions; ///< library functions that the kernels call
   FolderPart kernels, weights;
   std::vector<std::byte> program;
 
-  /// Stands for the program, its names and what its kernels call: the kernels have it, too.
+  /// Identifies the program, its names and the functions that its kernels call. The kernels' file
+  /// contains it too.
   std::uint64_t id() const;
-  /// Named by what is in it: the dynamic loader knows a library by its path, and would take one
-  /// that is loaded for another that has its place in the folder now.
+  /// Names of the files; they contain the digest. The dynamic loader knows a library by its path,
+  /// and would take a new library at an old path for the one that is loaded.
   std::string kernelsFile() const;
   std::string weightsFile() const;
 };
 
-/// Whether the name is that of kernels or weights of some program.
+/// Whether `name` is a name for kernels or weights, of any program.
 bool isPartName(std::string_view name);
 
 std::vector<std::byte> bytesOf(const FolderFile& file);
-/// Whether a file begins as some version's program.octavo does.
+/// Whether the bytes begin like program.octavo of any version.
 bool isProgramFile(std::span<const std::byte> beginning);
-/// The error says what is wrong with bytes that no other function than bytesOf is trusted for.
+/// Reads what bytesOf wrote. Fails on a wrong version, on damaged bytes, and on bytes of other
+/// origin.
 tl::expected<FolderFile, std::string> readFolderFile(std::span<const std::byte> bytes);
 
-/// The last bytes of the file of weights: weights of another program in its place are told without
-/// a look at all of them.
+/// The last bytes of the weights' file. They identify weights of another program without reading
+/// all bytes.
 std::vector<std::byte> weightsEnd(const FolderPart& weights);
 inline constexpr std::size_t kWeightsEndBytes = 3 * sizeof(std::uint64_t);
 tl::expected<void, std::string> checkWeightsEnd(std::span<const std::byte> file,
                                                 const FolderPart& weights);
-/// Whether a file ends as weights of some version do.
+/// Whether the bytes are the end of weights of any version.
 bool isWeightsEnd(std::span<const std::byte> end);
 
-/// The instruction set of products on this machine, as OCTAVO_ISA may say, and what else decides
-/// how they pack.
+/// The instruction set of products on this machine (OCTAVO_ISA may choose it) and whatever else
+/// decides how weights are packed.
 std::string productsOfMachine();
 
 } // namespace octavo::program

@@ -1,12 +1,13 @@
-# The version of compiled folders: a digest of the sources that say what lies in them (the fields of
-# steps, their enumerators, the forms that weights are packed in), without comments and blanks, so
-# that no change of these keeps the number. Included, it lists them in `folder_format`; as a script
-# it writes OUTPUT, a header with the number: cmake -DSOURCE=... -DOUTPUT=... -P FolderVersion.cmake
+# The version of compiled folders: a digest of the sources that define their contents (the fields of
+# steps, their enumerators, the packed forms of weights), without comments and white space. Any other
+# change of these sources changes the version. Included, this file lists them in `folder_format`. As a
+# script it writes OUTPUT, a header with the version:
+# cmake -DSOURCE=... -DOUTPUT=... -P FolderVersion.cmake
 
 if(NOT SOURCE)
   set(SOURCE "${PROJECT_SOURCE_DIR}")
 endif()
-if(NOT CMAKE_SCRIPT_MODE_FILE) # a script reads the folders anyway
+if(NOT CMAKE_SCRIPT_MODE_FILE) # a script lists the files each time anyway
   set(configure_depends CONFIGURE_DEPENDS)
 endif()
 file(GLOB folder_format ${configure_depends}
@@ -32,7 +33,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
   if(EXISTS "${OUTPUT}")
     file(READ "${OUTPUT}" before)
   endif()
-  if(NOT before STREQUAL text) # else what includes it would be compiled with each comment
+  if(NOT before STREQUAL text) # else a changed comment would recompile its includers
     file(WRITE "${OUTPUT}" "${text}")
   endif()
 endif()

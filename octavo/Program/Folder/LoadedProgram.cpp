@@ -22,17 +22,17 @@ namespace {
 
 using Error = tl::unexpected<std::string>;
 
-/// What is said of a file beside program.octavo that cannot be read.
+/// Appended to the error of a file beside program.octavo that cannot be read.
 constexpr const char* kPart = "; program.octavo needs it: copy the folder whole, or compile the "
                               "program again";
 
-/// What became of loading from the names that program.octavo gives.
+/// An error of loading the files that program.octavo names.
 struct Loading {
   std::string error;
-  bool isMissing = false; ///< a file of these names is not there
+  bool isMissing = false; ///< one of these files is missing
 };
 
-/// A file beside program.octavo.
+/// Maps a file beside program.octavo.
 tl::expected<Mapping, Loading> mapPart(const std::filesystem::path& file) {
   return map(file).map_error(
       [](MappingError error) { return Loading{error.message + kPart, error.isMissing}; });
@@ -42,12 +42,12 @@ tl::unexpected<Loading> failed(const std::filesystem::path& file, const std::str
   return tl::make_unexpected(Loading{fmt::format("{}: {}", file.string(), why)});
 }
 
-/// What the shared object says of itself, in its own words: `octavo_facts`.
+/// The contents of the shared object's `octavo_facts`.
 struct KernelFacts {
   std::uint64_t kernels, functions, id;
 };
 
-/// The folder's kernels, whose addresses `program` is given.
+/// Loads the folder's kernels and sets their addresses in `program`.
 tl::expected<std::shared_ptr<const void>, Loading>
 loadKernels(const std::filesystem::path& file, const FolderFile& folder, Program& program) {
   if (program.functions.empty() && folder.kernels.size == 0)
@@ -58,7 +58,7 @@ loadKernels(const std::filesystem::path& file, const FolderFile& folder, Program
   if (mapped->bytes.size() != folder.kernels.size ||
       fileDigest(mapped->bytes) != folder.kernels.digest)
     return failed(file, std::string(kDamaged));
-  std::error_code unreadable; // without a slash, the system would look for it elsewhere
+  std::error_code unreadable; // dlopen searches for a name without a slash elsewhere
   const std::filesystem::path path = std::filesystem::absolute(file, unreadable);
   void* opened = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (opened == nullptr) {
@@ -110,7 +110,7 @@ tensorsOf(const std::vector<std::string>& names, const std::vector<Place>& place
 
 } // namespace
 
-/// The program of these bytes of program.octavo, and of the files that they name.
+/// Loads the program of given bytes of program.octavo, and the files that it names.
 struct LoadedProgram::Loader {
   const std::filesystem::path& folder;
 
@@ -169,8 +169,8 @@ struct LoadedProgram::Loader {
 
 tl::expected<std::unique_ptr<LoadedProgram>, std::string>
 LoadedProgram::load(const std::filesystem::path& folder) {
-  // `octavo compile` may write the folder meanwhile: the files that the former program.octavo named
-  // are gone then.
+  // `octavo compile` may replace the folder meanwhile, which removes the files that the old
+  // program.octavo named. Then the new one is loaded.
   std::vector<std::byte> before;
   for (;;) {
     auto bytes = readProgramFile(folder);

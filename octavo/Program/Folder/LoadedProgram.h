@@ -1,4 +1,4 @@
-// A program that `octavo compile` wrote to a folder, ready to run: no compiler, no LLVM.
+// A program that `octavo compile` wrote to a folder, ready to run without a compiler or LLVM.
 #pragma once
 
 #include "octavo/Program/Steps/Explain.h"
@@ -17,37 +17,37 @@
 
 namespace octavo::program {
 
-/// Any number of threads may run it at once.
+/// A loaded program. Any number of threads may run it at once.
 class LoadedProgram : public Executable {
 public:
   struct Tensor : Place::InMemory {
     std::string name;
-    std::vector<std::int64_t> ofOne; ///< the shape of one item
+    std::vector<std::int64_t> ofOne; ///< the shape at batch size 1
   };
 
-  /// Maps the folder's weights, which processes share, and its kernels, whose code this process
-  /// then runs: a folder is trusted as a program is. While `octavo compile` writes the folder
-  /// again, it is the program before or the one after, whole. The error says which file is wrong,
-  /// and how; what the processor lacks.
+  /// Loads a folder. Weights are mapped, so processes share them. Kernels become code of this
+  /// process: a folder is trusted like a program. If `octavo compile` replaces the folder
+  /// meanwhile, either the old or the new program is loaded, whole. The error names the file that
+  /// is wrong and why, or the processor features that are missing.
   static tl::expected<std::unique_ptr<LoadedProgram>, std::string>
   load(const std::filesystem::path& folder);
 
   const std::string& function() const { return name; }
   const std::vector<Tensor>& arguments() const { return taken; }
   const std::vector<Tensor>& results() const { return given; }
-  /// How many items a run may have, most often the size of a batch; one where nothing is open.
+  /// The batch sizes of a run; {1, 1} if no batch is open.
   ItemRange items() const { return runner.program().items; }
-  /// The items of arguments that fit but for their number: the error names arguments that are not
-  /// of one number, or says which the program takes.
+  /// The batch size of arguments that fit their types otherwise. Fails if arguments have different
+  /// batch sizes, or one that the program does not accept.
   tl::expected<std::int64_t, std::string> itemsOf(std::span<const Value> arguments) const;
-  /// The second of these errors.
+  /// Fails if the program does not accept this batch size.
   tl::expected<void, std::string> checkItems(std::int64_t items) const;
 
-  /// What the program gives away for its results.
+  /// The donations of arguments to results.
   const std::vector<Donation>& donations() const { return givenAway; }
 
   std::int64_t processes() const override { return 1; }
-  /// Of arguments that itemsOf takes. So is runInto.
+  /// Requires arguments that itemsOf accepts; runInto too.
   tl::expected<std::vector<Value>, std::string>
   run(std::vector<Value> arguments, const RunContext& host, ResultMemory memory) override {
     return runner.run(std::move(arguments), host, memory);
@@ -64,7 +64,7 @@ private:
   LoadedProgram(std::shared_ptr<const void> code, Program program)
       : code(std::move(code)), runner(std::move(program)) {}
 
-  std::shared_ptr<const void> code; ///< of the kernels
+  std::shared_ptr<const void> code; ///< the library with the kernels
   std::string name;
   std::vector<Tensor> taken, given;
   std::vector<Donation> givenAway;

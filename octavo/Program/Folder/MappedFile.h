@@ -1,4 +1,4 @@
-// A file's bytes as memory that processes share.
+// Maps files into memory that processes share.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace octavo::program {
 
-/// The bytes of a file for as long as somebody holds them.
+/// The bytes of a file, valid as long as `holder` is kept.
 struct Mapping {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> holder;
@@ -18,7 +18,7 @@ struct Mapping {
 
 struct MappingError {
   std::string message; ///< begins with the file's path
-  bool isMissing;      ///< there is no such file
+  bool isMissing;      ///< the file does not exist
 };
 
 tl::expected<Mapping, MappingError> map(const std::filesystem::path& file);

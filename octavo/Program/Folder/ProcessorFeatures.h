@@ -1,4 +1,4 @@
-// Whether this processor has what kernels were compiled for.
+// The processor features that kernels need.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace octavo::program {
 
-/// Those of the features, by LLVM's names, that this processor and its system lack. Of those that
-/// no table here has, which loops over numbers do not use, nothing is known.
+/// The `features`, by LLVM's names, that this processor or system lacks. Features that the table
+/// here does not contain, which numeric loops do not use, count as present.
 std::vector<std::string> missingFeatures(std::span<const std::string> features);
 
 } // namespace octavo::program

@@ -1,6 +1,6 @@
-// Arbitrary bytes as a compiled program: an error, or a program whose steps stay within its memory.
-// It is run, with kernels that do nothing: their code would know no bounds, and a folder's shared
-// object says which program it is for.
+// Fuzzes the reader of compiled programs. Arbitrary bytes must give an error, or a program whose
+// steps stay within its memory. The program is run with kernels that do nothing, because kernel
+// code does not check bounds; in a folder, the shared object names its program.
 
 #include "octavo/Program/Folder/FolderFile.h"
 #include "octavo/Program/Steps/File/ProgramFile.h"
@@ -16,11 +16,11 @@ using namespace octavo;
 
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 15; ///< of what is run, so that it ends soon
+constexpr std::size_t kMostBytes = std::size_t{1} << 15; ///< of a run, so that it ends soon
 constexpr int kMostSteps = 200;
 constexpr std::int64_t kFewItems = 3;
 
-/// Of a folder, whose arguments lie in memory.
+/// As in a folder: all arguments have memory.
 bool isSmall(const program::Program& program) {
   if (program.items.least > kFewItems || !program.scaledArguments.empty())
     return false;
@@ -47,7 +47,7 @@ void run(program::ProgramRunner& runner, std::int64_t items) {
     static_cast<void>(runner.run(std::move(arguments), host, {}));
   } catch (const std::bad_alloc&) {
   } catch (const std::length_error&) {
-  } catch (const std::bad_variant_access&) { // a value that is none: the file's steps make it
+  } catch (const std::bad_variant_access&) { // the file's steps read a value of another kind
   }
 }
 

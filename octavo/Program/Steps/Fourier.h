@@ -17,8 +17,7 @@ template <typename Real> struct FourierPlan {
   std::int64_t n;
   bool isInverse;
   std::vector<std::complex<Real>> roots; ///< the n-th roots of unity
-  std::vector<std::int64_t>
-      order; ///< order[i]: index in the line of the number that is loaded to place i
+  std::vector<std::int64_t> order;       ///< index in the line of the number loaded to place i
   std::vector<std::int64_t> factors; ///< of n, in the order in which they are combined
 };
 

@@ -35,8 +35,7 @@ struct Frame;
 /// The state of one thread: where the slots lie, and what the thread packs for products.
 struct Worker {
   std::vector<std::byte*> memory; ///< address of each slot
-  std::vector<std::vector<kernels::PackedOperand>>
-      packed;                     ///< packed left operands, several matrices each
+  std::vector<std::vector<kernels::PackedOperand>> packed; ///< packed left operands
   kernels::PackedBytes own;       ///< the thread's scratch memory
   std::vector<std::byte*> passed; ///< the argument list of a kernel call
 
@@ -63,20 +62,19 @@ struct Worker {
 /// The right operand of a scaled product, packed in this run. It reuses the memory of earlier runs.
 struct OwnOperand {
   kernels::PackedOperand packed{};
-  kernels::PackedBytes
-      spare; ///< memory of the codes while the operand is decoded (kernels::decodedAhead)
+  /// Memory of the codes while the operand is decoded (kernels::decodedAhead).
+  kernels::PackedBytes spare;
 };
 
 /// The right operand of a product in one run: a form that the operand's value keeps, or an operand
 /// that the run packed itself. Only values own forms: the pointer is dropped at the end of a run.
 struct RightOperand {
   PackedForms::Key key; ///< of the form; kept to reuse its memory
-  std::shared_ptr<const void>
-      form; ///< null: the run packed `own` or `ownScaled`, or reads the operand in place
+  /// Null: the run packed `own` or `ownScaled`, or reads the operand in place.
+  std::shared_ptr<const void> form;
   std::vector<kernels::PackedMatrix> own; ///< one matrix per product or group
   OwnOperand ownScaled;
-  std::vector<kernels::BatchOffsets>
-      batch; ///< offsets of the products, if they depend on the batch size
+  std::vector<kernels::BatchOffsets> batch; ///< if the offsets depend on the batch size
 };
 
 /// The state of one run of a program.

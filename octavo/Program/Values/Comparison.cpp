@@ -58,7 +58,7 @@ double valueOf(const Tensor& tensor, std::int64_t i) {
 
 namespace {
 
-/// How many values of the format lie between two, which are given by their codes.
+/// The number of steps in the format between two values, given by their codes.
 std::uint64_t codesApart(const format::ElementFormat& format, std::uint64_t a, std::uint64_t b) {
   const std::uint64_t sign = format.signMask();
   const std::uint64_t fromZeroA = a & ~sign, fromZeroB = b & ~sign;
@@ -67,10 +67,10 @@ std::uint64_t codesApart(const format::ElementFormat& format, std::uint64_t a, s
   return std::max(fromZeroA, fromZeroB) - std::min(fromZeroA, fromZeroB);
 }
 
-/// |a - b| of two integers of a type, given by their codes.
+/// |a - b| for two integers of a type, given by their codes.
 std::uint64_t integersApart(numerics::IntegerType type, std::uint64_t a, std::uint64_t b) {
   if (!type.isUnsigned && type.width > 1) {
-    // Signed values in the order of unsigned ones: the sign bit flipped.
+    // Flipping the sign bit gives signed values the order of unsigned ones.
     const std::uint64_t sign = std::uint64_t{1} << (type.width - 1);
     a ^= sign;
     b ^= sign;
@@ -122,7 +122,7 @@ namespace {
 Comparison compareReal(const Tensor& reference, const Tensor& value) {
   const std::int64_t n = reference.size();
   Comparison result{.cosine = 1, .relative = 0, .maximum = 0, .where = {}};
-  // Squares of large f64 overflow: everything is taken relative to the largest magnitude.
+  // Squares of large f64 overflow, so everything is divided by the largest magnitude.
   double largest = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     const double a = valueOf(reference, i), b = valueOf(value, i);

@@ -15,8 +15,7 @@ struct Comparison {
   double cosine;   ///< of the two as vectors; 1 if both are zero, 0 if one of them is
   double relative; ///< |value - reference| / |reference|, 2-norms; infinite for a zero reference
   double maximum;  ///< largest |value - reference|
-  std::vector<std::int64_t>
-      where; ///< index of the first element with that difference; empty if there are no elements
+  std::vector<std::int64_t> where; ///< index of its first element; empty if there are no elements
   std::int64_t nonFinite = 0;
 };
 

@@ -29,7 +29,7 @@ TEST(UlpDistance, countsValuesBetween) {
   const float tiny = std::numeric_limits<float>::denorm_min(), nan = std::nanf("");
   EXPECT_EQ(ulpDistance(f32({1, 2}), f32({1, 2})).largest, 0);
   EXPECT_TRUE(ulpDistance(f32({0, nan}), f32({-0.0f, -nan})).where.empty());
-  // 1 - 2^-24, 1, 1 + 2^-23: half as far below a power of two as above it, and one code each.
+  // 1 - 2^-24, 1, 1 + 2^-23: neighbours in f32; the spacing below 1 is half of that above.
   const auto apart = ulpDistance(f32({1, 1}), f32({1, 1 - 0x1p-24f}));
   EXPECT_EQ(apart.largest, 1);
   EXPECT_EQ(apart.where, (std::vector<std::int64_t>{1}));
@@ -108,7 +108,7 @@ TEST(Comparison, narrowFloatsAndIntegersCountAsTheirValues) {
 }
 
 TEST(Comparison, distancesInUlpAreCountedInIntegers) {
-  // Neighbours of IEEE 754, whose codes are beyond 2^53, from the C library.
+  // Neighbouring values by the C library's nextafter, whose codes are beyond 2^53.
   for (const double value : {2.75, -3.5500692345678901, 1e300, 5e-324}) {
     double other = value;
     for (int ulps = 0; ulps < 5; ++ulps) {
@@ -117,7 +117,7 @@ TEST(Comparison, distancesInUlpAreCountedInIntegers) {
       other = std::nextafter(other, INFINITY);
     }
   }
-  // Across zero, of which there is one: 3 below it to 2 above it.
+  // Across zero, whose two codes count as one value: from 3 codes below to 2 above.
   const double least = std::nextafter(0.0, 1.0);
   EXPECT_EQ(ulpDistance(f64({1}, {-3 * least}), f64({1}, {2 * least})).largest, 5);
   EXPECT_EQ(ulpDistance(f64({1}, {-0.0}), f64({1}, {0.0})).largest, 0);

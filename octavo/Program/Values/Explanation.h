@@ -29,8 +29,7 @@ struct Explanation {
     std::int64_t count = 0;
   };
   std::vector<Counted> products = {}; ///< by operand formats
-  std::vector<Counted> others =
-      {}; ///< steps other than kernels, products and interpreted ones, by kind
+  std::vector<Counted> others = {};   ///< other steps, by kind; kernels are counted above
   struct Interpreted {
     std::string operation, location, reason;
   };

@@ -20,7 +20,7 @@ std::string textOf(std::span<const std::int64_t> place) {
 
 constexpr std::string_view kArgument = "argument ", kHas = " has ";
 
-/// Where the tensor first has such a value.
+/// The index of the first element that is `value`; nullopt if there is none.
 std::optional<std::vector<std::int64_t>> firstPlace(const Tensor& tensor, std::string_view value) {
   if (!tensor.type.isFloat())
     return std::nullopt;

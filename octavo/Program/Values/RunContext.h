@@ -46,8 +46,7 @@ public:
   }
 
 private:
-  static constexpr std::uintptr_t kIsText =
-      1; ///< a tag bit: both pointers are aligned to more than 1
+  static constexpr std::uintptr_t kIsText = 1; ///< tag bit: both pointers have alignment above 1
 
   std::uintptr_t bits = 0;
 };

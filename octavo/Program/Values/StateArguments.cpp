@@ -10,7 +10,7 @@ namespace {
 
 struct StateArgument {
   const char* name;
-  const char* first; ///< before the first step
+  const char* first; ///< its value before the first step
 };
 constexpr StateArgument kStateArguments[] = {
     {"octavo.random", "any seed and 0"}, {"octavo.scales", "1"}, {"octavo.histories", "0"}};

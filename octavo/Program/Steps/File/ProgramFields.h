@@ -48,8 +48,7 @@ struct Bytes {
 class ProgramFields {
 public:
   enum class Access : bool { Read, Write };
-  static constexpr std::int64_t kMost = std::int64_t{1}
-                                        << 48; ///< the bound of numbers that have no other bound
+  static constexpr std::int64_t kMost = std::int64_t{1} << 48; ///< if nothing else is a bound
 
   explicit ProgramFields(Program& program) : of(program) {}
   virtual ~ProgramFields() = default;
