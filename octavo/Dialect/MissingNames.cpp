@@ -12,7 +12,7 @@ namespace octavo {
 
 namespace {
 
-/// How often each name is used.
+/// Number of uses by name.
 using Counts = std::map<std::string, std::size_t, std::less<>>;
 
 std::string spell(const Counts& counts) {
@@ -25,9 +25,9 @@ std::string spell(const Counts& counts) {
 
 bool isNameByte(char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; }
 
-/// Finds the names of operations in MLIR's text where they can stand: at the start of a line, after
-/// `%x =` and after `{`, which is where programs that are printed have them; and those of dialects'
-/// attributes and types, #dialect.name or #dialect<name>, as "#dialect.name".
+/// Finds names in MLIR's text. Operations are found at the places where printed programs have them:
+/// at the start of a line, after `%x =` and after `{`. Attributes and types of dialects,
+/// #dialect.name or #dialect<name>, are reported as "#dialect.name".
 class Scanner {
 public:
   explicit Scanner(llvm::StringRef text) : rest(text) {}
@@ -71,7 +71,7 @@ public:
   }
 
 private:
-  /// dialect.name of dialect.name and of dialect<name; an alias as it is.
+  /// "dialect.name" for both dialect.name and dialect<name; an alias unchanged.
   std::string fullName(llvm::StringRef name) const {
     if (name.contains('.') || !rest.starts_with("<"))
       return name.str();
@@ -84,7 +84,7 @@ private:
     return taken;
   }
 
-  /// What is between quotes; up to the end of the line where they are not closed.
+  /// The text between quotes; without a closing quote, up to the end of the line.
   llvm::StringRef string() {
     std::size_t end = 1;
     while (end < rest.size() && rest[end] != '"' && rest[end] != '\n')
@@ -98,13 +98,13 @@ private:
 
   llvm::StringRef rest;
   bool startsStatement = true;
-  bool isResult = false; ///< what was read last is `%x` or a list of such
+  bool isResult = false; ///< the last token is `%x` or a list of them
 };
 
 bool isMissing(llvm::StringRef name, mlir::MLIRContext* context) {
   if (!name.contains('.') || name.starts_with("."))
     return false;
-  // A dialect is loaded when the parser first comes to it, which may be further down.
+  // MLIR loads a dialect when the parser reaches its first use, which may be further down.
   context->getOrLoadDialect(name.split('.').first);
   return !mlir::RegisteredOperationName::lookup(name, context);
 }
@@ -120,7 +120,7 @@ Counts missingIn(llvm::StringRef text, mlir::MLIRContext* context) {
   return counts;
 }
 
-/// Whether a dialect lacks the attribute or type of a name as Scanner gives it.
+/// Whether `name`, as Scanner reports it, is an attribute or type that its dialect lacks.
 bool isMissingAttributeOrType(llvm::StringRef name, mlir::MLIRContext* context) {
   const bool isType = name.consume_front("!");
   return (isType || name.consume_front("#")) && name.contains('.') &&
@@ -129,7 +129,7 @@ bool isMissingAttributeOrType(llvm::StringRef name, mlir::MLIRContext* context) 
                   : mlir::AbstractAttribute::lookup(name, context).has_value());
 }
 
-/// The attributes and types that a dialect lacks.
+/// The attributes and types in the text that `dialect` lacks.
 Counts missingAttributesIn(llvm::StringRef text, llvm::StringRef dialect,
                            mlir::MLIRContext* context) {
   Counts counts;
@@ -142,8 +142,9 @@ Counts missingAttributesIn(llvm::StringRef text, llvm::StringRef dialect,
   return counts;
 }
 
-/// The text that `at` points into, from its second line on where that is above `at`: MLIR's lexer
-/// ends it by a zero byte, and says the line of the place, so how many ends of lines lie before it.
+/// The text that contains `at`, from its second line on if `at` is not in the first line. MLIR's
+/// lexer ends the text by a zero byte and knows the line number of `at`; so that many line ends are
+/// searched backwards.
 llvm::StringRef textAround(mlir::OpAsmParser& parser, llvm::SMLoc at) {
   const char* begin = at.getPointer();
   if (auto place = llvm::dyn_cast<mlir::FileLineColLoc>(parser.getEncodedSourceLoc(at)))
@@ -154,9 +155,9 @@ llvm::StringRef textAround(mlir::OpAsmParser& parser, llvm::SMLoc at) {
   return begin;
 }
 
-/// The name that begins at a line and column, which count from 1, with what stands before it: the
-/// name of an attribute or type from its `#` or `!` on, dialect<name as dialect.name. Empty where
-/// there is none.
+/// The name that begins at `line` and `column`, which count from 1. Names of attributes and types
+/// include the text from `#` or `!` on, and dialect<name is given as dialect.name. Empty if there
+/// is none.
 std::string nameAt(llvm::StringRef text, unsigned line, unsigned column) {
   if (line == 0 || column == 0)
     return {};
@@ -172,13 +173,13 @@ std::string nameAt(llvm::StringRef text, unsigned line, unsigned column) {
   return (before.substr(start) + "." + name).str();
 }
 
-/// The name of an operation of the same dialect that is fewest edits away, if those are few enough
-/// for a slip of the pen.
+/// The operation of the same dialect with the smallest edit distance, if that is at most a fifth of
+/// the name's length.
 std::optional<std::string> nearest(mlir::OperationName name) {
   std::optional<std::string> best;
   const llvm::StringRef sought = name.stripDialect();
   auto limit = static_cast<unsigned>(1 + sought.size() / 5);
-  // MLIR 22's own search of one dialect's operations misses them, depending on what else there is.
+  // MLIR 22's own query for the operations of one dialect can miss some of them.
   for (mlir::RegisteredOperationName op : name.getContext()->getRegisteredOperations()) {
     if (op.getDialectNamespace() != name.getDialectNamespace())
       continue;
@@ -191,7 +192,7 @@ std::optional<std::string> nearest(mlir::OperationName name) {
   return best;
 }
 
-/// What turns operations of another compiler's dialect into StableHLO.
+/// How to convert operations of another compiler's dialect to StableHLO.
 llvm::StringRef remedy(llvm::StringRef dialect) {
   return llvm::StringSwitch<llvm::StringRef>(dialect)
       .Cases({"tf", "tf_device", "tf_executor", "tf_saved_model"},

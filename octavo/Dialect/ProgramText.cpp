@@ -18,11 +18,12 @@ namespace octavo {
 
 namespace {
 
-/// MLIR's parser takes 4 KB of stack a region, several times that under sanitizers.
+/// Bytes. MLIR's parser uses 4 KB of stack for each nested region, and several times as much under
+/// sanitizers.
 constexpr unsigned kDeepStack = 256u << 20;
 
-/// How many booleans a constant has whose text goes on with this behind its digits; nothing where
-/// it is not of booleans.
+/// The number of elements of a constant of booleans, read from `behind`, the text after its digits.
+/// nullopt if the constant does not have booleans.
 std::optional<std::int64_t> booleansOf(llvm::StringRef behind) {
   for (const llvm::StringRef token : {"\"", ">", ":"}) {
     behind = behind.ltrim();
@@ -52,7 +53,7 @@ std::unique_ptr<llvm::MemoryBuffer> withPackedBooleans(std::unique_ptr<llvm::Mem
     const llvm::StringRef digits = text.slice(at, end);
     const std::optional<std::int64_t> count = booleansOf(text.drop_front(end));
     std::string bytes;
-    // A single byte is the same either way.
+    // Both encodings of a single boolean are one byte.
     if (!count || *count < 2 || !llvm::tryGetFromHex(digits, bytes) ||
         std::int64_t(bytes.size()) != *count ||
         llvm::any_of(bytes, [](char byte) { return byte != 0 && byte != 1; }))
@@ -66,7 +67,7 @@ std::unique_ptr<llvm::MemoryBuffer> withPackedBooleans(std::unique_ptr<llvm::Mem
       llvm::copy(text, packed->getBufferStart());
     }
     std::string constant = llvm::toHex(bits) + '"';
-    constant.resize(digits.size() + 1, ' '); // so that what follows stays in its column
+    constant.resize(digits.size() + 1, ' '); // keeps the columns of the text that follows
     llvm::copy(constant, packed->getBufferStart() + at);
   }
   return packed ? std::move(packed) : std::move(buffer);
@@ -108,7 +109,7 @@ readProgramText(llvm::SourceMgr& sources, mlir::MLIRContext* context, UnreadFunc
     const mlir::ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic& diagnostic) {
       const auto at = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation());
       if (!at || refused || !standsAtMissingName(text, at.getLine(), at.getColumn(), context))
-        return mlir::failure(); // the next handler's
+        return mlir::failure(); // leaves it to the next handler
       refused = at;
       return mlir::success();
     });

@@ -24,11 +24,11 @@ void registerDialects(mlir::DialectRegistry& registry) {
   registry.insert<mlir::func::FuncDialect, mlir::quant::QuantDialect, stablehlo::StableHLODialect,
                   chlo::CHLODialect, check::CheckDialect, interpreter::InterpreterDialect,
                   ir::OctavoDialect, sdy::SdyDialect>();
-  // What exporters to StableHLO leave of MLIR's own.
+  // Dialects of MLIR that exporters to StableHLO leave in programs.
   registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::math::MathDialect,
                   mlir::scf::SCFDialect, mlir::shape::ShapeDialect, mlir::tensor::TensorDialect>();
   registerForeignAttributes(registry);
-  // Calls are inlined into whatever dialect calls.
+  // Lets the inliner inline calls of func.
   mlir::func::registerInlinerExtension(registry);
 }
 

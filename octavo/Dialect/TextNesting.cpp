@@ -15,7 +15,7 @@ namespace octavo {
 namespace {
 
 constexpr llvm::StringLiteral kOpen = "({[<", kClose = ")}]>";
-/// What an alias may stand for when each alias in it is followed: printing follows each.
+/// The most attributes and types of an alias when the aliases in it are expanded, as printing does.
 constexpr std::uint64_t kMostParts = 10'000'000;
 
 bool isIdentifierByte(char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; }
@@ -38,19 +38,19 @@ public:
   }
 
 private:
-  /// What the token before is, as far as it matters.
+  /// The kind of the previous token.
   enum class Token : std::uint8_t { Start, Value, Connector };
 
-  /// A bracket that is open.
+  /// An open bracket.
   struct Level {
     std::size_t kind;
-    bool isBody;            ///< of an attribute or type of a dialect, #stablehlo.gather<...>
-    unsigned operators = 0; ///< of the expression outside, before the bracket
+    bool isBody; ///< opens the body of a dialect's attribute or type, #stablehlo.gather<...>
+    unsigned operators = 0; ///< number of operators before the bracket in the enclosing expression
   };
 
-  /// What the alias of an attribute or type stands for.
+  /// The size of an attribute or type that an alias names.
   struct Alias {
-    unsigned depth = 0; ///< of brackets
+    unsigned depth = 0; ///< deepest open brackets, aliases expanded
     std::uint64_t parts = 1;
   };
 
@@ -61,8 +61,9 @@ private:
 
   char peek(std::size_t ahead) const { return at + ahead < text.size() ? text[at + ahead] : '\0'; }
 
-  /// MLIR finds the end of a dialect's attribute or type without regard to comments, and the
-  /// dialect reads it with regard to them: what is in brackets on one of the ways has two readings.
+  /// MLIR ignores comments when it looks for the end of a dialect's attribute or type, but the
+  /// dialect's parser skips them. So a bracket in a comment there can be read in two ways, and is
+  /// refused.
   void comment() {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     if (bodies != 0 && text.slice(at, end).find_first_of("(){}[]<>\"") != llvm::StringRef::npos)
@@ -140,7 +141,7 @@ private:
 
   void value(bool canBeginOperation) {
     if (canBeginOperation && levels.empty() && last == Token::Value)
-      alias = nullptr; // the alias before is complete, and this begins an operation
+      alias = nullptr; // the alias is complete, and this token begins an operation
     last = Token::Value;
   }
 
@@ -156,7 +157,7 @@ private:
     last = Token::Connector;
   }
 
-  /// The name of a value, block, alias, or dialect with its attribute or type.
+  /// Reads the name of a value, block or alias, or of a dialect with its attribute or type.
   void prefixed(char prefix) {
     const std::size_t start = at++;
     if (llvm::isDigit(peek(0)))
@@ -215,7 +216,7 @@ private:
     last = Token::Connector;
   }
 
-  /// A bracket that does not close the last one is an error that MLIR will find; it closes nothing.
+  /// A bracket that does not match the last open one closes nothing; MLIR reports the error.
   void close(std::size_t kind) {
     ++at;
     last = Token::Value;
@@ -236,9 +237,9 @@ private:
   std::vector<Level> levels;
   std::array<unsigned, kOpen.size()> ofKind{};
   std::size_t bodies = 0;
-  unsigned operators = 0; ///< in the expression so far
+  unsigned operators = 0; ///< number of operators in the current expression
   llvm::StringMap<Alias> aliases;
-  Alias* alias = nullptr; ///< that which the text is defining
+  Alias* alias = nullptr; ///< the alias that the text is defining; null outside a definition
 };
 
 } // namespace

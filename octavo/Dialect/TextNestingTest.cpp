@@ -1,5 +1,5 @@
-// Texts are of the forms that MLIR's parser goes into by recursion, and of those in which only a
-// reading that is not its lexer's finds, or misses, the depth.
+// Tests tooDeepIn on each form over which MLIR's parser recurses, and on texts that a scanner
+// unlike MLIR's lexer would measure wrongly.
 #include "octavo/Dialect/TextNesting.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(TextNesting, ReadsStringsAsTheLexerDoes) {
   EXPECT_FALSE(isDeep(R"("\")" + deep + "\""));
   EXPECT_FALSE(isDeep(R"("\\\")" + deep + "\""));
   EXPECT_FALSE(isDeep("@\"" + deep + "\""));
-  // A backslash that is escaped does not escape the quote behind it.
+  // An escaped backslash does not escape the quote after it.
   EXPECT_TRUE(isDeep(R"(["\\", )" + deep));
   EXPECT_TRUE(isDeep(R"(["a\\\\", )" + deep));
   EXPECT_TRUE(isDeep(R"(["\22", )" + deep));
@@ -64,7 +64,7 @@ TEST(TextNesting, ReadsCommentsAsTheLexerDoes) {
 }
 
 TEST(TextNesting, RefusesCommentsThatHaveTwoReadings) {
-  // MLIR ends the attribute at the first '>', the attribute's own parser at the second.
+  // MLIR ends the attribute at the first '>', the dialect's parser at the second.
   EXPECT_TRUE(isDeep("#unknown.a<x // > , b = [\n>"));
   EXPECT_TRUE(isDeep("!unknown<x // \"\n>"));
   EXPECT_FALSE(isDeep("#known.a<x // plain words\n>"));
@@ -103,7 +103,7 @@ TEST(TextNesting, FollowsAliases) {
   EXPECT_TRUE(isDeep(chain("!", "tuple<", ">", 11)));
   EXPECT_TRUE(isDeep(chain("#", "loc(\"x\"(", "))", 11)));
   EXPECT_TRUE(isDeep(chain("#", "dense<1> :\n tensor<2xf32, ", ">", 11)));
-  // What follows the last alias is not part of it.
+  // Text after the last alias is not part of it.
   EXPECT_FALSE(isDeep(chain("#", "[", "]", 3) + "module {\n  f(#a3, #a3) {{{{{{\n#b = [#a3]\n"));
   EXPECT_FALSE(isDeep(chain("#", "[", "]", 3) + "\"m\"() ({({({({\n"));
   std::string doubled = "#a0 = []\n";

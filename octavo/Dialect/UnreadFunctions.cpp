@@ -15,7 +15,7 @@ namespace octavo {
 
 namespace {
 
-/// Functions named one by one in an error, and those whose own errors are said before it.
+/// The most functions that the summary names, and the most whose own errors are printed before it.
 constexpr std::size_t kMostNamed = 200, kMostErrors = 5;
 
 std::string nameOf(mlir::Operation* function) {
@@ -24,13 +24,13 @@ std::string nameOf(mlir::Operation* function) {
   return name ? name.getValue().str() : "";
 }
 
-/// Functions, of the dialect func or as VHLO has them.
+/// Whether `op` is a function, of the dialect func or of VHLO.
 bool isFunction(mlir::Operation& op) {
   return op.getNumRegions() == 1 && !nameOf(&op).empty() &&
          op.getName().stripDialect().starts_with("func");
 }
 
-/// The symbols that the operations in a function refer to.
+/// Calls `visit` for each symbol that an operation in `function` refers to.
 void forEachSymbol(mlir::Operation* function, llvm::function_ref<void(mlir::SymbolRefAttr)> visit) {
   function->walk([&](mlir::Operation* op) {
     for (const mlir::NamedAttribute named : op->getAttrs())
@@ -38,7 +38,7 @@ void forEachSymbol(mlir::Operation* function, llvm::function_ref<void(mlir::Symb
   });
 }
 
-/// Does work with its errors kept.
+/// Runs `work` and moves its errors to `errors` instead of reporting them.
 mlir::LogicalResult quietly(mlir::MLIRContext* context, std::vector<mlir::Diagnostic>& errors,
                             llvm::function_ref<mlir::LogicalResult()> work) {
   const mlir::ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic& diagnostic) {
@@ -89,7 +89,7 @@ mlir::LogicalResult UnreadFunctions::leaveOutAll(mlir::ModuleOp program) {
     leaveOut(each.function, firstOf(each.errors));
   }
   found.clear();
-  // What calls a function that is left out is left out, until nothing changes.
+  // Functions that refer to a removed function are removed too, until nothing changes.
   for (bool changes = !gone.empty(); changes;) {
     changes = false;
     for (mlir::Operation& op : llvm::make_early_inc_range(*program.getBody())) {
@@ -150,7 +150,7 @@ mlir::LogicalResult UnreadFunctions::verify(mlir::ModuleOp program) {
   const auto isValid = [](mlir::Operation* op) {
     return mlir::success(succeeded(verifyHasOperations(op)) && succeeded(mlir::verify(op)));
   };
-  // Not a SymbolTable, which takes it that each name is given once.
+  // A SymbolTable would assert that the names are unique.
   llvm::DenseSet<mlir::StringAttr> names;
   for (mlir::Operation& op : *program.getBody())
     if (auto name = op.getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName()))

@@ -1,5 +1,6 @@
-// CHLO: operations of JAX's that StableHLO has not, in the text form that JAX prints. One record an
-// operation; elementwise functions of one operand are records of CHLO_FloatFunction or CHLO_Function.
+// CHLO: operations of JAX that StableHLO does not have, in the text form that JAX prints. One
+// record for each operation; elementwise functions of one operand are records of CHLO_FloatFunction
+// or CHLO_Function.
 #ifndef OCTAVO_DIALECT_CHLO_CHLO
 #define OCTAVO_DIALECT_CHLO_CHLO
 
@@ -25,7 +26,7 @@ def CHLO_Dialect : Dialect {
 
 class CHLO_Op<string mnemonic, list<Trait> traits = []> : Op<CHLO_Dialect, mnemonic, traits>;
 
-/// A function of each element: one tensor of floats in, one of the same type out.
+/// An elementwise function: one tensor of floats in, one of the same type out.
 class CHLO_FloatFunction<string mnemonic>
     : CHLO_Op<mnemonic, [Pure, Elementwise, SameOperandsAndResultType]> {
   let arguments = (ins RankedTensorOf<[AnyFloat]>:$operand);
@@ -70,7 +71,7 @@ def CHLO_SquareOp : CHLO_Op<"square", [Pure, Elementwise, SameOperandsAndResultT
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
 }
 
-/// A function of each element, a float or a complex number.
+/// An elementwise function of floats or complex numbers.
 class CHLO_Function<string mnemonic>
     : CHLO_Op<mnemonic, [Pure, Elementwise, SameOperandsAndResultType]> {
   let arguments = (ins RankedTensorOf<[AnyFloat, AnyComplex]>:$operand);
@@ -95,7 +96,7 @@ def CHLO_LgammaOp : CHLO_FloatFunction<"lgamma">;
 def CHLO_SinhOp : CHLO_Function<"sinh">;
 def CHLO_TanOp : CHLO_Function<"tan">;
 
-/// Whether each element is infinite, of either sign or of one.
+/// Whether each element is infinite, with either sign or a given one.
 class CHLO_IsInfinite<string mnemonic>
     : CHLO_Op<mnemonic, [Pure, Elementwise, SameOperandsAndResultShape]> {
   let arguments = (ins RankedTensorOf<[AnyFloat]>:$operand);
@@ -113,7 +114,7 @@ class CHLO_Binary<string mnemonic, Type element>
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
 }
 
-// Operands of several shapes: what Broadcast.h says.
+// Operands of different shapes, broadcast as Broadcast.h describes.
 def CHLO_Broadcasts : NativeOpTrait<"Broadcasts"> {
   let cppNamespace = "::octavo::chlo";
 }
@@ -147,7 +148,7 @@ def CHLO_BroadcastSubOp : CHLO_BroadcastBinary<"subtract", CHLO_NumberOrQuantize
 def CHLO_BroadcastXorOp : CHLO_BroadcastBinary<"xor", AnyInteger>;
 def CHLO_BroadcastZetaOp : CHLO_BroadcastBinary<"zeta", AnyFloat>;
 
-// #chlo<comparison_direction EQ> and #chlo<comparison_type FLOAT>: StableHLO's, under CHLO's name.
+// #chlo<comparison_direction EQ> and #chlo<comparison_type FLOAT>: the same as StableHLO's.
 class CHLO_EnumAttr<string name, list<I32EnumAttrCase> cases> : I32EnumAttr<name, "", cases> {
   let genSpecializedAttr = 0;
   let cppNamespace = "::octavo::chlo";
@@ -279,14 +280,14 @@ def CHLO_TopKOp
   }];
 }
 
-// #chlo<precision DEFAULT>: StableHLO's, under CHLO's name.
+// #chlo<precision DEFAULT>: the same as StableHLO's.
 def CHLO_Precision : CHLO_EnumAttr<"Precision", [
   I32EnumAttrCase<"DEFAULT", 0>, I32EnumAttrCase<"HIGH", 1>, I32EnumAttrCase<"HIGHEST", 2>]>;
 def CHLO_PrecisionAttr : EnumAttr<CHLO_Dialect, CHLO_Precision, "precision">;
 def CHLO_PrecisionConfigAttr : TypedArrayAttrBase<CHLO_PrecisionAttr, "one precision an operand">;
 
-// #chlo.ragged_dot<lhs_contracting_dimensions = [1], ...>: a dot's axes, that of lhs whose indices fall
-// into groups, and that of rhs which counts the groups.
+// #chlo.ragged_dot<lhs_contracting_dimensions = [1], ...>: the axes of a dot, the axis of lhs whose
+// indices are divided into groups, and the axis of rhs that enumerates the groups.
 def CHLO_Indices : OptionalArrayRefParameter<"int64_t">;
 def CHLO_RaggedDotDimensionNumbersAttr : AttrDef<CHLO_Dialect, "RaggedDotDimensionNumbers"> {
   let mnemonic = "ragged_dot";
@@ -323,13 +324,12 @@ def CHLO_RaggedDotOp : CHLO_Op<"ragged_dot", [Pure]> {
     OptionalAttr<CHLO_PrecisionConfigAttr>:$precision_config);
   let results = (outs RankedTensorOf<[CHLO_Number]>:$result);
   let extraClassDeclaration = [{
-    /// What the ragged axis is to the dot.
+    /// The role of the ragged axis in the dot.
     enum class Mode { Free, Contracting, Batching };
     Mode mode();
-    /// The axes of lhs, in the order of those of group_sizes before its last, where group_sizes has
-    /// them.
+    /// The prefix axes: the axes of lhs, in order, that group_sizes has before its last axis.
     ::llvm::SmallVector<int64_t> prefixAxes();
-    /// Extents of the result, of operands that fit.
+    /// The extents of the result. The operands must be valid.
     ::octavo::stablehlo::Extents resultExtents();
   }];
   let hasVerifier = 1;

@@ -1,4 +1,4 @@
-// ragged_dot: its dimension numbers and its constraints.
+// chlo.ragged_dot: the text of its dimension numbers, and its verifier.
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/StableHLO/AttributeFields.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
@@ -82,7 +82,7 @@ Extents RaggedDotOp::resultExtents() {
 
 namespace {
 
-/// Axes of one operand are its own and unique.
+/// Verifies that the axes of one operand are in range and unique.
 LogicalResult verifyAxes(RaggedDotOp op, llvm::StringRef side, RankedTensorType type,
                          Indices batching, Indices contracting, Indices group) {
   llvm::SmallVector<std::int64_t> all(batching);
@@ -96,7 +96,7 @@ LogicalResult verifyAxes(RaggedDotOp op, llvm::StringRef side, RankedTensorType 
   return mlir::success();
 }
 
-/// Axes that are paired have one extent.
+/// Verifies that paired axes have the same extent.
 LogicalResult verifyPairs(RaggedDotOp op, llvm::StringRef kind, const Extents& lhs,
                           const Extents& rhs, Indices left, Indices right) {
   if (left.size() != right.size())
@@ -110,7 +110,7 @@ LogicalResult verifyPairs(RaggedDotOp op, llvm::StringRef kind, const Extents& l
   return mlir::success();
 }
 
-/// [g], or the extents of the prefix axes and g.
+/// Verifies the shape of group_sizes: [g], or the extents of the prefix axes and then g.
 LogicalResult verifyGroupSizes(RaggedDotOp op, const Extents& lhs) {
   const Extents sizes = extentsOf(op.getGroupSizes().getType());
   if (sizes.empty())

@@ -1,4 +1,4 @@
-// scan: its text and its constraints.
+// chlo.scan: its text and verifier.
 #include "octavo/Dialect/CHLO/CHLO.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -44,7 +44,7 @@ void CheckDialect::initialize() {
       >();
 }
 
-/// A tolerance that no difference could be compared with.
+/// Refuses a tolerance that is NaN or negative: no difference is within it.
 static mlir::LogicalResult verifyTolerance(mlir::Operation* op, const llvm::APFloat& tolerance) {
   if (tolerance.isNaN() || (tolerance.isNegative() && !tolerance.isZero()))
     return op->emitOpError("needs a tolerance of at least 0");

@@ -1,4 +1,4 @@
-// Check: what a program expects of its own values. A program whose checks all hold is right.
+// The check dialect: expectations of self-checking programs. A program passes if all checks hold.
 #ifndef OCTAVO_DIALECT_CHECK_CHECK
 #define OCTAVO_DIALECT_CHECK_CHECK
 

@@ -11,8 +11,8 @@ namespace octavo {
 
 namespace {
 
-/// A dialect whose attributes and types are their own text, and whose operations octavo does not
-/// have.
+/// A dialect that octavo does not have: it keeps attributes and types as text and refuses
+/// operations.
 class OpaqueDialect : public mlir::Dialect {
 public:
   OpaqueDialect(llvm::StringRef name, mlir::MLIRContext* context, mlir::TypeID id)

@@ -1,4 +1,4 @@
-// Interpreter: what a program asks of whoever interprets it. Meant for tests and for looking into
+// The interpreter dialect: requests of a program to the interpreter, for tests and for inspecting
 // programs.
 #ifndef OCTAVO_DIALECT_INTERPRETER_INTERPRETER
 #define OCTAVO_DIALECT_INTERPRETER_INTERPRETER

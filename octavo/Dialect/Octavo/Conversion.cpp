@@ -1,4 +1,4 @@
-// #octavo.conversion and its text.
+// #octavo.conversion: reading and printing.
 #include "octavo/Dialect/Octavo/Assembly.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Octavo/OptionText.h"

@@ -1,4 +1,5 @@
-// What the dialect consists of, and its attributes on arguments and results.
+// The octavo dialect: its registration, and the verification of its attributes on arguments and
+// results.
 #include "octavo/Dialect/Inlining.h"
 #include "octavo/Dialect/Octavo/ArgumentExponents.h"
 #include "octavo/Dialect/Octavo/Octavo.h"

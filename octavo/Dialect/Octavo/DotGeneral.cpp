@@ -1,5 +1,4 @@
-// octavo.dot_general: its text, and what its verifier demands, constraints (G1) to (G4) of
-// Octavo.td.
+// octavo.dot_general: its text, and its verifier, constraints (G1) to (G4) of Octavo.td.
 #include "octavo/Dialect/Octavo/Assembly.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
@@ -110,7 +109,7 @@ static mlir::LogicalResult verifyAxes(DotGeneralOp op, llvm::StringRef side,
   return mlir::success();
 }
 
-/// (G2), for axes that go together.
+/// (G2), for paired axes.
 static mlir::LogicalResult verifyPairs(DotGeneralOp op, llvm::StringRef kind,
                                        llvm::ArrayRef<std::int64_t> lhs,
                                        llvm::ArrayRef<std::int64_t> rhs) {

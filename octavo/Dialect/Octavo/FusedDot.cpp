@@ -1,4 +1,4 @@
-// octavo.fused_dot: what its verifier demands, constraints (U1) to (U4) of Octavo.td.
+// octavo.fused_dot: its verifier, constraints (U1) to (U4) of Octavo.td.
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"

@@ -1,5 +1,5 @@
-// The octavo dialect: tensors of narrow numbers with their scales as one value, and the operations
-// that make, take apart and multiply them.
+// The octavo dialect: scaled tensors (narrow elements and their scales as one value), and the
+// operations that make, take apart and multiply them.
 #ifndef OCTAVO_DIALECT_OCTAVO_OCTAVO
 #define OCTAVO_DIALECT_OCTAVO_OCTAVO
 
@@ -90,37 +90,39 @@ def Octavo_Scaled : TypeDef<Octavo_Dialect, "Scaled"> {
                      "const ::octavo::numerics::ScaledType &":$kind)>
   ];
   let extraClassDeclaration = [{
-    /// The most elements that a type may have: its bits, and those of its scales, fit 64 bits.
+    /// The most elements that a type may have. Their bits and those of the scales then fit 64 bits.
     static constexpr int64_t kMostElements = int64_t{1} << 56;
 
-    /// The block of a format on a tensor whose `contracted` axis dots sum over; `?` where it spans
-    /// an axis of unknown extent.
+    /// The block of a format on a tensor of which dots contract the axis `contracted`; `?` if the
+    /// block spans an axis of unknown extent.
     static ::llvm::SmallVector<int64_t> blockOf(const ::octavo::format::ScaledFormat &format,
                                                 ::llvm::ArrayRef<int64_t> shape,
                                                 int64_t contracted);
 
-    /// The type of a tensor of this one's that has this shape, which must fit it: blocks follow.
+    /// The type with the shape `shape` and otherwise as this type; blocks that span an axis follow
+    /// its extent. The shape must fit the blocks.
     ScaledType withShape(::llvm::ArrayRef<int64_t> shape) const;
 
     bool hasStaticShape() const;
     int64_t getRank() const { return static_cast<int64_t>(getShape().size()); }
-    /// Of a static shape, as getStoredBits.
+    /// The shape must be static, as for getStoredBits.
     int64_t getNumElements() const;
 
     /// The shape of the grid of scales.
     ::llvm::SmallVector<int64_t> getScaleShape() const;
 
-    /// What the type says but for its shape: what octavo/Numerics takes.
+    /// The type without its shape, as octavo/Numerics takes it.
     ::octavo::numerics::ScaledType getKind() const;
 
-    /// The tensors that unpack gives. Where MLIR has no type of the format, of codes in ui8.
+    /// The types of the tensors that unpack gives. A format without an MLIR type gives codes in
+    /// ui8.
     ::mlir::RankedTensorType getElementsType() const;
     ::mlir::RankedTensorType getScalesType() const;
     ::mlir::RankedTensorType getOuterType() const;
-    /// Those that there are, in this order.
+    /// The types of the tensors that exist, in this order.
     ::llvm::SmallVector<::mlir::Type> getPartTypes() const;
 
-    /// Bits of all elements and scales with their codes packed.
+    /// The bits of all elements and scales with packed codes.
     int64_t getStoredBits() const;
   }];
 }
@@ -178,12 +180,12 @@ def Octavo_Quantization : AttrDef<Octavo_Dialect, "Quantization"> {
   let builders = [AttrBuilder<(ins "const ::octavo::numerics::QuantizeOptions &":$options)>,
                   AttrBuilder<(ins "::llvm::StringRef":$preset)>];
   let extraClassDeclaration = [{
-    /// The settings for values of the format `input` and a result of that type, which must be one
-    /// that verifyFor accepts.
+    /// The settings for quantizing values of format `input` to that type, which verifyFor must
+    /// accept.
     ::octavo::numerics::QuantizeOptions getOptions(ScaledType type,
                                                    const ::octavo::format::ElementFormat &input) const;
 
-    /// Whether a tensor can be quantized to `type` like this.
+    /// Verifies that a tensor can be quantized to `type` with these settings.
     ::mlir::LogicalResult
     verifyFor(::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError,
               ScaledType type) const;
@@ -382,7 +384,7 @@ def Octavo_DotGeneralOp : Octavo_Op<"dot_general", [Pure]> {
                        OptionalAttr<TypeAttr>:$accumulation);
   let results = (outs RankedTensorOf<[F32, BF16, F16]>:$result);
   let extraClassDeclaration = [{
-    /// The result's type as it follows from the operands and the dimension numbers.
+    /// The result's type, inferred from the operands and the dimension numbers.
     ::mlir::RankedTensorType inferredResult();
   }];
   let assemblyFormat = [{

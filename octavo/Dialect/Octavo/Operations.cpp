@@ -1,5 +1,5 @@
-// quantize, dequantize, pack, unpack, convert: what their verifiers demand. The constraints'
-// numbers are those of the operations' descriptions in Octavo.td.
+// The verifiers of quantize, dequantize, pack, unpack and convert. The numbers of constraints are
+// those of the operations' descriptions in Octavo.td.
 #include "octavo/Dialect/Octavo/Assembly.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Types.h"
@@ -31,7 +31,7 @@ static mlir::LogicalResult verifyRandomBits(mlir::Operation* op, llvm::StringRef
   return mlir::success();
 }
 
-/// A shape that should be the scaled tensor's.
+/// Verifies that `tensor` has the shape of the scaled tensor.
 static mlir::LogicalResult verifyShape(mlir::Operation* op, llvm::StringRef constraint,
                                        mlir::Type tensor, ScaledType scaled) {
   if (failed(mlir::verifyCompatibleShape(llvm::cast<mlir::RankedTensorType>(tensor).getShape(),

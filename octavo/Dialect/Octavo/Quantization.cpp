@@ -1,4 +1,5 @@
-// #octavo.quantization: a preset by its name, or every setting of numerics::QuantizeOptions by key.
+// #octavo.quantization: reading and printing. The text is the name of a preset, or a key for each
+// setting of numerics::QuantizeOptions.
 #include "octavo/Dialect/Octavo/Assembly.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Octavo/OptionText.h"
@@ -49,7 +50,7 @@ std::string_view int8RangeName(numerics::Int8Range range) {
 
 constexpr int kNonFinites = static_cast<int>(numerics::NonFinite::SkipNan) + 1;
 
-/// A number of bits that an f32 significand has room for.
+/// A number of bits, at most that of an f32's significand.
 struct BitsText {
   static mlir::ParseResult parse(mlir::AsmParser& parser, llvm::StringRef key,
                                  std::optional<std::uint8_t>& bits) {
@@ -80,7 +81,7 @@ struct BooleanText {
   static void print(llvm::raw_ostream& out, bool value) { out << (value ? "true" : "false"); }
 };
 
-/// An f32: its shortest text, or its bits where it is not finite.
+/// An f32: its shortest decimal text, or its bits if it is not finite.
 struct NumberText {
   static mlir::ParseResult parseNumber(mlir::AsmParser& parser, float& value) {
     llvm::APFloat parsed(0.0f);
@@ -94,13 +95,13 @@ struct NumberText {
       out << llvm::format_hex(std::bit_cast<std::uint32_t>(value), 10, /*Upper=*/true);
       return;
     }
-    // The parser takes a decimal for an f64 and rounds that.
+    // The parser reads a decimal as an f64 and rounds that to f32.
     std::string text = shortest(value);
     double parsed = 0;
     std::from_chars(text.data(), text.data() + text.size(), parsed);
     if (static_cast<float>(parsed) != value)
       text = shortest(static_cast<double>(value));
-    // MLIR's numbers have a point.
+    // MLIR's floats need a decimal point.
     const auto [significand, exponent] = llvm::StringRef(text).split('e');
     out << significand << (significand.contains('.') ? "" : ".0") << 'e' << exponent;
   }
@@ -114,7 +115,7 @@ private:
   }
 };
 
-/// A scale that no rule gives.
+/// A fixed scale, which replaces the scale rule.
 struct ScaleText {
   static mlir::ParseResult parse(mlir::AsmParser& parser, llvm::StringRef,
                                  std::optional<numerics::GivenScale>& scale) {
@@ -125,7 +126,7 @@ struct ScaleText {
   }
 };
 
-/// A finite f32 from 0 on.
+/// A finite f32 that is not negative.
 struct AmaxText {
   static mlir::ParseResult parse(mlir::AsmParser& parser, llvm::StringRef key, float& amax) {
     const llvm::SMLoc location = parser.getCurrentLocation();
@@ -138,7 +139,7 @@ struct AmaxText {
   static void print(llvm::raw_ostream& out, float amax) { NumberText::print(out, amax); }
 };
 
-/// The same, where there may be none.
+/// The same, optional.
 struct GivenAmaxText {
   static mlir::ParseResult parse(mlir::AsmParser& parser, llvm::StringRef key,
                                  std::optional<float>& amax) {
@@ -185,7 +186,7 @@ constexpr auto kQuantizationKeys = std::to_array<Key<QuantizeOptions>>({
 
 #undef OCTAVO_AT
 
-/// `preset = "name"`, if that comes next.
+/// Reads `preset = "name"` if it comes next. Sets `isThere`.
 mlir::ParseResult parsePreset(mlir::AsmParser& parser, bool& isThere, std::string& name) {
   isThere = succeeded(parser.parseOptionalKeyword("preset"));
   if (!isThere)
@@ -221,7 +222,8 @@ llvm::SmallVector<std::string> textOf(QuantizationAttr attribute) {
   return keysText<QuantizeOptions>(kQuantizationKeys, attribute.getSettings().options, {}, kRule);
 }
 
-/// The scaled formats that are of that type: elements, scales, and the blocks of one of its axes.
+/// A scaled format that fits a scaled type in elements, scales and block, and the axis along which
+/// the blocks lie.
 struct FormatOfType {
   const format::ScaledFormat* format;
   int contracted;
@@ -241,7 +243,7 @@ llvm::SmallVector<FormatOfType> formatsOf(ScaledType type) {
   return found;
 }
 
-/// The row of the preset for the first of the type's formats that it has, and that format.
+/// The preset's row for the first scaled format of `type` that the preset has, and that format.
 std::pair<const numerics::Preset*, FormatOfType> presetFor(llvm::StringRef name, ScaledType type) {
   for (const FormatOfType& candidate : formatsOf(type))
     if (const auto* preset = numerics::findPreset({name.data(), name.size()}, *candidate.format))

@@ -1,4 +1,4 @@
-// Every quantization that Numerics knows comes back from its text.
+// Tests that every preset and every setting of Numerics survives printing and parsing.
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Numerics/Preset.h"
 
@@ -26,7 +26,7 @@ protected:
     return result;
   }
 
-  /// 256x256, blocked along the last axis.
+  /// The scaled type of 256x256 elements, with blocks along the last axis.
   ScaledType typeOf(const format::ScaledFormat& format) {
     const std::int64_t shape[] = {256, 256};
     return ScaledType::get(&context, shape, format.element, format.scale,

@@ -29,12 +29,13 @@ llvm::ArrayRef<std::int64_t> shapeOf(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape();
 }
 
-/// A value and, if it is known, a place in it.
+/// A value and, if known, the index of an element of it.
 struct At {
   mlir::Value value;
   std::optional<TensorPlace> place;
 
-  /// What gives `value`'s element by moving it; false where nothing does.
+  /// Steps to the value from which `value` is moved or converted. Returns false if nothing moves
+  /// it.
   bool stepBack();
 
 private:
@@ -47,7 +48,7 @@ private:
   void reshape(llvm::ArrayRef<std::int64_t> from);
 };
 
-/// The element at the same number, row-major.
+/// Maps `place` to the element with the same row-major number in shape `from`.
 void At::reshape(llvm::ArrayRef<std::int64_t> from) {
   const llvm::ArrayRef<std::int64_t> to = shapeOf(value);
   if (!place || mlir::ShapedType::isDynamicShape(from) || mlir::ShapedType::isDynamicShape(to)) {
@@ -71,7 +72,7 @@ bool At::stepBack(stablehlo::PadOp op) {
       const std::int64_t from = at - low, step = interior + 1;
       if (from < 0 || from % step != 0 ||
           (!mlir::ShapedType::isDynamic(extent) && from / step >= extent))
-        return false; // of the padding
+        return false; // a padded element
       own.push_back(from / step);
     }
     place = std::move(own);
@@ -79,7 +80,7 @@ bool At::stepBack(stablehlo::PadOp op) {
   return goTo(op.getOperand());
 }
 
-/// What a loop is given for an argument of its body that rounds hand on as it is; null for others.
+/// The initial value of a loop-invariant argument of a loop's body; null for any other argument.
 mlir::Value givenToLoop(mlir::BlockArgument argument) {
   auto loop = llvm::dyn_cast<stablehlo::WhileOp>(argument.getOwner()->getParentOp());
   if (!loop)
@@ -90,7 +91,7 @@ mlir::Value givenToLoop(mlir::BlockArgument argument) {
                                                                          : mlir::Value();
 }
 
-/// Without a place, what all parts are of.
+/// Without a place: steps only if all parts come from the same value.
 bool At::stepBack(stablehlo::ConcatenateOp op) {
   if (!place) {
     llvm::SmallVector<mlir::Value> origins;
@@ -158,7 +159,7 @@ bool At::stepBack() {
     place.reset();
     return goTo(op->getOperand(0));
   }
-  if (auto select = llvm::dyn_cast<stablehlo::SelectOp>(op)) // zeros are not what is refused
+  if (auto select = llvm::dyn_cast<stablehlo::SelectOp>(op)) // padding by zeros
     return isZeros(select.getOnFalse()) && goTo(select.getOnTrue());
   if (auto pad = llvm::dyn_cast<stablehlo::PadOp>(op))
     return stepBack(pad);
@@ -189,7 +190,8 @@ bool isProgramArgument(mlir::Value value) {
   return function && argument.getOwner()->isEntryBlock() && !function.isPrivate();
 }
 
-/// Of parts that are all arguments of the program: `argument "a", "b" or "c"`; empty of others.
+/// The names of the arguments that are concatenated: `argument "a", "b" or "c"`. Empty if a part
+/// does not come from an argument of the program.
 std::string namesOfParts(stablehlo::ConcatenateOp op) {
   llvm::SetVector<mlir::Value> origins;
   llvm::SmallVector<mlir::Value> parts(llvm::reverse(op.getInputs()));

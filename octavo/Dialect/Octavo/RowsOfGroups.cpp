@@ -1,4 +1,4 @@
-// What the verifier of octavo.rows_of_groups demands, constraints (R1) and (R2) of RowsOfGroups.td.
+// octavo.rows_of_groups: its verifier, constraints (R1) and (R2) of RowsOfGroups.td.
 #include "octavo/Dialect/Octavo/RowsOfGroups.h"
 
 #include "mlir/IR/TypeUtilities.h"

@@ -1,4 +1,5 @@
-// Of a product of all rows with the matrices of all groups, what each row has of its own.
+// octavo.rows_of_groups: selects from a product of all rows with the matrices of all groups the
+// values of each row's own group.
 #ifndef OCTAVO_DIALECT_OCTAVO_ROWSOFGROUPS
 #define OCTAVO_DIALECT_OCTAVO_ROWSOFGROUPS
 
@@ -26,7 +27,7 @@ def Octavo_RowsOfGroupsOp : Octavo_Op<"rows_of_groups", [Pure]> {
   let arguments = (ins RankedTensorOf<[AnyFloat]>:$all, 1DTensorOf<[AnyInteger]>:$group_sizes);
   let results = (outs RankedTensorOf<[AnyFloat]>:$result);
   let extraClassDeclaration = [{
-    /// The result's type as it follows from that of the operand.
+    /// The result's type, inferred from the operand's.
     ::mlir::RankedTensorType inferredResult();
   }];
   let assemblyFormat =

@@ -1,4 +1,4 @@
-// !octavo.scaled: its text, what fits together in it, and what follows from it.
+// !octavo.scaled: its text, its verifier, and the shapes and types that follow from it.
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 
@@ -22,7 +22,7 @@ static bool canBeElement(const ElementFormat& format) {
   return format.isNarrow() && format.hasZero();
 }
 
-/// A scale must be able to say NaN, and to be larger than the largest narrow value.
+/// Scale formats must have NaN and at most 32 bits.
 static bool canBeScale(const ElementFormat& format) {
   return format.hasNan() && format.width() <= 32;
 }
@@ -35,7 +35,8 @@ static std::string spellings(bool (*accept)(const ElementFormat&)) {
   return text;
 }
 
-/// Spellings are matched exactly: of e4m3 and E4M3 the second is the OCP's name of another format.
+/// Matches spellings exactly, with case: e4m3 and E4M3 are different formats, and the second is
+/// OCP's name.
 static const ElementFormat* parseFormat(mlir::AsmParser& parser, llvm::StringRef role,
                                         bool (*accept)(const ElementFormat&)) {
   const llvm::SMLoc location = parser.getCurrentLocation();
@@ -150,7 +151,7 @@ ScaledType ScaledType::get(mlir::MLIRContext* context, llvm::ArrayRef<std::int64
 llvm::SmallVector<std::int64_t> ScaledType::blockOf(const format::ScaledFormat& format,
                                                     llvm::ArrayRef<std::int64_t> shape,
                                                     std::int64_t contracted) {
-  // An axis of any extent has room for its blocks.
+  // An axis of unknown extent may have any number of blocks.
   constexpr std::int64_t kRoom = std::numeric_limits<std::int64_t>::max();
   llvm::SmallVector<std::int64_t> room(shape);
   llvm::replace(room, kUnknown, kRoom);

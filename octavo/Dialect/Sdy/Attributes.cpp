@@ -1,4 +1,4 @@
-// Shardy's attributes: their text, and what fits together in them.
+// Shardy's attributes: their text and verifiers.
 #include "octavo/Dialect/Sdy/ShardingRule.h"
 
 #include "mlir/IR/Builders.h"
@@ -48,12 +48,12 @@ void printName(AsmPrinter& printer, llvm::StringRef name) {
   printer << '"';
 }
 
-/// A factor: `i` to `z` are the first, `z_1` and so on the others.
+/// Factors are written `i` to `z`, then `z_1`, `z_2` and so on.
 constexpr char kFirstFactor = 'i';
 constexpr std::int64_t kMostFactors = std::int64_t{1} << 32;
 constexpr std::int64_t kLetters = 'z' - kFirstFactor + 1;
 
-/// Takes a factor off the front of `text`; nothing where there is none.
+/// Removes a factor from the front of `text`; nullopt if there is none.
 std::optional<std::int64_t> takeFactor(llvm::StringRef& text) {
   if (text.empty() || text.front() < kFirstFactor || text.front() > 'z')
     return std::nullopt;
@@ -67,7 +67,7 @@ std::optional<std::int64_t> takeFactor(llvm::StringRef& text) {
   return kLetters - 1 + more;
 }
 
-/// The factors of a keyword, `ij`.
+/// Reads the factors in a keyword such as `ij`.
 ParseResult parseFactors(AsmParser& parser, llvm::SmallVectorImpl<std::int64_t>& factors) {
   const llvm::SMLoc at = parser.getCurrentLocation();
   llvm::StringRef keyword;
@@ -419,7 +419,7 @@ void TensorMappingAttr::print(AsmPrinter& printer) const {
 
 namespace {
 
-/// `{i=2, j=3}`, the sizes of all factors in order; nothing stands for none.
+/// Reads `{i=2, j=3}`, the sizes of all factors in order. Absent: no factors.
 ParseResult parseSizes(AsmParser& parser, llvm::SmallVectorImpl<std::int64_t>& sizes) {
   return parser.parseCommaSeparatedList(Delimiter::OptionalBraces, [&]() -> ParseResult {
     const llvm::SMLoc at = parser.getCurrentLocation();

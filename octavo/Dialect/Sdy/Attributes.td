@@ -41,12 +41,12 @@ def Sdy_Mesh : Sdy_Attr<"Mesh", "mesh"> {
                         ArrayRefParameter<"int64_t">:$device_ids);
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// `devices`, or none where they are numbered row-major anyway.
+    /// `devices`, or empty if they are row-major, which is the default.
     static ::llvm::ArrayRef<int64_t> deviceIds(::llvm::ArrayRef<MeshAxisAttr> axes,
                                                ::llvm::ArrayRef<int64_t> devices);
     /// The product of the axes' sizes.
     int64_t devices() const;
-    /// The size of the axis of a name; 0 where there is none.
+    /// The size of the axis named `axis`; 0 if there is none.
     int64_t sizeOf(::llvm::StringRef axis) const;
   }];
 }

@@ -14,7 +14,7 @@ AxisSpan spanOf(AxisRefAttr axis, MeshAttr mesh) {
               : AxisSpan{axis.getName(), 1, mesh.sizeOf(axis.getName())};
 }
 
-/// Where a span stands in the mesh's order.
+/// The position of a span in the mesh's order.
 std::pair<std::int64_t, std::int64_t> placeOf(const AxisSpan& span, MeshAttr mesh) {
   const auto own =
       llvm::find_if(mesh.getAxes(), [&](MeshAxisAttr axis) { return axis.getName() == span.axis; });

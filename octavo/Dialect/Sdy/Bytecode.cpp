@@ -1,5 +1,6 @@
-// Shardy's attributes in MLIR bytecode, as jaxlib 0.10 writes them: a code, then the parameters in
-// order; lists begin with their length. Older writers leave them as text, which MLIR reads itself.
+// Reads and writes Shardy's attributes in MLIR bytecode, as jaxlib 0.10 does: a code, then the
+// parameters in order; a list begins with its length. Older writers store them as text, which MLIR
+// reads itself.
 #include "octavo/Dialect/Sdy/Sdy.h"
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
@@ -35,7 +36,7 @@ enum Code : std::uint64_t {
   UnreducedTensorShardingPerValue = 16,
 };
 
-/// Reads one parameter after the other; what comes after a failure is not read.
+/// Reads parameters one by one. After a failure it reads nothing.
 class Reader {
 public:
   explicit Reader(DialectBytecodeReader& reader) : reader(reader), context(reader.getContext()) {}
@@ -86,7 +87,8 @@ private:
     return !failed;
   }
 
-  /// The length is the file's word: memory is asked for as elements come.
+  /// Reads a list. Memory is allocated element by element, because the length in the file is not
+  /// trusted.
   template <typename T, typename F> llvm::SmallVector<T> list(const F& readOne) {
     std::uint64_t count = 0;
     llvm::SmallVector<T> values;

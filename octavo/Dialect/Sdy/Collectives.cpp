@@ -1,4 +1,4 @@
-// Constraints (C1) to (C6) of Collectives.td.
+// Verifiers of Shardy's collectives: constraints (C1) to (C6) of Collectives.td.
 #include "octavo/Dialect/Sdy/Axes.h"
 #include "octavo/Dialect/Sdy/Sharding.h"
 
@@ -11,15 +11,15 @@ using llvm::LogicalResult;
 
 namespace {
 
-/// Whether an operand without a sharding counts as one that has no axes.
+/// Whether an operand without a sharding is refused, or counts as not sharded.
 enum class Unsharded { Refused, Whole };
 
-/// The two shardings of a collective, on one mesh.
+/// The shardings of a collective's operand and result, which are on one mesh.
 class Reshaping {
 public:
   explicit Reshaping(mlir::Operation* op) : op(op) {}
 
-  /// What holds for all: (S2) to (S8), (C1) and (C2).
+  /// Verifies what all collectives require: (S2) to (S8), (C1) and (C2).
   LogicalResult prepare(TensorShardingAttr out, Unsharded unsharded) {
     if (failed(verifySharding(op, "the result's sharding", out, op->getResult(0).getType())))
       return mlir::failure();
@@ -70,7 +70,7 @@ public:
     return mlir::success();
   }
 
-  /// Takes axes off the end of one of the operand's dimensions: (C4).
+  /// Removes axes from the inner end of one of the operand's dimensions: (C4).
   LogicalResult take(std::size_t dimension, llvm::ArrayRef<AxisRefAttr> axes) {
     if (operand[dimension].take(spansOf(axes)))
       return mlir::success();
@@ -84,7 +84,7 @@ public:
     operand[dimension].append(spansOf(axes));
   }
 
-  /// (C4): what the operand has become is the result.
+  /// (C4): after the changes, the operand's sharding must equal the result's.
   LogicalResult verifyDimensions() {
     for (auto [i, expected, found] : llvm::enumerate(operand, result))
       if (!(expected == found))
@@ -93,7 +93,7 @@ public:
     return mlir::success();
   }
 
-  /// (C6): what is unreduced in the result is what was, and `axes`.
+  /// (C6): the result's unreduced axes must be the operand's and `axes`.
   LogicalResult verifyUnreduced(const AxisSpans& axes) {
     AxisSpans expected = unreduced;
     expected.append(axes);

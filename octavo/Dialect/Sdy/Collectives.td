@@ -1,4 +1,5 @@
-// Sdy: what partitioners put where a tensor is to lie otherwise. On whole tensors each is its operand.
+// Sdy: the collectives that partitioners insert where a tensor's sharding changes. On whole tensors
+// each returns its operand.
 #ifndef OCTAVO_DIALECT_SDY_COLLECTIVES
 #define OCTAVO_DIALECT_SDY_COLLECTIVES
 
@@ -10,13 +11,13 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class Sdy_Op<string mnemonic, list<Trait> traits = []> : Op<Sdy_Dialect, mnemonic, traits>;
 
-// Its verifier asks the program for meshes.
+// Its verifier looks up meshes in the program.
 def Sdy_NamesMesh : DeclareOpInterfaceMethods<SymbolUserOpInterface>;
 
-/// Constraints of all, beside those of the result's sharding:
-/// - (C1) the operand has a sharding; where the operation makes it smaller or sums it, none stands
-///   for one without axes.
-/// - (C2) both are on one mesh, but for the order of devices in collective_permute.
+/// Constraints of all collectives, beside those of the result's sharding:
+/// - (C1) the operand has a sharding. If the operation makes the operand smaller or sums it, a
+///   missing sharding counts as one without axes.
+/// - (C2) both shardings are on one mesh; collective_permute allows another order of devices.
 class Sdy_CollectiveOp<string mnemonic, dag attributes, string axes>
     : Sdy_Op<mnemonic, [Pure, AllTypesMatch<["tensor", "result"]>, Sdy_NamesMesh]> {
   let arguments = !con((ins AnyRankedTensor:$tensor), attributes,
@@ -26,8 +27,8 @@ class Sdy_CollectiveOp<string mnemonic, dag attributes, string axes>
       axes # "$tensor `out_sharding` `` `=` `` custom<Plain>($out_sharding) attr-dict `:` type($result)";
 }
 
-/// - (C3) there are axes for each dimension, as a sharding would have them.
-/// - (C4) they and the operand's sharding give that of the result.
+/// - (C3) there is a list of axes for each dimension, valid in a sharding.
+/// - (C4) the axes and the operand's sharding give the result's sharding.
 class Sdy_AxesOfDimensions<string mnemonic, string name>
     : Sdy_CollectiveOp<mnemonic, !dag(ins, [Sdy_ListOfAxisRefLists], [name]),
                        "custom<Plain>($" # name # ") ">;
@@ -68,8 +69,8 @@ def Sdy_CollectivePermuteOp : Sdy_CollectiveOp<"collective_permute", (ins), ""> 
   }];
 }
 
-/// - (C3) the axes are as a sharding would have them, in the mesh's order.
-/// - (C4) the dimensions lie as those of the operand.
+/// - (C3) the axes are valid in a sharding, in the mesh's order.
+/// - (C4) the dimensions are sharded as the operand's.
 class Sdy_AxesOp<string mnemonic, string name>
     : Sdy_CollectiveOp<mnemonic, !dag(ins, [Sdy_AxisRefList], [name]), "custom<Plain>($" # name # ") ">;
 

@@ -1,4 +1,4 @@
-// Where shardings flow: edges and barriers.
+// Verifiers of the edges and barriers through which shardings propagate.
 #include "octavo/Dialect/Sdy/Sharding.h"
 
 #include "mlir/Interfaces/CallInterfaces.h"

@@ -36,7 +36,7 @@ void ManualComputationOp::print(mlir::OpAsmPrinter& printer) {
 
 namespace {
 
-/// Whether a mesh leaves open what devices it has.
+/// Whether a mesh has neither axes nor device ids.
 bool isOpen(MeshAttr mesh) { return mesh.getAxes().empty() && mesh.getDeviceIds().empty(); }
 
 } // namespace
@@ -64,7 +64,7 @@ std::int64_t ManualComputationOp::parts(MeshAttr mesh, DimensionShardingAttr dim
   return count;
 }
 
-// A sharding on one device has no dimensions: then the part is the whole.
+// A sharding on one device has no dimensions: the local part is the whole tensor.
 Type ManualComputationOp::partOf(Type whole, TensorShardingAttr sharding) {
   const auto tensor = llvm::dyn_cast<RankedTensorType>(whole);
   if (!tensor)
@@ -107,7 +107,7 @@ LogicalResult verifyOrder(ManualComputationOp op, llvm::StringRef side, std::siz
   return mlir::success();
 }
 
-/// (M1), (M3), (M4) and what holds for every sharding, for the operands or for the results.
+/// (M1), (M3), (M4) and the rules of every sharding, for the operands or the results.
 LogicalResult verifySide(ManualComputationOp op, llvm::StringRef side, MeshAttr common,
                          llvm::ArrayRef<TensorShardingAttr> shardings, mlir::TypeRange whole,
                          mlir::TypeRange parts) {

@@ -11,7 +11,7 @@
 
 namespace octavo::sdy {
 
-/// An attribute without its name, `<...>`, where the operation says what it is.
+/// Reads and prints an attribute without its name, `<...>`: the operation determines the kind.
 template <typename Attr>
 static mlir::ParseResult parsePlain(mlir::OpAsmParser& parser, Attr& attribute) {
   attribute = llvm::dyn_cast_or_null<Attr>(Attr::parse(parser, mlir::Type()));

@@ -1,5 +1,5 @@
-// Sdy: Shardy's operations. Meshes of devices, how tensors lie on them, and programs that are written
-// for each device.
+// Sdy: Shardy's operations: meshes of devices, shardings of tensors, and computations that are
+// written per device.
 #ifndef OCTAVO_DIALECT_SDY_SDY
 #define OCTAVO_DIALECT_SDY_SDY
 
@@ -79,13 +79,13 @@ def Sdy_ManualComputationOp
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
-    /// The mesh of all shardings: null where there is none.
+    /// The mesh of all shardings; null if there is none.
     MeshAttr mesh();
     bool isManual(::llvm::StringRef axis);
-    /// Into how many parts a dimension is cut.
+    /// The number of parts into which a dimension is cut.
     int64_t parts(MeshAttr mesh, DimensionShardingAttr dimension);
-    /// What one device has of a tensor, and the tensor of which it has that; extents that are not
-    /// known stay so. What is no tensor is whole on each device.
+    /// The type of a device's local part of a tensor, and the type of the whole tensor for a local
+    /// part. Unknown extents stay unknown. A value that is not a tensor is whole on each device.
     ::mlir::Type partOf(::mlir::Type whole, TensorShardingAttr sharding);
     ::mlir::Type wholeOf(::mlir::Type part, TensorShardingAttr sharding);
   }];

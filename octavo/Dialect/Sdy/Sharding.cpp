@@ -16,7 +16,7 @@ namespace {
 
 constexpr llvm::StringLiteral kSharding = "sdy.sharding";
 
-/// Whether a mesh is one device that it names.
+/// Whether a mesh is a single device: no axes, but device ids.
 bool isOneDevice(MeshAttr mesh) { return mesh.getAxes().empty() && !mesh.getDeviceIds().empty(); }
 
 bool isBare(TensorShardingAttr sharding) {
@@ -124,7 +124,7 @@ LogicalResult verifyShardings(mlir::Operation* op, llvm::StringRef side,
 
 namespace {
 
-/// Shardings of a list that may be absent.
+/// The sharding at `number`; null if the list is absent or shorter.
 TensorShardingAttr at(std::optional<TensorShardingPerValueAttr> all, unsigned number) {
   return all && number < all->getShardings().size() ? all->getShardings()[number]
                                                     : TensorShardingAttr();
@@ -150,7 +150,8 @@ TensorShardingAttr withoutManualAxes(ManualComputationOp op, TensorShardingAttr 
                                  free(sharding.getUnreducedAxes()));
 }
 
-/// What a loop hands on lies as what it gives, or as an edge of that says.
+/// The sharding of a loop's argument is that of the loop's result: from a data-flow edge on it,
+/// else from the attribute on the loop.
 TensorShardingAttr shardingOfLoop(mlir::Operation* op, unsigned number) {
   if (number >= op->getNumResults())
     return {};

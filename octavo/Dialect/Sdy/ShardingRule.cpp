@@ -1,4 +1,4 @@
-// Rules of operations: constraints (R1) to (R4) of OpShardingRule.
+// Verifies sharding rules: constraints (R1) to (R4) of OpShardingRule.
 #include "octavo/Dialect/Sdy/ShardingRule.h"
 
 #include "octavo/Dialect/Sdy/Sharding.h"

@@ -13,7 +13,7 @@ using mlir::Type;
 
 namespace {
 
-/// Reads one type. A function type is spread over `function`; for any other, `one` is set.
+/// Reads one type. A function type sets `function`; any other type sets `one`.
 ParseResult parseTypeOrFunction(OpAsmParser& parser, Type& one, mlir::FunctionType& function) {
   if (parser.parseType(one))
     return failure();
@@ -211,7 +211,8 @@ ParseResult parseSliceRanges(OpAsmParser& parser, mlir::DenseI64ArrayAttr& start
 void printSliceRanges(OpAsmPrinter& printer, mlir::Operation*, mlir::DenseI64ArrayAttr starts,
                       mlir::DenseI64ArrayAttr limits, mlir::DenseI64ArrayAttr strides) {
   printer << '[';
-  // The lists have one length in a valid operation; an invalid one is printed in error messages.
+  // The lists have one length only in a valid operation, but error messages also print invalid
+  // ones.
   const auto each = llvm::zip(starts.asArrayRef(), limits.asArrayRef(), strides.asArrayRef());
   llvm::interleaveComma(each, printer, [&](const auto& range) {
     const auto [start, limit, stride] = range;

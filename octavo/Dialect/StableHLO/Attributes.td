@@ -1,5 +1,5 @@
-// Attributes and types that more than one family of StableHLO's operations has. What one family alone
-// has stands in its own file.
+// Attributes and types that several families of StableHLO's operations use. A family's own
+// attributes are in its file.
 #ifndef OCTAVO_DIALECT_STABLEHLO_ATTRIBUTES_TD
 #define OCTAVO_DIALECT_STABLEHLO_ATTRIBUTES_TD
 
@@ -17,14 +17,14 @@ def StableHLO_PrecisionAttr : EnumAttr<StableHLO_Dialect, StableHLO_Precision, "
 def StableHLO_PrecisionConfigAttr
     : TypedArrayAttrBase<StableHLO_PrecisionAttr, "one precision an operand">;
 
-// #stablehlo.bounds<4, ?>: on a tensor type, the largest extent of each axis whose extent is `?`; `?`
-// where there is none. The long form #stablehlo.type_extensions<bounds = [4, ?]> is read too.
+// #stablehlo.bounds<4, ?>: the encoding of a tensor type that bounds each unknown extent; `?` means
+// no bound. The long form #stablehlo.type_extensions<bounds = [4, ?]> is read too.
 def StableHLO_BoundsAttr
     : StableHLO_Attr<"Bounds", "bounds", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let parameters = (ins ArrayRefParameter<"int64_t">:$bounds);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
-    /// What stands within the brackets: `4, ?`.
+    /// The text in the brackets: `4, ?`.
     static ::mlir::Attribute parseBounds(::mlir::AsmParser& parser,
                                          ::mlir::AsmParser::Delimiter delimiter);
   }];
@@ -42,7 +42,8 @@ def StableHLO_GatherDimensionNumbersAttr : StableHLO_Attr<"GatherDimensionNumber
   let hasCustomAssemblyFormat = 1;
 }
 
-// #stablehlo.conv<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>: what each axis of input, kernel and output is.
+// #stablehlo.conv<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>: the meaning of each axis of input,
+// kernel and output.
 def StableHLO_ConvDimensionNumbersAttr : StableHLO_Attr<"ConvDimensionNumbers", "conv"> {
   let parameters = (ins
     "int64_t":$inputBatchDimension,
@@ -58,7 +59,8 @@ def StableHLO_ConvDimensionNumbersAttr : StableHLO_Attr<"ConvDimensionNumbers", 
   let hasCustomAssemblyFormat = 1;
 }
 
-// #stablehlo.channel_handle<handle = 1, type = 1>: 0 where there is no channel, or its type is not said.
+// #stablehlo.channel_handle<handle = 1, type = 1>: handle 0 means no channel; type 0 means that the
+// type is not given.
 def StableHLO_ChannelHandleAttr : StableHLO_Attr<"ChannelHandle", "channel_handle"> {
   let parameters = (ins "int64_t":$handle, "int64_t":$type);
   let assemblyFormat = "`<` struct(params) `>`";

@@ -1,4 +1,4 @@
-// The StableHLO dialect and its type constraints. Operations lie in one file a family.
+// The StableHLO dialect and its type constraints. Each family of operations has its own file.
 #ifndef OCTAVO_DIALECT_STABLEHLO_BASE_TD
 #define OCTAVO_DIALECT_STABLEHLO_BASE_TD
 
@@ -26,7 +26,7 @@ def StableHLO_Dialect : Dialect {
   private:
     void registerAttributes();
     void registerTypes();
-    // One a family of operations, in the family's file.
+    // One for each family of operations, defined in the family's file.
     void registerChannels();
     void registerCollectives();
     void registerComplex();
@@ -62,14 +62,15 @@ def StableHLO_IsQuantizedPerAxis : StableHLO_ElementPredicate<"isQuantizedPerAxi
 
 //===-- Tensors -----------------------------------------------------------------------------------===//
 
-// A ranked tensor; extents may be unknown or bounded. C++ sees a RankedTensorType.
+// A ranked tensor. Extents may be unknown or bounded. The C++ type is RankedTensorType.
 class StableHLO_TensorOf<list<Pred> predicates, string summary, string function = "isTensor">
     : Type<And<[CPred<"::octavo::stablehlo::" # function # "($_self)">,
                 SubstLeaves<"$_self", "::llvm::cast<::mlir::RankedTensorType>($_self).getElementType()",
                             Or<predicates>>]>,
            "ranked tensor of " # summary, "::mlir::RankedTensorType">;
 
-// Names say what elements are taken; a tensor that is quantized has one scale unless PerAxis is said.
+// The names give the element types. Quantized tensors have a single scale, unless the name has
+// PerAxis.
 def StableHLO_Tensor
     : StableHLO_TensorOf<[StableHLO_IsBoolean, StableHLO_IsInteger, StableHLO_IsFloat, StableHLO_IsComplex,
                           StableHLO_IsQuantized],
@@ -107,7 +108,7 @@ def StableHLO_BooleanOrIntTensor
 def StableHLO_IntTensor : StableHLO_TensorOf<[StableHLO_IsInteger], "integer type">;
 def StableHLO_BooleanTensor : StableHLO_TensorOf<[StableHLO_IsBoolean], "boolean type">;
 
-// Results whose extents nothing else says must know them.
+// Results whose extents cannot be inferred, and so must be known.
 def StableHLO_StaticNumberTensor
     : StableHLO_TensorOf<[StableHLO_IsInteger, StableHLO_IsFloat, StableHLO_IsComplex, StableHLO_IsQuantized],
                          "integer, float, complex or quantized type and of known extents",
@@ -121,7 +122,7 @@ def StableHLO_StaticTensorOrPerAxis
                          "boolean, integer, float, complex or quantized type and of known extents",
                          "isStaticTensor">;
 
-// Elements that computations on parts, or random bits, are made of.
+// Elements of complex parts or of random bits.
 def StableHLO_IntOrFloatTensor
     : StableHLO_TensorOf<[StableHLO_IsInteger, StableHLO_IsFloat], "integer or float type">;
 def StableHLO_BooleanIntOrFloatTensor
@@ -171,26 +172,27 @@ class StableHLO_EnumAttr<string name, list<I32EnumAttrCase> cases> : I32EnumAttr
 
 //===-- Operations --------------------------------------------------------------------------------===//
 
-// Scales and zero points of quantized tensors fit them.
+// Verifies scales and zero points of quantized tensors.
 def StableHLO_FitQuantization : NativeOpTrait<"FitQuantization"> {
   let cppNamespace = "::octavo::stablehlo";
 }
 class StableHLO_Op<string mnemonic, list<Trait> traits = []>
     : Op<StableHLO_Dialect, mnemonic, [StableHLO_FitQuantization] # traits>;
 
-// Types that are inferred and types that are given must be compatible, up to scales and zero points.
+// Inferred and given types must be compatible, up to scales and zero points.
 defvar StableHLO_CompatibleReturnTypes = [{
     bool $cppClass::isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange given) {
       return ::llvm::equal(inferred, given, ::octavo::stablehlo::haveOneBaseline);
     }
   }];
 
-// Each element of the result follows from those at the same place alone.
+// Each element of the result is computed only from the operands' elements at the same index.
 def StableHLO_Elementwise : NativeOpTrait<"Elementwise"> {
   let cppNamespace = "::octavo::stablehlo";
 }
 
-// Operands and result have compatible types; `rule` is the specification's constraint that says so.
+// Operands and result have compatible types. `rule` is the number of the constraint in the
+// specification.
 def StableHLO_SameType : NativeOpTrait<"SameType"> {
   let cppNamespace = "::octavo::stablehlo";
 }
@@ -206,9 +208,9 @@ class StableHLO_SameTypeOp<string mnemonic, string rule, list<Trait> traits = []
   }];
 }
 
-// The types of the results follow from operands and attributes: inferReturnTypes checks those, and
-// the results that are given must be compatible with those inferred, which is what constraint
-// `rule` says. A baseline result may have other scales and zero points.
+// The types of the results are inferred: inferReturnTypes verifies operands and attributes, and the
+// given results must be compatible with the inferred types (constraint `rule`). A baseline result
+// may have other scales and zero points.
 def StableHLO_InfersResults : NativeOpTrait<"InfersResults"> {
   let cppNamespace = "::octavo::stablehlo";
 }

@@ -18,10 +18,10 @@ void StableHLODialect::registerChannels() {
 
 namespace {
 
-/// Types of channels, as a channel handle numbers them.
+/// Channel types, numbered as in a channel handle.
 enum ChannelType : std::int64_t { kDeviceToDevice = 1, kDeviceToHost = 2, kHostToDevice = 3 };
 
-/// Results of what comes in: tensors, and a token last.
+/// The numbers of the constraints on results of recv and infeed: tensors, then a token.
 struct ResultRules {
   llvm::StringLiteral some, tensors, token;
 };

@@ -1,4 +1,4 @@
-// Channels family: what a process sends to another, and what goes in from the host and out to it.
+// Channels family: send and recv between processes, infeed and outfeed between host and program.
 #ifndef OCTAVO_DIALECT_STABLEHLO_CHANNELS_TD
 #define OCTAVO_DIALECT_STABLEHLO_CHANNELS_TD
 

@@ -26,7 +26,7 @@ void StableHLODialect::registerCollectives() {
 mlir::Attribute MeshAttr::parse(mlir::AsmParser& parser, mlir::Type) {
   llvm::SmallVector<mlir::Attribute> axes;
   mlir::DenseIntElementsAttr devices;
-  // An axis is a whole attribute, or that without its name.
+  // An axis is written as an attribute, or as its body without the name.
   const auto axis = [&]() -> mlir::ParseResult {
     mlir::Attribute& own = axes.emplace_back();
     if (parser.parseOptionalLess())
@@ -77,7 +77,8 @@ LogicalResult verifyGlobalIds(mlir::Operation* op, llvm::StringRef rule, bool us
   return success();
 }
 
-/// Results are as many as operands, one for each, without a dynamic root.
+/// Verifies that there are operands, and one result for each. For collectives without a dynamic
+/// root.
 LogicalResult verifyCount(mlir::Operation* op, llvm::StringRef rule) {
   if (op->getNumOperands() == 0)
     return Checker(op).violated(rule, "there must be at least one operand");
@@ -96,14 +97,15 @@ LogicalResult verifyAxis(mlir::Operation* op, llvm::StringRef rule, llvm::String
   return success();
 }
 
-/// How many ids a group has, where that is how many processes it has.
+/// The number of processes in a group: its number of ids. nullopt if ids do not stand for one
+/// process each, or the groups are not given.
 std::optional<std::int64_t> groupSize(const Groups& groups, GroupKind kind) {
   if (groups.empty() || kind == GroupKind::CrossReplicaAndPartition)
     return std::nullopt;
   return static_cast<std::int64_t>(groups.front().size());
 }
 
-/// The same of an operation that groups as reducingGroups says.
+/// The same, for an operation whose kind of groups reducingGroups gives.
 template <typename Op> std::optional<std::int64_t> groupSize(Op op) {
   const FailureOr<Groups> groups = groupsOf(op, op.getReplicaGroups());
   if (failed(groups))
@@ -112,8 +114,8 @@ template <typename Op> std::optional<std::int64_t> groupSize(Op op) {
                    reducingGroups(channelId(op.getChannelHandle()), op.getUseGlobalDeviceIds()));
 }
 
-/// `gathered` has `parts` times the extent of `part` on one axis; where the number of parts is not
-/// known, any whole number that `step` divides. Nothing else differs.
+/// Whether `gathered` has `parts` times the extent of `part` on `axis`, and equals it otherwise. If
+/// `parts` is nullopt, the factor may be any whole number that `step` divides.
 bool isGathered(RankedTensorType gathered, RankedTensorType part, std::int64_t axis,
                 std::optional<std::int64_t> parts, std::int64_t step) {
   if (gathered.getRank() != part.getRank())
@@ -143,7 +145,7 @@ std::int64_t idsOfAGroup(const Groups& groups) {
   return groups.empty() ? 1 : static_cast<std::int64_t>(groups.front().size());
 }
 
-/// `f` of the extent of one axis; nothing where `f` gives nothing.
+/// Applies `f` to the extent of one axis; nullopt if `f` returns nullopt.
 std::optional<Extents> withAxis(Extents extents, std::int64_t axis,
                                 llvm::function_ref<std::optional<std::int64_t>(std::int64_t)> f) {
   Extent& extent = extents[static_cast<std::size_t>(axis)];
@@ -154,7 +156,7 @@ std::optional<Extents> withAxis(Extents extents, std::int64_t axis,
   return extents;
 }
 
-/// The same with the extent unknown, where the size of a group is not known.
+/// Makes the extent of `axis` unknown, for groups of unknown size.
 Extents withUnknownAxis(Extents extents, std::int64_t axis) {
   extents[static_cast<std::size_t>(axis)] = Extent::unknown();
   return extents;
@@ -183,7 +185,7 @@ LogicalResult verifySameTypes(mlir::Operation* op, llvm::StringRef rule) {
   return success();
 }
 
-/// One function on two scalars, for each operand that has a result.
+/// Verifies the computation, a function on two scalars, for each operand that has a result.
 LogicalResult verifyComputation(mlir::Operation* op, llvm::StringRef rule,
                                 llvm::StringRef resultRule) {
   for (unsigned k = 0; k < op->getNumResults(); ++k)
@@ -193,8 +195,8 @@ LogicalResult verifyComputation(mlir::Operation* op, llvm::StringRef rule,
   return success();
 }
 
-/// Operands and results of what comes from one process, or goes to one, of a group: the last
-/// operand says which process if `hasDynamicRoot`.
+/// The numbers of the constraints on operands and results of collectives with a root process. If
+/// `hasDynamicRoot`, the last operand is the root.
 struct RootRules {
   llvm::StringLiteral some, root, count;
 };
@@ -280,7 +282,7 @@ LogicalResult AllToAllOp::verify() {
   const FailureOr<Groups> groups = verifyGroups(*this, {"C5", "C7"}, getReplicaGroups());
   if (failed(groups))
     return failure();
-  // Without groups all processes are one, whose size the program does not say.
+  // Without groups, all processes form one group; its size is not in the program.
   if (const std::int64_t size = groups->empty() ? count : idsOfAGroup(*groups); size != count)
     return check.violated("C8", "groups must have split_count = ", count, " processes; found ",
                           size);
@@ -333,7 +335,8 @@ LogicalResult CollectiveReduceOp::verify() {
 
 LogicalResult CollectiveReduceOp::verifyRegions() { return verifyComputation(*this, "C4", "C4"); }
 
-// The specification does not list it; what it equals, all_reduce, gives the numbers.
+// The specification does not have this operation. It equals all_reduce, so it reports all_reduce's
+// constraint numbers.
 LogicalResult CrossReplicaSumOp::verify() {
   if (failed(verifyGroups(*this, {"C1", "C3", /*mayBePadded=*/true}, getReplicaGroups())))
     return failure();

@@ -1,5 +1,5 @@
-// Collectives family: what the processes of a grid of replicas and partitions do together, and who a
-// process is in its grid.
+// Collectives family: operations in which the processes of a grid of replicas and partitions take
+// part together, and those that give a process its ids.
 #ifndef OCTAVO_DIALECT_STABLEHLO_COLLECTIVES_TD
 #define OCTAVO_DIALECT_STABLEHLO_COLLECTIVES_TD
 
@@ -7,7 +7,7 @@ include "octavo/Dialect/StableHLO/Attributes.td"
 
 //===-- Groups of processes -----------------------------------------------------------------------===//
 
-// Groups are the rows of a matrix of ids, or follow from axes of a mesh of devices.
+// Groups: the rows of a matrix of ids, or derived from axes of a mesh of devices.
 def StableHLO_MeshAxisAttr : StableHLO_Attr<"MeshAxis", "mesh_axis"> {
   let parameters = (ins "::mlir::StringAttr":$name, "int64_t":$size);
   let assemblyFormat = "`<` struct(params) `>`";
@@ -21,7 +21,7 @@ def StableHLO_MeshAttr : StableHLO_Attr<"Mesh", "mesh"> {
   let hasCustomAssemblyFormat = 1;
 }
 
-// The part of an axis that varies within blocks of `size` after the first `pre_size` blocks.
+// A sub-axis: the factor `size` of an axis, after the outer factor `pre_size`.
 def StableHLO_SubAxisInfoAttr : StableHLO_Attr<"SubAxisInfo", "sub_axis_info"> {
   let parameters = (ins "int64_t":$pre_size, "int64_t":$size);
   let assemblyFormat = "`(` $pre_size `)` `` $size";
@@ -46,7 +46,7 @@ def StableHLO_ReplicaGroups : AnyAttrOf<[I64ElementsAttr, StableHLO_ReplicaGroup
 
 //===-- Collectives -------------------------------------------------------------------------------===//
 
-// Their effect is on the other processes, which is why none of them is pure.
+// None of them is pure, because they affect other processes.
 
 def StableHLO_AllGatherOp : StableHLO_Op<"all_gather"> {
   let arguments = (ins
@@ -59,7 +59,7 @@ def StableHLO_AllGatherOp : StableHLO_Op<"all_gather"> {
   let results = (outs Variadic<StableHLO_Tensor>:$results);
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The extents of a result by its operand's; nothing where no tensor is so large.
+    /// The extents of the result for this operand; nullopt if an extent does not fit 63 bits.
     std::optional<Extents> resultExtents(::mlir::RankedTensorType operand);
   }];
 }
@@ -90,7 +90,7 @@ def StableHLO_AllToAllOp : StableHLO_Op<"all_to_all"> {
   let results = (outs Variadic<StableHLO_Tensor>:$results);
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The extents of a result by its operand's; nothing where no tensor is so large.
+    /// The extents of the result for this operand; nullopt if an extent does not fit 63 bits.
     std::optional<Extents> resultExtents(::mlir::RankedTensorType operand);
   }];
 }
@@ -151,7 +151,7 @@ def StableHLO_ReduceScatterOp
   let results = (outs StableHLO_Tensor:$result);
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The extents of a result by its operand's; nothing where no tensor is so large.
+    /// The extents of the result for this operand; nullopt if an extent does not fit 63 bits.
     std::optional<Extents> resultExtents(::mlir::RankedTensorType operand);
   }];
   let hasRegionVerifier = 1;

@@ -9,8 +9,8 @@ namespace octavo::stablehlo {
 
 namespace {
 
-/// Whether `left` is of the left elements what `right` is of the right ones: the same operations on
-/// arguments 2k and 2k + 1.
+/// Whether `left` is the same function of the left elements as `right` of the right ones: the same
+/// operations, on arguments 2k and 2k + 1.
 bool mirrors(const mlir::Block& comparator, mlir::Value left, mlir::Value right) {
   if (const auto a = llvm::dyn_cast<mlir::BlockArgument>(left)) {
     const auto b = llvm::dyn_cast<mlir::BlockArgument>(right);
@@ -34,7 +34,7 @@ bool mirrors(const mlir::Block& comparator, mlir::Value left, mlir::Value right)
 
 bool isTotal(CompareOp compare) { return compare.getCompareType() == ComparisonType::TOTALORDER; }
 
-/// The comparisons of `value`, first to last; false where it is something else.
+/// Appends the comparisons of `value`, most significant first; false if `value` is of another form.
 bool findKeys(const mlir::Block& comparator, mlir::Value value, std::vector<ComparatorKey>& keys) {
   if (auto compare = value.getDefiningOp<CompareOp>()) {
     const ComparisonDirection direction = compare.getComparisonDirection();

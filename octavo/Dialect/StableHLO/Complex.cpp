@@ -31,7 +31,7 @@ LogicalResult ComplexOp::inferReturnTypes(mlir::MLIRContext*, Location location,
 
 namespace {
 
-/// The type of either part of the elements.
+/// Infers the type of the real or imaginary parts.
 void inferPart(mlir::Value operand, Types& types) {
   const RankedTensorType type = tensorType(operand);
   const auto complex = llvm::dyn_cast<mlir::ComplexType>(type.getElementType());
@@ -54,7 +54,7 @@ LogicalResult RealOp::inferReturnTypes(mlir::MLIRContext*, Location, Adaptor ada
 
 namespace {
 
-/// How many of `length` numbers a transform of real numbers keeps: the others follow by symmetry.
+/// The length of a real transform's result: the other numbers follow by symmetry.
 std::int64_t halfOf(std::int64_t length) { return length == 0 ? 0 : length / 2 + 1; }
 
 } // namespace

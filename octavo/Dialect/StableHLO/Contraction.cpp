@@ -76,8 +76,8 @@ void DotAlgorithmAttr::print(mlir::AsmPrinter& printer) const {
 
 namespace {
 
-/// Whether the specification knows the algorithm: operands in one component each, as it counts
-/// them, products by one or more primitive operations.
+/// Whether the specification lists the algorithm. Each operand has one component in the
+/// specification's sense; `operations` is the number of primitive operations.
 bool isKnownAlgorithm(mlir::Type lhs, mlir::Type rhs, mlir::Type accumulation,
                       std::int64_t operations, bool allowImprecise) {
   const auto isF8 = [](mlir::Type type) {
@@ -148,7 +148,7 @@ Extents DotGeneralOp::resultExtents(llvm::ArrayRef<Extent> lhs, llvm::ArrayRef<E
 
 namespace {
 
-/// Axes of one operand: the batching and contracting ones together are unique and in range.
+/// Verifies that the batching and contracting axes of one operand are unique and in range.
 LogicalResult verifyAxes(mlir::Location location, llvm::StringRef side, RankedTensorType type,
                          Axes batching, Axes contracting, llvm::StringRef uniqueRule,
                          llvm::StringRef batchingRule, llvm::StringRef contractingRule) {
@@ -170,7 +170,7 @@ LogicalResult verifyAxes(mlir::Location location, llvm::StringRef side, RankedTe
   return mlir::success();
 }
 
-/// Axes that are paired have one extent.
+/// Verifies that paired axes have the same extent.
 LogicalResult verifyExtents(mlir::Location location, llvm::StringRef rule, llvm::StringRef kind,
                             RankedTensorType lhs, RankedTensorType rhs, Axes left, Axes right) {
   const Extents ours = extentsOf(lhs), theirs = extentsOf(rhs);
@@ -182,7 +182,7 @@ LogicalResult verifyExtents(mlir::Location location, llvm::StringRef rule, llvm:
   return mlir::success();
 }
 
-/// C14 to C20: a product of which any of the three is quantized.
+/// C14 to C20: a product with a quantized operand or result.
 LogicalResult verifyQuantizedDot(DotGeneralOp op, mlir::Type lhs, mlir::Type rhs,
                                  mlir::Type result) {
   const auto violated = [&](llvm::StringRef rule, llvm::StringRef what) {
@@ -240,7 +240,7 @@ LogicalResult DotGeneralOp::verify() {
       failed(
           verifyExtents(location, "C10", "contracting", lhs, rhs, lhsContracting, rhsContracting)))
     return mlir::failure();
-  // An absent or empty configuration is that of two DEFAULTs.
+  // An absent or empty configuration means DEFAULT for both operands.
   if (const auto precision = getPrecisionConfig();
       precision && !precision->empty() && precision->size() != 2)
     return violates<DotGeneralOp>(location, "C11",
@@ -258,7 +258,7 @@ LogicalResult DotGeneralOp::verify() {
                                   "precision_config must be DEFAULT where there is an algorithm; "
                                   "found ",
                                   *getPrecisionConfig());
-  // JAX multiplies float types of two kinds, as XLA does; only the kinds must agree.
+  // As in XLA, two different float types (or integer types) are allowed, because JAX emits them.
   const mlir::Type left = lhs.getElementType();
   const mlir::Type right = rhs.getElementType();
   if (isQuantized(left) || isQuantized(right) || isQuantized(getType().getElementType()))
@@ -299,7 +299,8 @@ LogicalResult DotOp::verify() {
 
 namespace {
 
-/// Operands and result have the axes that the notation says, each letter one extent.
+/// Verifies that operands and result have the ranks of the notation, and one extent for each
+/// letter.
 LogicalResult verifyEinsum(const Checker& check, llvm::StringRef config,
                            llvm::ArrayRef<RankedTensorType> operands, RankedTensorType result) {
   std::string error;

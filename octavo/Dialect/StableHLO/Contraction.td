@@ -43,15 +43,15 @@ def StableHLO_DotGeneralOp : StableHLO_Op<"dot_general", [Pure]> {
     `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
-    /// Extents of the product: batching axes, then the axes of `lhs` and of `rhs` that are neither
-    /// batching nor contracting. Axes must be in range.
+    /// The extents of the product: the batching axes, then the axes of `lhs` and of `rhs` that are
+    /// neither batching nor contracting. Axes must be in range.
     static Extents resultExtents(::llvm::ArrayRef<Extent> lhs, ::llvm::ArrayRef<Extent> rhs,
                                  DotDimensionNumbersAttr dimensions);
   }];
   let hasVerifier = 1;
 }
 
-// The products of vectors and matrices, from before dot_general.
+// Products of vectors and matrices; older than dot_general.
 def StableHLO_DotOp : StableHLO_Op<"dot", [Pure]> {
   let arguments = (ins
     StableHLO_Tensor:$lhs,

@@ -87,7 +87,7 @@ LogicalResult CompositeOp::verifySymbolUses(mlir::SymbolTableCollection& symbols
 void CustomCallOp::getEffects(
     llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>&
         effects) {
-  // Nothing is known of what it touches, so a call with side effects may read and write anything.
+  // A call with side effects may read and write anything.
   if (!getHasSideEffect())
     return;
   effects.emplace_back(mlir::MemoryEffects::Allocate::get());
@@ -98,7 +98,7 @@ void CustomCallOp::getEffects(
 
 namespace {
 
-/// Layouts: for each type, an order of its axes, from the fastest to the slowest.
+/// Verifies layouts: for each type, a permutation of its axes, minor to major.
 LogicalResult verifyLayouts(CustomCallOp op, llvm::StringRef name, mlir::ArrayAttr layouts,
                             llvm::ArrayRef<mlir::Type> types) {
   if (layouts.size() != types.size())
@@ -115,7 +115,7 @@ LogicalResult verifyLayouts(CustomCallOp op, llvm::StringRef name, mlir::ArrayAt
                               << "; tuples have no layout";
     const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
     const std::int64_t rank = tensor ? tensor.getRank() : 0;
-    // The length first: a splat may claim any number of entries.
+    // The length is checked first: a splat can state any number of entries.
     llvm::SmallVector<std::int64_t> axes;
     if (layout.getNumElements() == rank)
       for (const llvm::APInt& axis : layout)
@@ -127,7 +127,7 @@ LogicalResult verifyLayouts(CustomCallOp op, llvm::StringRef name, mlir::ArrayAt
   return mlir::success();
 }
 
-/// Types of the results; a single tuple stands for its elements.
+/// The types of the results; a single tuple is expanded to its elements.
 llvm::SmallVector<mlir::Type> flattened(mlir::TypeRange types) {
   if (types.size() == 1)
     if (const auto tuple = llvm::dyn_cast<mlir::TupleType>(types.front()))
@@ -135,7 +135,7 @@ llvm::SmallVector<mlir::Type> flattened(mlir::TypeRange types) {
   return llvm::SmallVector<mlir::Type>(types);
 }
 
-/// The type that `path` leads to inside `type`; null if there is none.
+/// The type at `path`, indices into nested tuples, inside `type`; null if there is none.
 mlir::Type typeAt(mlir::Type type, llvm::ArrayRef<std::int64_t> path) {
   for (std::int64_t index : path) {
     const auto tuple = llvm::dyn_cast<mlir::TupleType>(type);
@@ -242,7 +242,8 @@ mlir::TypeRange returnedTypes(mlir::Region& region) {
   return region.front().getTerminator()->getOperandTypes();
 }
 
-/// Branches take no arguments, return values of types that fit, and the results fit them.
+/// Verifies that branches take no arguments, and that the types they return are compatible with
+/// each other and with the results.
 LogicalResult verifyBranches(const Checker& check, mlir::MutableArrayRef<mlir::Region> branches,
                              mlir::TypeRange results, llvm::StringRef argumentRule,
                              llvm::StringRef oneTypeRule, llvm::StringRef resultRule) {
@@ -275,7 +276,7 @@ LogicalResult CaseOp::verifyRegions() {
   return verifyBranches(Checker(*this), (*this)->getRegions(), getResultTypes(), "C2", "C3", "C4");
 }
 
-/// The generic form from the regions on: `({...}, {...}) {attributes} : (types) -> types`.
+/// Reads the generic form from the regions on: `({...}, {...}) {attributes} : (types) -> types`.
 static mlir::ParseResult
 parseGenericWhile(mlir::OpAsmParser& parser, llvm::SMLoc at,
                   llvm::ArrayRef<mlir::OpAsmParser::UnresolvedOperand> operands,
@@ -290,7 +291,7 @@ parseGenericWhile(mlir::OpAsmParser& parser, llvm::SMLoc at,
   return mlir::success();
 }
 
-/// `(%arg = %init, ...) : types cond {...} do {...}`, or the generic form of print.
+/// Reads `(%arg = %init, ...) : types cond {...} do {...}`, or the generic form.
 mlir::ParseResult WhileOp::parse(mlir::OpAsmParser& parser, mlir::OperationState& state) {
   llvm::SmallVector<mlir::OpAsmParser::Argument> arguments;
   llvm::SmallVector<mlir::OpAsmParser::UnresolvedOperand> operands;
@@ -333,7 +334,8 @@ mlir::ParseResult WhileOp::parse(mlir::OpAsmParser& parser, mlir::OperationState
 }
 
 void WhileOp::print(mlir::OpAsmPrinter& printer) {
-  // The short form has one list of types for operands, arguments and results.
+  // The short form has a single list of types, so it needs operands, arguments and results of equal
+  // types.
   const mlir::TypeRange types = getOperandTypes();
   if (getResultTypes() != types || getCond().getArgumentTypes() != types ||
       getBody().getArgumentTypes() != types)

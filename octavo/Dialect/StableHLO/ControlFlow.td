@@ -1,4 +1,4 @@
-// Control flow family: calls, tuples, and what orders operations.
+// Control flow family: calls, branches, loops, tuples, and tokens that order operations.
 #ifndef OCTAVO_DIALECT_STABLEHLO_CONTROLFLOW_TD
 #define OCTAVO_DIALECT_STABLEHLO_CONTROLFLOW_TD
 

@@ -15,7 +15,7 @@ using Indices = llvm::ArrayRef<std::int64_t>;
 
 namespace {
 
-/// The axes of one tensor: one spatial axis for each of the window, and each axis once.
+/// Verifies the axes of one tensor: as many spatial axes as the window has, and each axis once.
 LogicalResult verifyAxes(const Checker& check, llvm::StringRef countRule, llvm::StringRef axesRule,
                          llvm::StringRef name, std::int64_t first, std::int64_t second,
                          Indices spatial, std::int64_t rank) {
@@ -31,7 +31,7 @@ LogicalResult verifyAxes(const Checker& check, llvm::StringRef countRule, llvm::
   return check.inside(axesRule, whose, all, rank, name);
 }
 
-/// C27 to C34: what the elements are.
+/// C27 to C34: element types.
 LogicalResult verifyElements(const Checker& check, ConvDimensionNumbersAttr numbers, mlir::Type lhs,
                              mlir::Type rhs, mlir::Type result) {
   const auto violated = [&](llvm::StringRef rule, llvm::StringRef what) {
@@ -67,7 +67,7 @@ LogicalResult verifyElements(const Checker& check, ConvDimensionNumbersAttr numb
   return mlir::success();
 }
 
-/// C10, C11, C14 to C16: features and batches divide into groups.
+/// C10, C11, C14 to C16: features and batches must divide into groups.
 LogicalResult verifyGroups(const Checker& check, const ConvolutionAttributes& attributes,
                            const Extents& lhs, const Extents& rhs) {
   const ConvDimensionNumbersAttr d = attributes.numbers;
@@ -142,7 +142,7 @@ LogicalResult verifyConvolution(mlir::Operation* op, const ConvolutionAttributes
   const Extents input = extentsOf(lhs), kernel = extentsOf(rhs);
   if (failed(verifyGroups(check, attributes, input, kernel)))
     return failure();
-  // An absent or empty configuration is that of two DEFAULTs.
+  // An absent or empty configuration means DEFAULT for both operands.
   if (attributes.precision && !attributes.precision->empty() && attributes.precision->size() != 2)
     return check.violated("C24",
                           "precision_config must have an entry for lhs and one for rhs; found ",

@@ -1,4 +1,4 @@
-// The text of convolutions: what their axes are, and how windows lie.
+// Reads and prints the dimension numbers and window attributes of convolutions.
 #include "octavo/Dialect/StableHLO/Assembly.h"
 #include "octavo/Dialect/StableHLO/AttributeFields.h"
 
@@ -18,13 +18,13 @@ using mlir::success;
 
 namespace {
 
-/// The axes of one tensor: two that have a letter, and the spatial ones.
+/// The axes of one tensor: two named by letters, and the spatial axes.
 struct OperandAxes {
   std::int64_t first = -1, second = -1;
   IndexList spatial;
 };
 
-/// `[b, f, 0, 1]`: letters and numbers in the order of the tensor's axes.
+/// Reads `[b, f, 0, 1]`: letters and numbers in the order of the tensor's axes.
 ParseResult parseAxes(AsmParser& parser, llvm::StringRef first, llvm::StringRef second,
                       OperandAxes& axes) {
   const llvm::SMLoc at = parser.getCurrentLocation();
@@ -67,7 +67,7 @@ ParseResult parseAxes(AsmParser& parser, llvm::StringRef first, llvm::StringRef 
   return success();
 }
 
-/// Whether the axes can be written in brackets: each position of 0 .. n-1 once.
+/// Whether the axes can be written in brackets: they are a permutation of 0 to n-1.
 bool isPermutation(std::int64_t first, std::int64_t second, llvm::ArrayRef<std::int64_t> spatial) {
   IndexList all(spatial);
   all.append({first, second});
@@ -92,7 +92,7 @@ void printAxes(AsmPrinter& printer, std::int64_t first, std::int64_t second,
 ParseResult parseConvolutionDimensions(AsmParser& parser, ConvDimensionNumbersAttr& dimensions) {
   OperandAxes input, kernel, output;
   if (succeeded(parser.parseOptionalKeyword("raw"))) {
-    // For axes that the brackets cannot say.
+    // The other form, for axes that brackets cannot express.
     input.first = input.second = kernel.first = kernel.second = output.first = output.second = 0;
     while (true) {
       llvm::StringRef name;
@@ -183,7 +183,7 @@ void ConvDimensionNumbersAttr::print(AsmPrinter& printer) const {
 
 namespace {
 
-/// `[[0, 1], [2, 3]]` as elements of shape [n, 2].
+/// Reads `[[0, 1], [2, 3]]` as elements of shape [n, 2].
 ParseResult parsePadding(OpAsmParser& parser, mlir::DenseIntElementsAttr& padding) {
   IndexList pairs;
   const auto pair = [&]() -> ParseResult {
@@ -263,7 +263,7 @@ ParseResult parseWindowAttributes(OpAsmParser& parser, mlir::DenseI64ArrayAttr& 
       return failure();
     if (isRepeated)
       return parser.emitError(at) << "'" << name << "' is given twice";
-    // A comma may follow the last attribute, as in StableHLO's own reader.
+    // A comma may follow the last attribute, as in StableHLO's own parser.
     if (failed(parser.parseOptionalComma()) || failed(parser.parseOptionalKeyword(&name)))
       return success();
   }

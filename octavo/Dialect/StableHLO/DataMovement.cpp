@@ -37,7 +37,8 @@ bool ConstantOp::isCompatibleReturnTypes(mlir::TypeRange inferred, mlir::TypeRan
   const auto result = llvm::dyn_cast<RankedTensorType>(given.front());
   if (!value || !result || !isQuantized(result.getElementType()))
     return inferred == given;
-  // A quantized constant is written as its storage, whose sign MLIR's text leaves to the type.
+  // A quantized constant is written as its storage. If the storage is signless, the result type
+  // determines the sign.
   const auto storage = llvm::dyn_cast<mlir::IntegerType>(value.getElementType());
   const numerics::IntegerType expected = elementType(result.getElementType())->quantized().storage;
   return value.getShape() == result.getShape() && storage &&
@@ -59,7 +60,8 @@ LogicalResult ConstantOp::verify() {
 mlir::ParseResult ConstantOp::parse(mlir::OpAsmParser& parser, mlir::OperationState& state) {
   mlir::Type type;
   if (succeeded(parser.parseOptionalLParen())) {
-    // `() <{value = dense<7> : tensor<2xi8>}> : () -> TYPE`, where the value has another type.
+    // The generic form, `() <{value = dense<7> : tensor<2xi8>}> : () -> TYPE`: the value's type
+    // differs from the result's.
     if (parser.parseRParen() ||
         (succeeded(parser.parseOptionalLess()) &&
          (parser.parseAttribute(state.propertiesAttr) || parser.parseGreater())) ||
@@ -86,7 +88,7 @@ void ConstantOp::print(mlir::OpAsmPrinter& printer) {
 }
 
 mlir::OpFoldResult ConstantOp::fold(FoldAdaptor) {
-  // An attribute has no type for a quantized constant, so that one stays where it is.
+  // A quantized constant is not folded: no attribute has its type.
   return getValue().getType() == getType() ? mlir::OpFoldResult(getValue()) : mlir::OpFoldResult();
 }
 
@@ -104,8 +106,8 @@ LogicalResult IotaOp::verify() {
 
 namespace {
 
-/// C1 of the operations that move axes: element types are equal, but that the quantization
-/// dimension (and, where axes are stretched, its scales) may differ.
+/// C1 of operations that move axes: element types are equal, except that the quantization dimension
+/// may differ (and the scales, if axes are stretched).
 bool isSameButForAxis(mlir::Type a, mlir::Type b) {
   if (!isQuantizedPerAxis(a) || !isQuantizedPerAxis(b))
     return a == b;
@@ -116,7 +118,8 @@ bool isSameButForAxis(mlir::Type a, mlir::Type b) {
   return x == y;
 }
 
-/// C3 of reshape: elements before, at and behind the quantization dimension are as many.
+/// C3 of reshape: the numbers of elements before, at and after the quantization dimension stay the
+/// same.
 LogicalResult verifyReshapedQuantization(ReshapeOp op, RankedTensorType operand,
                                          RankedTensorType result) {
   if (!isQuantizedPerAxis(result.getElementType()))
@@ -139,8 +142,8 @@ LogicalResult verifyReshapedQuantization(ReshapeOp op, RankedTensorType operand,
   return mlir::success();
 }
 
-/// Fails if an extent of the result is unknown: an operation that is given no shape as an operand
-/// gives a result of known or bounded extents. `other` is the operation that takes a shape.
+/// Fails if an extent of the result is unknown: without a shape operand, the result's extents must
+/// be known or bounded. `other` is the operation that takes a shape.
 LogicalResult verifyResultExtents(const Checker& check, RankedTensorType result,
                                   llvm::StringRef other) {
   for (auto [axis, extent] : llvm::enumerate(extentsOf(result)))
@@ -353,7 +356,7 @@ LogicalResult SliceOp::inferReturnTypes(mlir::MLIRContext*, Location location, A
   return mlir::success();
 }
 
-// An operation that leaves every element where it is, is its operand, if the type is known as well.
+// Folds: an operation that moves no element is its operand, if both have the same type.
 
 namespace {
 
@@ -384,7 +387,7 @@ mlir::OpFoldResult ReshapeOp::fold(FoldAdaptor) {
 }
 
 mlir::OpFoldResult SliceOp::fold(FoldAdaptor) {
-  // Of an axis of extent n, only 0:n has n elements.
+  // On an axis of extent n, only the range 0:n has n elements.
   return operandIf(getOperand().getType().hasStaticShape(), getOperand(), getType());
 }
 
@@ -406,7 +409,7 @@ LogicalResult TransposeOp::inferReturnTypes(mlir::MLIRContext*, Location locatio
     shape.push_back(extents[static_cast<std::size_t>(axis)]);
   mlir::Type element = operand.getElementType();
   if (isQuantizedPerAxis(element)) {
-    // The quantization dimension goes where its axis goes (C4).
+    // The quantization dimension moves with its axis (C4).
     numerics::QuantizedType quantized = elementType(element)->quantized();
     quantized.axis = std::distance(permutation.begin(), llvm::find(permutation, *quantized.axis));
     element = mlirType(element.getContext(), quantized);

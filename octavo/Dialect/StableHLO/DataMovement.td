@@ -1,4 +1,4 @@
-// Data movement family: elements to other places, and tensors from nothing.
+// Data movement family: operations that move elements, and constants and iota.
 #ifndef OCTAVO_DIALECT_STABLEHLO_DATAMOVEMENT_TD
 #define OCTAVO_DIALECT_STABLEHLO_DATAMOVEMENT_TD
 

@@ -27,7 +27,7 @@ using Numbers = llvm::SmallVector<std::int64_t>;
 
 namespace {
 
-/// The numbers of an operand that is a constant.
+/// The numbers of a constant operand; nullopt for any other.
 std::optional<Numbers> constantNumbers(mlir::Value value) {
   mlir::DenseIntElementsAttr elements;
   if (!mlir::matchPattern(value, mlir::m_Constant(&elements)))
@@ -38,8 +38,7 @@ std::optional<Numbers> constantNumbers(mlir::Value value) {
   });
 }
 
-/// The extents that a shape operand gives, unknown where it is not a constant. Fails where one is
-/// negative.
+/// The extents in a shape operand, unknown if it is not a constant. Fails if an extent is negative.
 llvm::FailureOr<Extents> extentsFrom(const Checker& check, llvm::StringRef rule,
                                      llvm::StringRef name, mlir::Value shape) {
   const std::optional<Numbers> numbers = constantNumbers(shape);
@@ -51,7 +50,7 @@ llvm::FailureOr<Extents> extentsFrom(const Checker& check, llvm::StringRef rule,
   return knownExtents(*numbers);
 }
 
-/// The shape that an operand gives is that of the result.
+/// Verifies that the shape operand agrees with the result's shape.
 LogicalResult verifyShapeOperand(const Checker& check, llvm::StringRef rule, llvm::StringRef name,
                                  mlir::Value shape, RankedTensorType result) {
   if (tensorType(shape).getDimSize(0) != result.getRank())
@@ -66,7 +65,8 @@ LogicalResult verifyShapeOperand(const Checker& check, llvm::StringRef rule, llv
   return mlir::success();
 }
 
-/// Elements are equal, but that the quantization dimension (and stretched scales) may differ.
+/// Verifies that element types are equal, except that the quantization dimension (and stretched
+/// scales) may differ.
 LogicalResult verifyElement(const Checker& check, RankedTensorType operand,
                             RankedTensorType result) {
   const mlir::Type from = operand.getElementType(), to = result.getElementType();
@@ -136,7 +136,8 @@ LogicalResult DynamicConvOp::verify() {
 }
 
 LogicalResult DynamicGatherOp::verify() {
-  // The specification's section lacks the batching axes; they are gather's.
+  // The operation's section of the specification lacks the batching axes, so gather's numbers are
+  // used.
   static constexpr GatherRules kRules{.rank = "C1",
                                       .indexVectorDim = "C2",
                                       .startIndexMap = "C3",
@@ -212,7 +213,7 @@ LogicalResult DynamicPadOp::verify() {
   for (auto [axis, extent] : llvm::enumerate(extentsOf(operand))) {
     const WindowAxis padded{
         .low = (*low)[axis], .high = (*high)[axis], .baseDilation = (*interior)[axis] + 1};
-    // The windows of one element are the elements of what is padded.
+    // Windows of one element are the elements of the padded operand.
     const std::optional<Extent> expected =
         extent.map([&](std::int64_t size) { return windowCount(size, padded); });
     if (!expected || !expected->isCompatible(targets[axis]))

@@ -10,7 +10,8 @@ namespace octavo::stablehlo {
 
 namespace {
 
-/// One operand's or the result's letters, the ellipsis spelled out as `count` characters.
+/// The letters of an operand or the result, with "..." replaced by `count` characters. nullopt and
+/// `error` if invalid.
 std::optional<std::string> spelled(llvm::StringRef text, std::int64_t count, std::string& error) {
   const auto [before, rest] = text.split("...");
   const bool hasEllipsis = text.contains("...");
@@ -41,7 +42,7 @@ std::optional<Einsum> parseEinsum(llvm::StringRef config, llvm::ArrayRef<std::in
     error = "must have " + std::to_string(ranks.size()) + " operand(s), separated by commas";
     return std::nullopt;
   }
-  // The axes that "..." stands for in each operand: its rank without its letters.
+  // The number of axes of "..." in each operand: its rank minus its letters.
   std::int64_t most = 0;
   std::vector<std::int64_t> counts;
   for (auto [part, rank] : llvm::zip(parts, ranks)) {

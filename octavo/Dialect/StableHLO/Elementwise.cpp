@@ -32,7 +32,7 @@ LogicalResult AddOp::inferReturnTypes(mlir::MLIRContext*, Location, Adaptor adap
   const RankedTensorType rhs = tensorType(adaptor.getRhs());
   if (!isCompatibleShape(lhs, rhs))
     return mlir::failure();
-  // A sum is quantized per axis where either side is (C5).
+  // A sum is quantized per axis if either side is (C5).
   const bool isRight = isQuantizedPerAxis(rhs.getElementType());
   const mlir::Type element = isRight ? rhs.getElementType() : lhs.getElementType();
   types.push_back(mostSpecific(withElement(lhs, element), withElement(rhs, element)));
@@ -45,7 +45,7 @@ bool AddOp::isCompatibleReturnTypes(mlir::TypeRange inferred, mlir::TypeRange gi
 
 namespace {
 
-/// C2 to C7: a sum of which any of the three is quantized.
+/// C2 to C7: a sum with a quantized operand or result.
 LogicalResult verifyQuantizedSum(AddOp op, mlir::Type lhs, mlir::Type rhs, mlir::Type result) {
   const auto violated = [&](llvm::StringRef rule, llvm::StringRef what) {
     return violates<AddOp>(op.getLoc(), rule, what, "; found ", lhs, ", ", rhs, " and ", result);
@@ -161,7 +161,7 @@ LogicalResult BitcastConvertOp::verify() {
                                       operand, " and ", result);
   const int from = bitWidth(operand.getElementType());
   const int to = bitWidth(result.getElementType());
-  // The side with the narrower element has one axis more, which holds the parts of a wide one.
+  // The side with narrower elements has one more axis, which holds the parts of a wide element.
   const bool narrows = to < from;
   const RankedTensorType wide = narrows || from == to ? operand : result;
   const RankedTensorType narrow = narrows || from == to ? result : operand;

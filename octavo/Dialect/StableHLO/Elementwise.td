@@ -1,4 +1,4 @@
-// Elementwise family: each element of the result from the elements at the same place.
+// Elementwise family: each element of the result is computed from the elements at the same index.
 #ifndef OCTAVO_DIALECT_STABLEHLO_ELEMENTWISE_TD
 #define OCTAVO_DIALECT_STABLEHLO_ELEMENTWISE_TD
 
@@ -36,8 +36,9 @@ class StableHLO_BinaryOp<string mnemonic, Type tensor, list<Trait> traits = []>
   }];
 }
 
-// #stablehlo.result_accuracy<atol = 1.0e-03, ulps = 3, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>:
-// how exact a function is asked to be. It allows more error than octavo makes, so it changes nothing.
+// The accuracy that a program requires of a function:
+//   #stablehlo.result_accuracy<atol = 1.0e-03, ulps = 3, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>
+// It allows more error than octavo's functions make, so it has no effect.
 def StableHLO_ResultAccuracyMode : StableHLO_EnumAttr<"ResultAccuracyMode", [
   I32EnumAttrCase<"DEFAULT", 0>, I32EnumAttrCase<"HIGHEST", 1>, I32EnumAttrCase<"TOLERANCE", 2>]>;
 def StableHLO_ResultAccuracyModeAttr
@@ -55,12 +56,12 @@ def StableHLO_ResultAccuracyAttr : StableHLO_Attr<"ResultAccuracy", "result_accu
   let genVerifyDecl = 1;
   let constBuilderCall = "::octavo::stablehlo::ResultAccuracyAttr::ofMode($_builder.getContext(), $0)";
   let extraClassDeclaration = [{
-    /// Without tolerances.
+    /// The attribute with this mode and no tolerances.
     static ResultAccuracyAttr ofMode(::mlir::MLIRContext* context, ResultAccuracyMode mode);
   }];
 }
 
-// A function that only approximations are known of.
+// A function that has no exact algorithm, only approximations.
 class StableHLO_FunctionOp<string mnemonic>
     : StableHLO_SameTypeOp<mnemonic, "C1", [StableHLO_Elementwise]> {
   let arguments = (ins
@@ -96,7 +97,7 @@ def StableHLO_SqrtOp : StableHLO_FunctionOp<"sqrt">;
 def StableHLO_TanOp : StableHLO_FunctionOp<"tan">;
 def StableHLO_TanhOp : StableHLO_FunctionOp<"tanh">;
 
-// Only the sum takes tensors that are quantized per axis, and mixes them with others (C2 to C7).
+// Only the sum takes tensors quantized per axis, also mixed with others (C2 to C7).
 def StableHLO_AddOp
     : StableHLO_Op<"add", [Pure, Commutative, StableHLO_Elementwise, InferTypeOpAdaptorWithIsCompatible]> {
   let arguments = (ins StableHLO_TensorOrPerAxis:$lhs, StableHLO_TensorOrPerAxis:$rhs);

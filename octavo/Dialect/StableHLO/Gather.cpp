@@ -52,7 +52,7 @@ LogicalResult verifyIndexBatching(const Checker& check, const IndexBatchingRules
 
 namespace {
 
-/// Axes whose slices the result does not show have slices of at most one element.
+/// Verifies that axes which the result drops have slices of at most one element.
 LogicalResult verifyDropped(const Checker& check, llvm::StringRef rule, llvm::StringRef name,
                             Indices axes, llvm::ArrayRef<Extent> sliceSizes) {
   for (std::int64_t axis : axes)

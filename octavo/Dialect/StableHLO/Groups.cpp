@@ -11,7 +11,7 @@ namespace {
 
 using Groups = std::vector<std::vector<std::int64_t>>;
 
-/// More processes than any machine has; what asks for more is an error in the program.
+/// The most devices of a mesh. A program that states more is refused; no machine has so many.
 constexpr std::int64_t kMaxDevices = std::int64_t{1} << 20;
 
 struct MeshAxis {
@@ -24,8 +24,8 @@ struct Mesh {
   mlir::DenseIntElementsAttr deviceIds; ///< null: 0 to n-1
 };
 
-/// The mesh of a MeshAttr, or of a symbol's attribute stablehlo.mesh, which is how a mesh of
-/// another dialect is known here.
+/// The mesh of a MeshAttr, or of a symbol: a mesh of any dialect is known by its attribute
+/// stablehlo.mesh.
 llvm::FailureOr<Mesh> meshOf(mlir::Operation* op, mlir::Attribute attribute) {
   const Checker check(op);
   Mesh mesh;
@@ -65,7 +65,7 @@ llvm::FailureOr<Mesh> meshOf(mlir::Operation* op, mlir::Attribute attribute) {
   return mesh;
 }
 
-/// A mesh whose axes are cut where the sub-axes that are named begin and end.
+/// A mesh whose axes are split at the boundaries of the sub-axes that are named.
 class CutMesh {
 public:
   CutMesh(mlir::Operation* op, const Mesh& mesh) : check(op), mesh(mesh) {}
@@ -73,7 +73,7 @@ public:
   llvm::FailureOr<Groups> groups(llvm::ArrayRef<mlir::Attribute> references) {
     if (failed(countDevices()) || failed(cut(references)))
       return mlir::failure();
-    // The axes that are not named are outside, in the mesh's order; then those named, in theirs.
+    // Outer: the axes not named, in the mesh's order. Inner: the named axes, in their order.
     std::vector<Piece> order;
     for (const Piece& piece : pieces)
       if (!piece.isNamed)
@@ -238,7 +238,7 @@ llvm::FailureOr<Groups> verifyGroups(mlir::Operation* op, const GroupRules& rule
   if (matrix.getType().getRank() != 2)
     return check.violated("I3", "replica_groups must be a matrix, one group a row; found ",
                           matrix.getType());
-  // A splat claims any number of ids; all of them are one.
+  // A splat can state any number of ids without storing them, and all of them are equal.
   if (matrix.isSplat() && matrix.getNumElements() > 1) {
     const std::int64_t id = (*matrix.begin()).getSExtValue();
     return id < 0 ? check.violated(rules.inside, "replica_groups must not be negative; found ", id)
@@ -273,7 +273,7 @@ llvm::LogicalResult verifyPairs(mlir::Operation* op, const PairRules& rules,
         rules.columns, "source_target_pairs must have two columns, a source and a target; found ",
         pairs.getType());
   llvm::SmallVector<std::int64_t> sources, targets;
-  // A splat claims any number of pairs; two of them show what is wrong.
+  // A splat can state any number of pairs; two of them suffice to find the error.
   const std::int64_t rows = pairs.getType().getDimSize(0);
   const auto values = pairs.getValues<llvm::APInt>();
   for (std::int64_t row = 0; row < (pairs.isSplat() ? std::min<std::int64_t>(rows, 2) : rows);

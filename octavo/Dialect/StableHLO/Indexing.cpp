@@ -84,7 +84,7 @@ LogicalResult GatherOp::inferReturnTypes(mlir::MLIRContext*, Location location, 
 
 namespace {
 
-/// One start index for each axis of the operand, all of one type.
+/// Verifies that there is one start index for each axis of the operand, all of one type.
 LogicalResult verifyStarts(const Checker& check, mlir::ValueRange starts, std::int64_t rank,
                            llvm::StringRef countRule, llvm::StringRef typeRule) {
   if (static_cast<std::int64_t>(starts.size()) != rank)
@@ -165,7 +165,7 @@ LogicalResult TorchIndexSelectOp::inferReturnTypes(mlir::MLIRContext*, Location 
 
 namespace {
 
-/// C4: what the axes of the updates must be, given the input and the indices.
+/// C4: verifies the shape of the updates against the input and the indices.
 LogicalResult verifyUpdateShape(const Checker& check, ScatterDimensionNumbersAttr numbers,
                                 RankedTensorType input, RankedTensorType indices,
                                 RankedTensorType update) {

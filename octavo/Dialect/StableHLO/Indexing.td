@@ -1,10 +1,10 @@
-// Indexing family: operations whose places come from data.
+// Indexing family: operations whose indices are data.
 #ifndef OCTAVO_DIALECT_STABLEHLO_INDEXING_TD
 #define OCTAVO_DIALECT_STABLEHLO_INDEXING_TD
 
 include "octavo/Dialect/StableHLO/Attributes.td"
 
-// StableHLO gives gather no form of its own: it is always written in MLIR's generic form.
+// StableHLO has no custom form of gather: it is always written in MLIR's generic form.
 def StableHLO_GatherOp : StableHLO_InferredOp<"gather", "C22, C23"> {
   let arguments = (ins
     StableHLO_Tensor:$operand,

@@ -1,4 +1,4 @@
-// Linear algebra family: factors of matrices, and systems that they solve.
+// Linear algebra family: cholesky and triangular_solve.
 #ifndef OCTAVO_DIALECT_STABLEHLO_LINEARALGEBRA_TD
 #define OCTAVO_DIALECT_STABLEHLO_LINEARALGEBRA_TD
 

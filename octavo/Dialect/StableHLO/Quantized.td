@@ -1,4 +1,4 @@
-// Quantized family: between numbers and the integers that stand for them.
+// Quantized family: conversions between numbers and quantized integers.
 #ifndef OCTAVO_DIALECT_STABLEHLO_QUANTIZED_TD
 #define OCTAVO_DIALECT_STABLEHLO_QUANTIZED_TD
 

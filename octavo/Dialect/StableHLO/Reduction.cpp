@@ -26,7 +26,7 @@ void StableHLODialect::registerReduction() {
 
 namespace {
 
-/// Whether NAME may stand in `... applies NAME`: a commutative operation on two tensors.
+/// Whether `... applies NAME` accepts NAME: a commutative operation on two tensors.
 bool appliesTwo(mlir::OperationName name) {
   return name.hasTrait<mlir::OpTrait::NOperands<2>::Impl>() &&
          name.hasTrait<mlir::OpTrait::IsCommutative>();
@@ -38,8 +38,9 @@ bool needsOrder(mlir::OperationName name) {
          !appliesTwo(name);
 }
 
-/// The one operation that `... applies NAME` may stand for: NAME of the body's two scalar arguments
-/// in order, without attributes, returned. Null if the body is anything else.
+/// The operation for which `... applies NAME` can be printed: it takes the body's two scalar
+/// arguments in order, has no attributes, and the body returns its result. Null if the body is
+/// anything else.
 mlir::Operation* appliedOperation(ReduceOp op) {
   if (op.getInputs().size() != 1 || !op.getBody().hasOneBlock())
     return nullptr;
@@ -57,7 +58,7 @@ mlir::Operation* appliedOperation(ReduceOp op) {
       inner.getOperand(0) != block.getArgument(0) || inner.getOperand(1) != block.getArgument(1) ||
       last.getNumOperands() != 1 || last.getOperand(0) != inner.getResult(0))
     return nullptr;
-  // The text has no place for the body's types: they are the input's, as scalars.
+  // The text omits the body's types: they must be scalars of the input's element type.
   const mlir::Type expected = RankedTensorType::get({}, tensor.getElementType());
   if (type != expected || block.getArgument(1).getType() != expected ||
       inner.getResult(0).getType() != expected)
@@ -65,7 +66,7 @@ mlir::Operation* appliedOperation(ReduceOp op) {
   return &inner;
 }
 
-/// `(%x init: %c), (%y init: %d)`
+/// Reads `(%x init: %c), (%y init: %d)`.
 ParseResult parseInputs(OpAsmParser& parser,
                         llvm::SmallVectorImpl<OpAsmParser::UnresolvedOperand>& inputs,
                         llvm::SmallVectorImpl<OpAsmParser::UnresolvedOperand>& initValues) {
@@ -78,8 +79,8 @@ ParseResult parseInputs(OpAsmParser& parser,
   return success();
 }
 
-/// `reducer(%a: T, %b: T) (%c: U, %d: U) { ... }`: a pair an input, the running value first. The
-/// body's arguments are all running values, then all elements.
+/// Reads `reducer(%a: T, %b: T) (%c: U, %d: U) { ... }`: for each input a pair, the running value
+/// first. The body's arguments are all running values, then all elements.
 ParseResult parseReducer(OpAsmParser& parser, std::size_t pairs, mlir::Region& body) {
   llvm::SmallVector<OpAsmParser::Argument> running;
   llvm::SmallVector<OpAsmParser::Argument> elements;
@@ -94,7 +95,7 @@ ParseResult parseReducer(OpAsmParser& parser, std::size_t pairs, mlir::Region& b
   return parser.parseRegion(body, running);
 }
 
-/// Builds the body that `applies NAME` stands for.
+/// Builds the body for `applies NAME`.
 ParseResult buildAppliedBody(OpAsmParser& parser, llvm::SMLoc at, llvm::StringRef name,
                              mlir::Location location, mlir::TypeRange inputs, mlir::Region& body) {
   const std::optional<mlir::RegisteredOperationName> registered =
@@ -160,7 +161,7 @@ ParseResult ReduceOp::parse(OpAsmParser& parser, mlir::OperationState& state) {
   mlir::Region& body = *state.addRegion();
   if (!applies)
     return parseReducer(parser, inputs.size(), body);
-  // A location written at the end is the body's too, so it is read here.
+  // A location at the end is also the body's, so it is read here.
   Location given;
   if (parser.parseOptionalLocationSpecifier(given))
     return failure();

@@ -1,4 +1,4 @@
-// Reduction family: many elements into one by a function of the program.
+// Reduction family: reduces many elements to one by a function of the program.
 #ifndef OCTAVO_DIALECT_STABLEHLO_REDUCTION_TD
 #define OCTAVO_DIALECT_STABLEHLO_REDUCTION_TD
 

@@ -1,4 +1,4 @@
-// Sort family: orders, and searches that follow from them.
+// Sort family: the operation sort.
 #ifndef OCTAVO_DIALECT_STABLEHLO_SORT_TD
 #define OCTAVO_DIALECT_STABLEHLO_SORT_TD
 

@@ -1,4 +1,4 @@
-// Every operation of StableHLO that octavo has, by family.
+// All operations of StableHLO that octavo has, by family.
 #ifndef OCTAVO_DIALECT_STABLEHLO_OPS_TD
 #define OCTAVO_DIALECT_STABLEHLO_OPS_TD
 

@@ -81,7 +81,7 @@ bool haveOneBaselineElement(mlir::Type a, mlir::Type b) {
   if (!isQuantized(a) || !isQuantized(b))
     return false;
   numerics::QuantizedType x = elementType(a)->quantized(), y = elementType(b)->quantized();
-  // What the baseline type leaves out.
+  // The baseline type ignores scales and zero points.
   x.scales = y.scales = {};
   x.zeroPoints = y.zeroPoints = {};
   return x == y;
@@ -127,7 +127,7 @@ bool areCompatible(mlir::TypeRange a, mlir::TypeRange b) {
 
 namespace {
 
-/// Two compatible types merged extent by extent.
+/// Merges two compatible types, extent by extent.
 template <typename Merge> mlir::Type merged(mlir::Type a, mlir::Type b, Merge merge) {
   if (const auto x = llvm::dyn_cast<RankedTensorType>(a)) {
     Extents extents;

@@ -7,7 +7,7 @@ namespace octavo::stablehlo {
 
 namespace {
 
-/// From the first to behind the last of `count` elements that lie `step` apart.
+/// The extent that `count` elements cover if they are `step` apart; nullopt on overflow.
 std::optional<std::int64_t> spanOf(std::int64_t count, std::int64_t step) {
   return count == 0 ? std::optional<std::int64_t>(0)
                     : llvm::checkedMulAdd<std::int64_t>(count - 1, step, 1);

@@ -136,14 +136,15 @@ LogicalResult SelectAndScatterOp::verifyRegions() {
 
 namespace {
 
-/// A list of numbers, one a feature, that must have the operand's kind of elements.
+/// An operand of batch_norm with one number for each feature; it must have the operand's kind of
+/// elements.
 struct PerFeature {
   llvm::StringRef name;
   mlir::Value value;
   llvm::StringRef rule;
 };
 
-/// Checks feature_index and the lists, and gives the type of such a list.
+/// Verifies feature_index and the operands per feature, and returns the type of such an operand.
 llvm::FailureOr<RankedTensorType> verifyBatchNorm(const Checker& check, mlir::Value operand,
                                                   std::int64_t featureIndex,
                                                   llvm::ArrayRef<PerFeature> lists) {

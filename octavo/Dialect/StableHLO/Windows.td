@@ -1,4 +1,4 @@
-// Windows family: convolutions, and reductions over windows that move.
+// Windows family: convolutions, and reductions over sliding windows.
 #ifndef OCTAVO_DIALECT_STABLEHLO_WINDOWS_TD
 #define OCTAVO_DIALECT_STABLEHLO_WINDOWS_TD
 

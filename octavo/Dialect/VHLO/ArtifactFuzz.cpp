@@ -1,4 +1,4 @@
-// Bytes as an artifact: whatever they are, a program or diagnostics.
+// Fuzzes readBytecode: any bytes must give a program or diagnostics.
 #include "octavo/Dialect/Register.h"
 #include "octavo/Dialect/VHLO/Artifact.h"
 #include "octavo/Dialect/VHLO/VHLO.h"
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     dialects->insert<octavo::vhlo::VHLODialect>();
     return dialects;
   }();
-  // Types and attributes live as long as their context, which so is made anew now and then.
+  // The context keeps all types and attributes, so it is replaced now and then to bound the memory.
   static mlir::MLIRContext* context = nullptr;
   static int runs = 0;
   if (runs++ % 1000 == 0) {

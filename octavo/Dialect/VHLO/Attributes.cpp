@@ -17,21 +17,22 @@ using mlir::failure;
 using mlir::LogicalResult;
 using mlir::success;
 
-/// What StableHLO has in place of a tensor of i64, a tensor of booleans, a boolean, a string.
+/// The form of an attribute in StableHLO. In VHLO, Numbers and Booleans are tensors, Unit is a
+/// boolean, Symbol is a string.
 enum class Form : std::uint8_t { Same, Numbers, Booleans, Unit, Symbol, Symbols, ApiVersion };
 
-/// What stands for an attribute that StableHLO leaves out.
+/// The value in VHLO of an attribute that StableHLO omits.
 enum class Default : std::uint8_t {
-  None, ///< nothing: it is always there
+  None, ///< StableHLO never omits it
   False,
   Zero64,
   MinusOne,
-  Original, ///< the API version of custom calls
+  Original, ///< API_VERSION_ORIGINAL of custom calls
   NoText,
-  NoElements,      ///< of an array
-  NoEntries,       ///< of a dictionary
-  NoTextOrEntries, ///< a dictionary under API_VERSION_TYPED_FFI
-  NoNumbers,       ///< of a tensor of rank 1
+  NoElements,      ///< an empty array
+  NoEntries,       ///< an empty dictionary
+  NoTextOrEntries, ///< an empty string; an empty dictionary under API_VERSION_TYPED_FFI
+  NoNumbers,       ///< an empty tensor of rank 1
   NoPairs,
   Ones,      ///< one a dimension of the window
   AllFalse,  ///< one a dimension of the window
@@ -45,7 +46,7 @@ struct AttributeRow {
   llvm::StringLiteral name;
   Form form;
   Default absent = Default::None;
-  llvm::StringLiteral stem = ""; ///< of the one operation that this is said of; empty: of all
+  llvm::StringLiteral stem = ""; ///< of the only operation with this row; empty: every operation
 };
 
 constexpr AttributeRow kAttributeRows[] = {
@@ -108,7 +109,7 @@ const AttributeRow* findRow(llvm::StringRef stem, llvm::StringRef name) {
   return nullptr;
 }
 
-/// The value in StableHLO's form; null if it cannot be that.
+/// Converts a value to StableHLO's form; null if it has another type.
 Attribute fromPortable(Form form, Attribute value, mlir::MLIRContext* context) {
   switch (form) {
   case Form::Same:
@@ -197,7 +198,7 @@ bool isDefaultOf(Default absent, Attribute value) {
     return false;
   case Default::False:
     return value == mlir::BoolAttr::get(value.getContext(), false);
-  case Default::Zero64: // an i32 was written out in the program
+  case Default::Zero64: // an i32 was written in the program, so it is not the default
     return number(0) && llvm::cast<mlir::IntegerAttr>(value).getType().isInteger(64);
   case Default::MinusOne:
     return number(-1);
@@ -235,7 +236,7 @@ bool isDefaultOf(Default absent, Attribute value) {
   return false;
 }
 
-/// Dimensions of an operation's window, or of what stands for one.
+/// The rank of an operation's window, or of its spatial dimensions.
 std::int64_t windowRank(llvm::StringRef stem, mlir::Operation* op) {
   const auto type = llvm::dyn_cast<mlir::RankedTensorType>(op->getOperand(0).getType());
   const std::int64_t rank = type ? type.getRank() : 0;
@@ -311,7 +312,7 @@ LogicalResult toStableHLO(llvm::StringRef stem, mlir::NamedAttrList& attributes,
   if (failed(joinStructures(stem, attributes, context, emitError)))
     return failure();
 
-  // Layouts are left out together or not at all.
+  // Operand and result layouts are omitted together or not at all.
   const auto isEmpty = [&](llvm::StringRef name) {
     const auto array = llvm::dyn_cast_or_null<mlir::ArrayAttr>(attributes.get(name));
     return array && array.empty();

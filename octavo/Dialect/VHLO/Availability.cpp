@@ -17,7 +17,7 @@ using mlir::Type;
 
 Version latest(Version a, Version b) { return a < b ? b : a; }
 
-/// The least version that has all of the types.
+/// The first version, not before `since`, that has all of the types; nullopt if none has.
 std::optional<Version> sinceAll(llvm::ArrayRef<Type> types, Version since) {
   for (const Type type : types) {
     const std::optional<Version> own = vhlo::since(type);
@@ -44,7 +44,7 @@ std::optional<Version> since(Type type) {
       return std::nullopt;
     return since(tensor.getElementType());
   }
-  if (auto buffer = llvm::dyn_cast<mlir::MemRefType>(type)) // its layout and space have no place
+  if (auto buffer = llvm::dyn_cast<mlir::MemRefType>(type)) // artifacts have no memory space
     return buffer.getLayout().isIdentity() && !buffer.getMemorySpace()
                ? sinceAll(buffer.getElementType(), Version{1, 13})
                : std::nullopt;

@@ -12,8 +12,8 @@ namespace {
 using mlir::Attribute;
 using mlir::Type;
 
-/// Reads the kinds of entries that have something to check, and leaves the others to MLIR. The
-/// codes are those of MLIR's BuiltinDialectBytecode.td and QuantDialectBytecode.td.
+/// Reads the kinds of entries that need checks, and leaves the others to MLIR. The codes are those
+/// of MLIR's BuiltinDialectBytecode.td and QuantDialectBytecode.td.
 class BuiltinReader : EntryFields {
 public:
   using EntryFields::EntryFields;

@@ -44,7 +44,7 @@ std::vector<llvm::StringRef> checkStrings(Cursor section, Damage& damage) {
   return strings;
 }
 
-/// The names of the dialects.
+/// Checks the section of dialects and returns their names.
 std::vector<llvm::StringRef> checkDialects(Cursor section, std::uint64_t version,
                                            llvm::ArrayRef<llvm::StringRef> strings,
                                            Damage& damage) {

@@ -1,4 +1,4 @@
-// Files made by hand in which one thing is wrong, each of which MLIR's reader would take on trust.
+// Tests checkBytecode on handmade files. Each has one fault that MLIR's reader does not check.
 #include "octavo/Dialect/VHLO/CheckBytecode.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace octavo::vhlo {
 
 namespace {
 
-/// A number as MLIR writes it, up to 2^14 in two bytes and all others in nine.
+/// A number in MLIR's encoding: up to 2^14 in two bytes, others in nine.
 std::string number(std::uint64_t value) {
   std::string bytes;
   if (value < 0x80)
@@ -40,7 +40,7 @@ struct Entry {
   bool isText = false;
 };
 
-/// An entry of builtin: its code and fields, all numbers.
+/// An entry of builtin or vhlo: its code and fields, all numbers.
 Entry builtin(const std::vector<std::uint64_t>& fields) { return {0, numbers(fields)}; }
 Entry vhlo(const std::vector<std::uint64_t>& fields) { return {1, numbers(fields)}; }
 Entry sdy(const std::vector<std::uint64_t>& fields) { return {2, numbers(fields)}; }
@@ -63,7 +63,7 @@ std::string strings() {
 }
 std::string dialects() { return numbers({3, 0 << 1, 1 << 1, 2 << 1, 0}); }
 
-/// What is found in a file of these attributes and types.
+/// The damage found in a file with these attributes and types; empty if none.
 std::string found(const std::vector<Entry>& attributes, const std::vector<Entry>& types = {}) {
   std::string entries, sizes = numbers({attributes.size(), types.size()});
   for (const std::vector<Entry>& table : {attributes, types})
@@ -97,7 +97,7 @@ TEST(CheckBytecode, CirclesOfAttributesAndTypes) {
   EXPECT_TRUE(contains(found({sdy({4, 0, 0 << 1 | 1})}), "an attribute that contains itself"));
   EXPECT_TRUE(contains(found({}, {builtin({15, 1, 0})}), "a type that contains itself"));
   EXPECT_TRUE(contains(found({}, {vhlo({23, 1, 1}), vhlo({23, 1, 0})}), "a type that contains"));
-  // A tensor type with a type attribute of itself as its encoding.
+  // A tensor type whose encoding is a type attribute of the tensor type itself.
   EXPECT_TRUE(contains(found({builtin({6, 0})}, {builtin({14, 0, 0, 0})}), "contains itself"));
 }
 
@@ -125,7 +125,8 @@ TEST(CheckBytecode, EntriesThatNestTooDeep) {
   EXPECT_EQ(found({{0, "\"" + std::string(1001, '[') + "\"" + '\0', true}}), "nothing");
 }
 
-// MLIR reads such an entry by its lexer: an escaped backslash ends no escape, a comment no string.
+// MLIR reads such an entry by its lexer. An escaped backslash must not hide the quote after it, and
+// a quote in a comment does not begin a string.
 TEST(CheckBytecode, EntriesWhoseTextHidesThatTheyNestTooDeep) {
   const std::string deep = std::string(1001, '[') + std::string(1001, ']');
   for (const std::string& head : {std::string(R"(["\\", )"), std::string("[ // \"\n"),

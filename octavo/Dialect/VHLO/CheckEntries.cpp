@@ -13,9 +13,9 @@ namespace octavo::vhlo {
 
 namespace {
 
-/// Reading, verifying and printing go down by recursion.
+/// The deepest nesting: reading, verifying and printing recurse.
 constexpr unsigned kDeepest = 1000;
-/// What an entry may stand for when each reference is followed: printing follows each.
+/// The most attributes and types of an entry with all references expanded, as printing does.
 constexpr std::uint64_t kMost = 10'000'000;
 
 class EntryChecker {
@@ -47,7 +47,7 @@ private:
   bool isFine(const Cursor& cursor) const { return !damage.isFound() && cursor.isGood(); }
   bool isType(std::size_t node) const { return node >= attributes; }
 
-  /// Entries up to number `end`, those of one dialect together.
+  /// Reads the entries up to number `end`, which are grouped by dialect.
   void groups(Cursor& sizes, std::size_t end) {
     while (isFine(sizes) && nodes.size() < end) {
       const std::uint64_t dialect = sizes.number();
@@ -107,7 +107,7 @@ private:
                                                             : SIZE_MAX);
   }
 
-  /// An entry in MLIR's text, which its parser reads by recursion.
+  /// Checks an entry that is MLIR text, which MLIR's parser reads by recursion.
   void text(const Cursor& entry) {
     if (const std::optional<TooDeep> deep = tooDeepIn(entry.rest(), {.levels = kDeepest}))
       damage.report(entry, "an attribute or type in MLIR's text that " + deep->what);
@@ -118,7 +118,7 @@ private:
                              " levels");
   }
 
-  /// Goes depth first from a node, and measures it.
+  /// Visits the entries that `root` refers to, depth first, and computes their depth and size.
   void follow(std::size_t root) {
     struct Step {
       std::size_t node;
@@ -162,7 +162,7 @@ private:
   Cursor entries;
   llvm::ArrayRef<llvm::StringRef> dialects;
   Damage& damage;
-  std::uint64_t attributes = 0; ///< Types come after them.
+  std::uint64_t attributes = 0; ///< number of attributes; types are numbered after them
   std::vector<Node> nodes;
 };
 

@@ -17,7 +17,7 @@ constexpr std::uint64_t kElidedLocations = 4;
 constexpr std::uint64_t kProperties = 5;
 constexpr unsigned kOperationsSection = 4;
 
-/// What follows the location of an operation, a bit of its mask each.
+/// What follows the location of an operation: one bit of its mask each.
 enum Follows : unsigned {
   kAttributes = 0x01,
   kResults = 0x02,
@@ -28,7 +28,7 @@ enum Follows : unsigned {
   kHasProperties = 0x40,
 };
 
-/// The order in which the uses of a value stand; pairs name those alone that moved.
+/// The order of a value's uses. As pairs, only the uses that moved are listed.
 struct Order {
   std::size_t value;
   std::vector<std::uint64_t> uses;
@@ -36,7 +36,7 @@ struct Order {
   std::size_t at;
 };
 
-/// Values that a region, and those in it that are not isolated, see.
+/// The values visible in a region and in its nested regions, except isolated ones.
 struct Scope {
   std::vector<std::uint64_t> uses;
   std::vector<Order> orders;
@@ -197,7 +197,7 @@ private:
       orders(cursor, scope, first, arguments);
   }
 
-  /// What follows, MLIR's verifier and printer among it, goes down by recursion.
+  /// The deepest nesting: MLIR's verifier, printer and others recurse.
   static constexpr unsigned kDeepest = 2000;
   std::uint64_t version;
   Damage& damage;

@@ -73,7 +73,7 @@ constexpr Enumeration row(std::uint64_t code, llvm::StringLiteral name, Version 
           }};
 }
 
-/// A number in StableHLO.
+/// The API versions of custom calls, a number in StableHLO.
 constexpr Enumeration apiVersions() {
   return {5,
           "api_version",

@@ -46,7 +46,7 @@ struct WrappedAttribute : mlir::AttributeStorage {
 PortableType PortableType::get(mlir::Type type) { return Base::get(type.getContext(), type); }
 mlir::Type PortableType::wrapped() const { return getImpl()->type; }
 
-/// The name of a function that is called is written as text, once with the function's own.
+/// Symbols are written as strings, so that the file has a function's name once.
 PortableAttribute PortableAttribute::get(mlir::Attribute attribute) {
   if (auto symbol = llvm::dyn_cast<mlir::FlatSymbolRefAttr>(attribute))
     return Base::get(attribute.getContext(), symbol.getAttr());
@@ -86,7 +86,7 @@ public:
   }
 };
 
-/// The attributes of an operation, one after another in the order of their names.
+/// Writes an operation's attributes in the alphabetical order of their names, without the names.
 struct AttributesInBytecode : mlir::BytecodeOpInterface::FallbackModel<AttributesInBytecode> {
   static mlir::LogicalResult readProperties(mlir::DialectBytecodeReader& reader,
                                             mlir::OperationState& state) {
@@ -104,8 +104,8 @@ struct AttributesInBytecode : mlir::BytecodeOpInterface::FallbackModel<Attribute
   }
 };
 
-/// An operation as its row says. ODS would make 145 classes of the table, each with code of its
-/// own, for operations that nothing but this folder touches. The properties are a dictionary.
+/// An operation that is defined by its row, with properties in a dictionary. ODS would generate 145
+/// classes for operations that only this folder uses.
 class PortableOperation : private mlir::SelfOwningTypeID, public mlir::OperationName::Impl {
 public:
   PortableOperation(const OperationRow& row, mlir::Dialect* dialect)

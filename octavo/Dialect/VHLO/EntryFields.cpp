@@ -17,7 +17,7 @@ using mlir::Type;
 
 namespace {
 
-/// Bytes of one element in a blob, 0 for a type that has none there.
+/// Bytes of an element in a blob; 0 for a type that blobs cannot have.
 std::size_t elementBytes(Type element) {
   if (auto complex = llvm::dyn_cast<mlir::ComplexType>(element))
     return 2 * elementBytes(complex.getElementType());
@@ -206,8 +206,9 @@ Attribute EntryFields::dense() {
 
   llvm::SmallVector<char> raw(blob);
   if (tensor.getElementType().isInteger(1)) {
-    // Writers differ: bits packed, one byte an element, and splats of 01 or FF (section 2.3 of the
-    // format's description). In memory bits are packed, and a splat is FF or 00.
+    // Writers store booleans in three ways: packed bits, one byte for each element, or a splat of
+    // 01 or FF (section 2.3 of the format's description). In memory bits are packed, and a splat is
+    // FF or 00.
     const std::uint64_t packed = llvm::divideCeil(count, std::uint64_t{8});
     const bool isSplat = blob.size() == 1 && (blob[0] == '\xFF' || count == 1 || count > 8);
     if (isSplat)

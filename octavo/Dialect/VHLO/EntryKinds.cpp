@@ -13,7 +13,7 @@ struct Kind {
   llvm::StringLiteral fields;
 };
 
-// As MLIR's BuiltinDialectBytecode.td and QuantDialectBytecode.td have them.
+// As in MLIR's BuiltinDialectBytecode.td and QuantDialectBytecode.td.
 constexpr Kind kBuiltinAttributes[] = {
     {0, "[a]"},  {1, "[aa]"},  {2, "n"},    {3, "nt"}, {4, "a"},     {5, "a[a]"},
     {6, "t"},    {7, ""},      {8, "t"},    {9, "t"},  {10, "aa"},   {11, "ann"},

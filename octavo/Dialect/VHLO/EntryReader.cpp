@@ -22,7 +22,7 @@ using mlir::Type;
 
 constexpr std::uint64_t kWitness = 26;
 
-/// Reads one entry that VHLO wrote.
+/// Reads an entry of the dialect vhlo.
 class EntryReader : EntryFields {
 public:
   using EntryFields::EntryFields;
@@ -153,7 +153,7 @@ Attribute EntryReader::axisRef() {
   return stablehlo::AxisRefAttr::get(context, name, part);
 }
 
-/// The mesh is its symbol's name, or there.
+/// The mesh is the name of a symbol, or the mesh itself.
 Attribute EntryReader::groupsOfMesh() {
   Attribute mesh;
   mlir::ArrayAttr axes;

@@ -35,7 +35,7 @@ void writeF64(DialectBytecodeWriter& writer, double value) {
   writer.writeSignedVarInt(llvm::bit_cast<std::int64_t>(value));
 }
 
-/// The bits of a number, as readers of all versions take them: zero-extended.
+/// Writes the bits of a number zero-extended, which readers of all versions accept.
 void writeBits(DialectBytecodeWriter& writer, const llvm::APInt& value) {
   if (value.getBitWidth() <= 8)
     writer.writeAPIntWithKnownWidth(value.zext(8));

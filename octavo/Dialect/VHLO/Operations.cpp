@@ -1,4 +1,4 @@
-// The operations of VHLO: one row for each version of each.
+// The table of VHLO's operations: one row for each version of an operation.
 #include "octavo/Dialect/VHLO/Operations.h"
 
 #include "llvm/ADT/STLExtras.h"

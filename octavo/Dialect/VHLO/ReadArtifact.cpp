@@ -18,7 +18,8 @@ using mlir::failure;
 using mlir::LogicalResult;
 using mlir::success;
 
-/// Operations that VHLO has under the names of the dialect func.
+/// The name of the operation in the program: of func for VHLO's functions and calls, else of
+/// StableHLO.
 std::string nameInProgram(llvm::StringRef stem, mlir::Operation* op) {
   if (stem == "func" || stem == "call")
     return ("func." + stem).str();
@@ -37,7 +38,7 @@ const OperationRow* rowOf(mlir::Operation* op) {
              : nullptr;
 }
 
-/// Names every operation that has no counterpart in octavo, once, with how often it occurs.
+/// Reports every operation without a counterpart in octavo once, with its number of uses.
 LogicalResult verifyOperations(mlir::Operation* program) {
   llvm::MapVector<mlir::StringAttr, std::pair<mlir::Location, unsigned>> unknown;
   program->walk([&](mlir::Operation* op) {
@@ -89,7 +90,7 @@ LogicalResult convertFunction(const mlir::NamedAttrList& attributes, mlir::func:
   return success();
 }
 
-/// Puts the operation of StableHLO in the place of one of VHLO.
+/// Replaces a VHLO operation by the StableHLO operation.
 LogicalResult convert(mlir::Operation* op, const OperationRow& row) {
   const auto emitError = [&] {
     return mlir::emitError(op->getLoc()) << "'vhlo." << row.name << "': ";
@@ -122,7 +123,7 @@ LogicalResult convert(mlir::Operation* op, const OperationRow& row) {
     op->erase();
     return success();
   }
-  if (row.name == "dynamic_conv_v1") // its padding became an operand alone
+  if (row.name == "dynamic_conv_v1") // later versions have the padding only as an operand
     inherent.erase("padding");
   if (failed(toStableHLO(row.stem(), inherent, context, emitError)))
     return failure();
@@ -147,8 +148,8 @@ LogicalResult convert(mlir::Operation* op, const OperationRow& row) {
   return success();
 }
 
-/// Operations of other dialects keep MLIR's own types, which VHLO's are here too: what lies between
-/// them says nothing.
+/// Removes the casts between VHLO's types and those of other dialects. Here both are MLIR's types,
+/// so a cast must not change its type.
 LogicalResult dropCasts(mlir::Operation* program) {
   const mlir::WalkResult walked = program->walk([](mlir::UnrealizedConversionCastOp cast) {
     if (cast.getOperandTypes() != cast.getResultTypes()) {
@@ -168,7 +169,7 @@ LogicalResult dropCasts(mlir::Operation* program) {
   return failure(walked.wasInterrupted());
 }
 
-/// Puts StableHLO in the place of VHLO, in a function or in what is none.
+/// Replaces VHLO by StableHLO in a function or in an operation outside functions.
 LogicalResult convertAll(mlir::Operation* program) {
   if (failed(dropCasts(program)))
     return failure();
@@ -222,7 +223,7 @@ readBytecode(llvm::MemoryBufferRef bytes, mlir::MLIRContext* context, UnreadFunc
   mlir::OwningOpRef<mlir::ModuleOp> module(llvm::cast<mlir::ModuleOp>(block.front()));
   module->getOperation()->remove();
   if (unread.refuses())
-    static_cast<void>(verifyOperations(*module)); // says how often the whole program has each
+    static_cast<void>(verifyOperations(*module)); // counts the operations in the whole program
   unread.onEach(*module, verifyOperations, unread.refuses());
   unread.onEach(*module, convertAll);
   if (failed(unread.settle(*module)) || failed(verifyOperations(*module)) ||

@@ -18,7 +18,7 @@ using mlir::success;
 using Numbers = llvm::SmallVector<std::int64_t>;
 using NumbersRef = llvm::ArrayRef<std::int64_t>;
 
-/// The parts of a structure as they are taken out of an operation's attributes.
+/// Takes the parts of a structure out of an operation's attributes.
 class Parts {
 public:
   Parts(mlir::NamedAttrList& attributes, EmitError emitError)
@@ -31,7 +31,7 @@ public:
     isComplete = false;
     return {};
   }
-  /// A list that VHLO did not have from the first; absent, it is empty.
+  /// A list that older versions of VHLO do not have; empty if absent.
   Numbers laterList(llvm::StringRef name) { return attributes.get(name) ? list(name) : Numbers(); }
   std::int64_t number(llvm::StringRef name) {
     if (const std::optional<std::int64_t> number = numberOf(attributes.erase(name)))
@@ -41,7 +41,7 @@ public:
     return 0;
   }
 
-  /// Puts the structure there, if all of its parts were.
+  /// Sets the attribute `name` to the structure. Fails if a part was missing or invalid.
   LogicalResult become(llvm::StringRef name, Attribute structure) {
     if (!isComplete)
       return failure();
@@ -64,7 +64,7 @@ void setNumber(mlir::NamedAttrList& attributes, mlir::Builder& builder, llvm::St
   attributes.set(name, builder.getI64IntegerAttr(number));
 }
 
-/// A structure that an operation cannot be without.
+/// Removes a required structure from the attributes and returns it.
 template <typename Structure>
 Structure takeStructure(mlir::NamedAttrList& attributes, llvm::StringRef name) {
   return llvm::cast<Structure>(attributes.erase(name));
@@ -133,7 +133,7 @@ void splitScatter(mlir::NamedAttrList& attributes, mlir::Builder& builder) {
 
 bool isConvolution(llvm::StringRef stem) { return stem == "convolution" || stem == "dynamic_conv"; }
 
-/// Whether the axes are those of a tensor, each of them once.
+/// Whether the axes are a permutation of a tensor's axes.
 bool areAxes(std::int64_t first, std::int64_t second, NumbersRef spatial) {
   Numbers axes(spatial);
   axes.append({first, second});
@@ -214,7 +214,7 @@ bool isNone(Attribute attribute) {
   return type && llvm::isa<mlir::NoneType>(type.getValue());
 }
 
-/// Absent before 1.6.0; seven times the type `none` where there is no algorithm.
+/// The parts are absent before 1.6.0; all seven are the type `none` if the dot has no algorithm.
 LogicalResult joinAlgorithm(mlir::NamedAttrList& attributes, mlir::MLIRContext* context,
                             EmitError emitError) {
   llvm::SmallVector<Attribute> parts;
@@ -270,7 +270,8 @@ bool hasChannel(llvm::StringRef stem) {
                             stem);
 }
 
-/// The channel 0 of a collective stands for none, and its type is not kept.
+/// A collective with channel 0 has no channel handle, and artifacts do not keep the channel type of
+/// collectives.
 LogicalResult joinChannel(llvm::StringRef stem, mlir::NamedAttrList& attributes,
                           mlir::MLIRContext* context, EmitError emitError) {
   const std::optional<std::int64_t> id = numberOf(attributes.erase("channel_id"));

@@ -20,7 +20,7 @@ using mlir::failure;
 using mlir::LogicalResult;
 using mlir::success;
 
-/// The name in VHLO; empty for an operation that artifacts do not hold.
+/// The operation's name in VHLO; empty if artifacts do not have the operation.
 llvm::StringRef stemOf(mlir::Operation* op) {
   if (llvm::isa<mlir::func::FuncOp, mlir::func::CallOp, mlir::func::ReturnOp>(op) ||
       op->getName().getDialectNamespace() == "stablehlo")
@@ -32,7 +32,7 @@ mlir::InFlightDiagnostic error(mlir::Operation* op) {
   return mlir::emitError(op->getLoc()) << "'" << op->getName() << "': ";
 }
 
-/// Makes the operations of a program those of VHLO, in place.
+/// Replaces the operations of a program by VHLO's, in place.
 class Writing {
 public:
   Writing(mlir::MLIRContext* context, const Version& target) : context(context), target(target) {}
@@ -49,7 +49,7 @@ public:
         });
     if (walked.wasInterrupted())
       return failure();
-    // Last, so that until here every operand has the type that its operation asks about.
+    // Types change last, because converting an operation reads the types of its operands.
     const llvm::DenseSet<mlir::Value> plain = bridge(module);
     const auto makePortable = [&](mlir::Value value) {
       if (!plain.contains(value))
@@ -65,15 +65,15 @@ public:
   }
 
 private:
-  /// Names every operation that the target does not have, once, with how often it occurs.
+  /// Reports every operation that the target version lacks once, with its number of uses.
   LogicalResult checkOperations(mlir::ModuleOp module);
   LogicalResult operation(mlir::Operation* op);
   LogicalResult functionAttributes(mlir::func::FuncOp function, mlir::NamedAttrList& attributes);
-  /// What an older form of the operation cannot say, where no attribute says it.
+  /// Verifies that an older version of the operation can express this one, beyond its attributes.
   LogicalResult checkForm(mlir::Operation* op, llvm::StringRef stem, const OperationRow& row);
 
-  /// Casts between VHLO's types and MLIR's own, which foreign operations keep. The values that keep
-  /// MLIR's types.
+  /// Inserts casts between VHLO's types and MLIR's types, which foreign operations keep. Returns
+  /// the values that keep MLIR's types.
   static llvm::DenseSet<mlir::Value> bridge(mlir::ModuleOp module);
 
   LogicalResult checkType(mlir::Operation* op, mlir::Type type) {
@@ -157,7 +157,7 @@ llvm::DenseSet<mlir::Value> Writing::bridge(mlir::ModuleOp module) {
     return mlir::UnrealizedConversionCastOp::create(builder, location, value.getType(), value)
         .getResult(0);
   };
-  // From one operation of another dialect to the next a value goes as it is.
+  // A value between two foreign operations is not cast.
   const auto leave = [&](mlir::Location location, mlir::Value value) {
     const auto isPortable = [](mlir::OpOperand& use) { return !isForeign(use.getOwner()); };
     if (llvm::none_of(value.getUses(), isPortable))
@@ -249,7 +249,7 @@ LogicalResult Writing::operation(mlir::Operation* op) {
   if (failed(toVHLO(stem, op, attributes, [&] { return error(op); })))
     return failure();
   const llvm::SmallVector<llvm::StringRef> names = row.attributeNames();
-  if (row.name == "dynamic_conv_v1") { // had the padding of its operand as an attribute, unused
+  if (row.name == "dynamic_conv_v1") { // v1 also has the padding as an attribute, which is not used
     const auto type = llvm::cast<mlir::RankedTensorType>(op->getOperand(0).getType());
     mlir::Builder builder(context);
     attributes.set("padding",
@@ -299,7 +299,7 @@ mlir::FailureOr<std::string> writeArtifact(mlir::ModuleOp program, const Version
   mlir::OwningOpRef<mlir::ModuleOp> module(program.clone());
   if (failed(Writing(context, numbered).module(*module)))
     return failure();
-  const std::string producer = "StableHLO_v" + target.text(); // which the configuration refers to
+  const std::string producer = "StableHLO_v" + target.text(); // referenced by the configuration
   mlir::BytecodeWriterConfig config(producer);
   config.setDesiredBytecodeVersion(bytecodeVersion(target));
   std::string bytes;
