@@ -1,16 +1,17 @@
-// Views of views of views: cut, so that what goes through them from each of their users stays
-// short.
+// Cuts long runs of views (reshape, transpose, slice, ...), so that tracing an index through them
+// stays short for each user.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace octavo::compiler {
 
-/// So many views in a row are arithmetic on indices; the next one is of a tensor in memory.
+/// The number of the view in a run whose result is copied to memory; the views before it stay index
+/// arithmetic.
 inline constexpr int kMostViews = 64;
 
-/// Has what kMostViews views in a row give lie in memory: a conversion to its own type, which is a
-/// copy.
+/// Copies the result of each kMostViews-th view in a row to memory, by a conversion to the type
+/// that it has. Views that a kernel cannot copy stay.
 void cutViews(mlir::ModuleOp module);
 
 } // namespace octavo::compiler

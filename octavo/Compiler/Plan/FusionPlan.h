@@ -1,4 +1,4 @@
-// What the operations of a block become: kernels and steps of their own, in an order in which they
+// Fuses the operations of a block: which kernels and single steps they become, in which order these
 // can run, and which values they leave in memory.
 #pragma once
 
@@ -14,28 +14,30 @@
 
 namespace octavo::compiler {
 
-/// A kernel, or one operation that is a step of its own.
+/// A kernel of fused operations, or one operation that is a step by itself.
 struct Node {
   Kernel kernel;
-  KernelCode code;
+  KernelCode code;               ///< the LLVM IR of `kernel`; empty for an operation
   mlir::Operation* op = nullptr; ///< null for kernels
-  /// Of a dot that the kernels multiply.
+  /// A dot, plain or scaled, that the kernel library multiplies.
   std::optional<MatrixProduct> matrices = std::nullopt;
   std::optional<ScaledProduct> scaled = std::nullopt;
-  /// Of a convolution.
+  /// A convolution that the kernel library multiplies.
   std::optional<PatchProduct> patches = std::nullopt;
-  /// Of a quantization: whether its products pack it, or nobody uses it.
+  /// A quantization that its products pack, or that nobody uses.
   bool isPacked = false;
-  /// Of a product of a scaled tensor that is quantized: whether others take that as it is, so that
-  /// it is whole among the values.
+  /// A product that quantizes its left side: whether other operations use the quantized tensor too,
+  /// so that the whole tensor is kept as a value.
   bool takesWhole = false;
-  /// Of a product in a batch: a kernel that makes rows of the right side (Chains.h).
+  /// A product of a batch: the kernel that makes rows of the right side (RowTiles.h); else null.
   std::shared_ptr<const Node> prologue = nullptr;
-  /// Of a product: a kernel that reads rows of the result as soon as they are whole (Chains.h).
+  /// A product: the kernel that reads rows of the result as soon as they are complete (RowTiles.h);
+  /// else null.
   std::shared_ptr<const Node> epilogue = nullptr;
 
   bool isKernel() const { return op == nullptr; }
-  /// Of a dot that the kernels multiply; 1 without a batch, of all else 0.
+  /// The batch size of a product: 1 without a batch, 0 for a node that is not a dot of the kernel
+  /// library.
   std::int64_t productsOfBatch() const {
     return matrices ? static_cast<std::int64_t>(matrices->left.batch.size())
            : scaled ? scaled->batch.count
@@ -43,15 +45,15 @@ struct Node {
   }
 };
 
-/// What an operation reads in memory: matrices of products, else operands and what regions use from
-/// around them.
+/// The values that a step reads in memory: the matrices, indices and group sizes of a product; else
+/// the operands, and the values that its regions capture. `node` must not be a kernel.
 llvm::SmallVector<mlir::Value> readsOf(const Node& node);
 
-/// The nodes of a block without its terminator, whose operands are left in memory. An error says
-/// that there is no order: nothing is to be left out silently.
+/// The nodes of a block, in an order in which they can run. The terminator is not a node; its
+/// operands are left in memory. Fails if there is no such order, rather than drop a node.
 llvm::Expected<std::vector<Node>> nodesOf(mlir::Block& block);
 
-/// The value whose memory holds `value`: reshapes leave elements where they are.
+/// The value that owns the memory of `value`: a reshape has the memory of its operand.
 mlir::Value inMemory(mlir::Value value);
 
 } // namespace octavo::compiler

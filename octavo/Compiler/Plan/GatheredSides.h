@@ -1,5 +1,5 @@
-// Weights that reach products as parts of scaled tensors, or in another order: their codes and
-// scales are not moved when the program runs.
+// Weights that reach a product as parts of scaled tensors or in another order. The product gathers
+// codes and scales from where they lie, so that no step moves them at run time.
 #pragma once
 
 #include "octavo/Compiler/Plan/IndexedSlices.h"
@@ -14,33 +14,38 @@
 
 namespace octavo::compiler {
 
-/// What a weight is packed from: a scaled tensor that the program has, or its elements and scales,
-/// and an outer one, where they come again.
+/// What a weight is packed from: a scaled tensor of the program, or its parts (elements, scales and
+/// perhaps an outer scale) that recur.
 struct GatheredSide {
-  mlir::Value whole; ///< null: it is `parts`
+  mlir::Value whole; ///< the scaled tensor; null: `parts`
   llvm::SmallVector<mlir::Value> parts;
+  /// Where each element and scale of the weight lies in its tensor.
   program::Gathered elements, scales;
-  IndexedSlices choices = {}; ///< of slices: by each product, of its own, or of all matrices
+  IndexedSlices choices = {}; ///< the slices that the weight is; empty: all of the tensor
 };
 
-/// So many of its first axes are of a batch. Nothing where codes and scales come from elsewhere, or
-/// are more than moved about.
+/// The weight that `pack` makes, gathered from its sources. The first `batchAxes` axes count its
+/// matrices. nullopt if elements and scales do not come from one scaled tensor or from recurring
+/// parts, if they are computed and not only moved, or if nothing moves them.
 std::optional<GatheredSide> movedSide(ir::PackOp pack, std::size_t batchAxes);
 
-/// A slice of a tensor that comes again, or all of one.
+/// Floats that a quantization reads from a recurring tensor: all of it, or a slice.
 struct KeptSlice {
-  mlir::Value tensor; ///< of floats whose values f32 holds
-  program::Gathered values;
-  IndexedSlices choices = {};
+  mlir::Value tensor;         ///< floats of f32 or a type whose values f32 holds
+  program::Gathered values;   ///< where each value lies in `tensor`
+  IndexedSlices choices = {}; ///< the slice; empty: all of `tensor`
 };
 
-/// Nothing where f32 are other values, or all of a tensor in another order.
+/// The recurring tensor that `values` are read from. nullopt if they are computed, if the tensor
+/// depends on the batch, or if they are all of a tensor in another order.
 std::optional<KeptSlice> keptSlice(mlir::Value values);
 
-/// The operations of a program that give parts, or a slice of some, that nothing reads but products
-/// that gather them from where they were before. The program does not change meanwhile.
+/// Finds operations that need no step: those that unpack or slice parts, if only products read the
+/// result and each product gathers from the original. The program must not change during its
+/// lifetime.
 class OnlyMoved {
 public:
+  /// Whether `op` needs no step.
   bool contains(mlir::Operation* op);
 
 private:
@@ -49,8 +54,9 @@ private:
   llvm::DenseMap<mlir::Operation*, bool> known;
 };
 
-/// Has dots whose right sides are of such parts have what moves them beside them; and plain dots
-/// and quantizations what moves tensors that come again.
+/// Copies the operations that move a recurring weight to the block of each dot or quantization that
+/// reads it, so that the reader sees through them. Copies that a scaled dot needs are made even in
+/// one block. Erases the originals that nothing uses.
 void bringMovement(mlir::func::FuncOp function);
 
 } // namespace octavo::compiler

@@ -1,4 +1,4 @@
-// Donated arguments that a program may write results over.
+// Donated arguments in whose memory a program may write results.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -9,16 +9,17 @@
 
 namespace octavo::compiler {
 
+/// The numbers of an argument and of the result that takes its memory.
 struct UpdatedArgument {
   unsigned argument, result;
 };
 
 /// The donated arguments that become a result by updates alone (dynamic_update_slice, scatter,
-/// loops of them), where nothing else reads what an update writes over.
+/// loops of them), if nothing else reads the value before each update.
 std::vector<UpdatedArgument> updatedArguments(mlir::func::FuncOp function);
 
-/// The other results that arguments are donated to, one each: by the value that has their memory.
-/// Whether they can lie there is known when all steps are.
+/// Further results to which an argument is donated, by the value that would take the argument's
+/// memory; each argument once. Whether the value can lie there is known only when all steps are.
 using DonatedResults = llvm::DenseMap<mlir::Value, UpdatedArgument>;
 DonatedResults donatedResults(mlir::func::FuncOp function, llvm::ArrayRef<UpdatedArgument> updated);
 

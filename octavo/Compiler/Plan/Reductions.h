@@ -1,17 +1,18 @@
-// Reductions, and what else has a body on scalars, in the form that kernels are good at.
+// Rewrites reductions, windows and sorts into forms that kernels compute well.
 #pragma once
 
 #include "mlir/IR/Block.h"
 
 namespace octavo::compiler {
 
-/// Has the greatest or least element of a whole tensor be taken of each row first, then of the
-/// rows' ones, where the order changes nothing. Rows are then for all threads to take, and for the
-/// kernel that makes them: an amax is a part of the product's epilogue.
+/// Splits a max, min, and or or reduction of a whole tensor in two: each row first, then the rows'
+/// results. The result is the same, as the order does not matter. Rows can be split over threads
+/// and computed by the kernel that makes them, so that an amax becomes part of a product's
+/// epilogue.
 void reduceByRows(mlir::Block& block);
 
-/// Has bodies of reductions, windows and sorts that use scalars from around them take these as
-/// elements of one more tensor each, which is the scalar everywhere.
+/// Adds an operand for each scalar that the body of a reduction, window or sort captures: a tensor
+/// that has the scalar everywhere. The body reads its element instead.
 void takeCaptured(mlir::Block& block);
 
 } // namespace octavo::compiler

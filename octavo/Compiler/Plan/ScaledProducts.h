@@ -1,5 +1,5 @@
-// Dots of scaled tensors as products of the kernel library, of what is quantized, packed, or
-// stored.
+// Dots of scaled tensors as products of the kernel library. Their sides are quantized by the
+// program, packed from codes and scales, or stored scaled tensors.
 #pragma once
 
 #include "octavo/Compiler/Plan/GatheredSides.h"
@@ -9,79 +9,80 @@
 
 namespace octavo::compiler {
 
-/// Has a quantization of bf16 or f16 be one of f32, which the kernels have, by optionsOf with the
-/// same codes and scales; but the interpreter would not give them where it computes in the type of
-/// its input.
+/// Converts the input of a bf16 or f16 quantization to f32, which the kernels quantize, and records
+/// the type on the operation. optionsOf reads the record, so that codes and scales stay the same.
+/// The interpreter does not read it: it would compute in f32 where a rule computes in the input's
+/// type.
 void widenInput(ir::QuantizeOp quantize);
-/// How a quantization of f32 quantizes, which may have been one of another type.
+/// The options of a quantization, with the input type that it had before widenInput.
 numerics::QuantizeOptions optionsOf(ir::QuantizeOp quantize);
 
-/// What a quantization to a scaled tensor among the values reads: its operands, or, where a matrix
-/// of f32, which the kernels quantize, and its random bits are transposed first, what is
-/// transposed.
+/// What a quantization that no product packs reads. That is its operands, or the operands of a
+/// transpose that the kernel does itself: of an f32 matrix and its random bits.
 struct QuantizationSource {
-  mlir::Value values, randomBits; ///< the latter ui32 or null
-  bool isTransposed;
-  std::optional<KeptSlice> kept = {}; ///< where values lie that may come again in other runs
+  mlir::Value values, randomBits;     ///< random bits ui32, or null
+  bool isTransposed;                  ///< the kernel reads `values` transposed
+  std::optional<KeptSlice> kept = {}; ///< where `values` lie, if they recur
 };
 QuantizationSource quantizationSource(ir::QuantizeOp op);
 
-/// The products of a batch, whose matrices lie one after the other; or one.
+/// The matrices of a batch, one after the other in memory; or one matrix.
 struct ScaledBatch {
   std::int64_t count = 1;
-  bool sharesLeftScales = false, sharesRightScales = false; ///< all have the scales of the first
+  bool sharesLeftScales = false, sharesRightScales = false; ///< all matrices use those of the first
 };
 
-/// How a dot of a scaled weight runs on the kernels: the left side f32, or quantized where it is
-/// used, or codes and scales in memory, as the right side may be.
+/// A dot of a scaled weight as the kernels run it. Its left side is f32, quantized for the product,
+/// or codes and scales in memory. Its right side is a scaled tensor, or codes and scales in memory.
 struct ScaledProduct {
   kernels::ProductPlan plan;
   ScaledBatch batch;
-  ir::QuantizeOp quantize;           ///< of the left side; null: as it is
-  ir::PackOp leftParts, rightParts;  ///< null where a side is not in parts
-  std::optional<GatheredSide> moved; ///< where the right parts come from, if they need not be made
-  mlir::Value activations;           ///< [rows, depth] each, f32, or elements
-  mlir::Value weight;                ///< [columns, depth] each, scaled
-  bool isTransposed;                 ///< the weight is [depth, columns] each
-  std::int64_t rows, columns;
-  std::optional<RowGroups> groups = {}; ///< the weight is [columns, depth] for each
+  ir::QuantizeOp quantize;              ///< of the left side; null: not quantized here
+  ir::PackOp leftParts, rightParts;     ///< null: the side is not packed from parts
+  std::optional<GatheredSide> moved;    ///< sources of the right parts; nullopt: they are made
+  mlir::Value activations;              ///< the left side's values: f32, or elements of parts
+  mlir::Value weight;                   ///< the right side, scaled
+  bool isTransposed;                    ///< each matrix of the weight is [depth, columns]
+  std::int64_t rows, columns;           ///< of one product
+  std::optional<RowGroups> groups = {}; ///< runs of rows; `weight` has a matrix for each
 
-  /// What lies in memory, or among the values; the sizes of groups are of the right side.
+  /// The values that each side reads in memory. The group sizes are among those of the right side.
   llvm::SmallVector<mlir::Value> leftReads() const;
   llvm::SmallVector<mlir::Value> rightReads() const;
 };
 
-/// Nothing where the kernels have no form for it; `why` then says so. Of a dot with the matrices of
-/// all groups, of which each row takes what it has of its own and nothing else is read, that.
+/// The product of a dot. nullopt if the kernels have no form for it; `why` then says why. A dot
+/// over the matrices of all groups whose only reader is a rows_of_groups becomes the grouped
+/// product that multiplies each row by its group's matrix alone.
 std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot, std::string* why = nullptr);
 
-/// How many axes of the right side, its first ones, count its matrices.
+/// How many leading axes of the right side count its matrices: batch axes, or the axis of groups.
 std::size_t matrixAxes(ir::DotGeneralOp dot);
 
-/// What takes of each row of such a dot what it has of its own group, and is computed with it; null
-/// of others.
+/// The rows_of_groups that is computed together with a grouped product; null for other dots.
 ir::RowsOfGroupsOp takenWith(ir::DotGeneralOp dot);
 
-/// Has a left side of such a dot that is quantized under scales of more than a row be quantized as
-/// a whole, and taken apart.
+/// For a grouped product whose left side is quantized under scales of more than one row: quantizes
+/// the left side as a whole, and packs the product's side from its parts.
 void takeApart(ir::DotGeneralOp dot);
 
-/// A dot whose two sides are scaled tensors that the program has, and not only values.
+/// A dot of two scaled tensors that exist as such when the step runs: neither side is quantized for
+/// the product or read as parts.
 struct StoredProduct {
   kernels::ProductPlan plan;
   ScaledBatch batch;
-  bool isTransposed; ///< the right side is [depth, columns] each
-  std::int64_t rows, columns;
+  bool isTransposed;          ///< each matrix of the right side is [depth, columns]
+  std::int64_t rows, columns; ///< of one product
 };
 
-/// Nothing where the kernels have no form for it; `why` then says so.
+/// The product of a dot. nullopt if the kernels have no form for it; `why` then says why.
 std::optional<StoredProduct> storedProduct(ir::DotGeneralOp dot, std::string* why = nullptr);
 
-/// Whether all that use a quantized tensor are products of one plan, for which it is packed.
+/// Whether all users of a quantized tensor are products that can read one packed form of it.
 bool isPackedForProducts(ir::QuantizeOp op);
 
-/// While it lives, its thread keeps what isPackedForProducts says of an operation, whose uses do
-/// not change meanwhile: of one that n products use, each asks.
+/// A cache of isPackedForProducts for this thread, for the object's lifetime: each of the n
+/// products that share a quantization asks. The uses of the operations must not change meanwhile.
 class KnownPackings {
 public:
   KnownPackings();
@@ -89,19 +90,19 @@ public:
   KnownPackings(const KnownPackings&) = delete;
   KnownPackings& operator=(const KnownPackings&) = delete;
 
-  /// The uses of what gives a value have changed.
+  /// Call this if the uses of the operation that makes `value` have changed.
   void forget(mlir::Value value) { known.erase(value.getDefiningOp()); }
 
 private:
   friend bool isPackedForProducts(ir::QuantizeOp op);
   llvm::DenseMap<mlir::Operation*, bool> known;
-  KnownPackings* around;
+  KnownPackings* around; ///< the cache that was active before
 };
 
-/// Has what only gives parts other axes be a reshape, which leaves them where they are.
+/// Replaces a broadcast that only adds axes to a part by a reshape, which needs no copy.
 void layOutParts(ir::PackOp op);
 
-/// Whether all that use a scaled tensor are products that take its parts, so that it is never made.
+/// Whether all users of a packed tensor are products that read its parts, so that it is never made.
 bool isTakenInParts(ir::PackOp op);
 
 } // namespace octavo::compiler

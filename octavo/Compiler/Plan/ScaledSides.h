@@ -1,4 +1,4 @@
-// The sides of products of scaled tensors, laid out as the kernels take them.
+// Lays out the sides of scaled products as the kernels take them.
 #pragma once
 
 #include "octavo/Dialect/Octavo/Octavo.h"
@@ -11,18 +11,21 @@
 
 namespace octavo::compiler {
 
-/// Gives dots of scaled tensors sides of their own that scaledProduct or storedProduct can take:
-/// where the axes of a batch are not the first ones, or what is contracted is in the middle, sides
-/// with their axes in another order, quantized or packed so, or else taken apart and packed anew;
-/// besides of what is quantized in the program, or packed, left ones that are contracted along
-/// another axis than their last, or used in other ways too, and matrices on the right that are
-/// contracted along their first, so that nothing else has to exchange the axes of their codes.
+/// Gives each dot of scaled tensors sides that scaledProduct or storedProduct can take.
+/// - If batch axes are not first, or the contracted axis is in the middle: a side with its axes
+///   reordered. The quantization or packing is repeated in that order; any other scaled tensor is
+///   unpacked and packed again.
+/// - If a left side that is quantized or packed in the block contracts another axis than its last,
+///   or has other users: a copy for this product.
+/// - If a quantized matrix on the right contracts its first axis: a copy that contracts its last,
+///   so that no step has to exchange the axes of codes.
 void layOutSides(mlir::Block& block);
 
-/// Has a dot of floats and a scaled tensor contract the last axis of the former, its left side.
+/// Transposes the float left side of `dot`, so that its last axis is contracted.
 void contractLeftLast(ir::DotGeneralOp dot);
 
-/// What a quantization, or the packing of codes, gives with its axes in that order.
+/// Repeats a quantization or packing `op` with its axes in the order `order`, and returns the
+/// result.
 mlir::Value reordered(mlir::OpBuilder& builder, mlir::Operation* op,
                       llvm::ArrayRef<std::int64_t> order);
 
