@@ -11,8 +11,8 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// Calls `visit(block)` for the blocks of a piece within one row of blocks whose scale is meant and
-/// that hold a code that is not 0.
+/// Calls `visit(block)` for each block of `piece` whose scale satisfies `isMeant` and that holds a
+/// code other than 0. Precondition: `piece` lies within one row of blocks.
 template <typename Visit>
 tl::expected<void, Error> forBlocksWithValues(const LayerReader& reader, Piece piece,
                                               const IsMeant& isMeant, Fetched& fetched,
@@ -50,7 +50,7 @@ tl::expected<std::optional<std::uint64_t>, Error> blocksWithValues(const Layer& 
   const auto reader = LayerReader::open(layer);
   if (!reader)
     return std::optional<std::uint64_t>();
-  constexpr std::int64_t kRows = 128; // of a piece where one block spans all rows
+  constexpr std::int64_t kRows = 128; // rows of a piece if one block spans all rows
   const std::int64_t rows = std::min({reader->rows(), reader->rowsInBlock(), kRows});
   Fetched fetched;
   std::uint64_t found = 0;

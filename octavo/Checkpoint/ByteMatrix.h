@@ -1,4 +1,4 @@
-// Matrices of items of a few bytes that are read across their rows.
+// Transposed access to matrices whose elements are a few bytes.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,9 @@
 
 namespace octavo::checkpoint {
 
-/// Columns `begin` to `end` of a matrix [height, width] of items of `size` bytes, one after
-/// another: rows `begin` to `end` of its transpose.
+/// Copies columns [begin, end) of the row-major matrix [height, width] to `columns`, one column
+/// after another: rows [begin, end) of the transpose. Elements are `size` bytes. `columns` is
+/// resized.
 void gatherColumns(const std::byte* matrix, std::int64_t height, std::int64_t width,
                    std::int64_t begin, std::int64_t end, std::size_t size,
                    std::vector<std::byte>& columns);

@@ -7,7 +7,8 @@
 
 namespace octavo::checkpoint {
 
-/// Each row is a request to the system: strips of some KiB make them few.
+/// Bytes of a window. Each row of a window is one read request; strips of some KiB a row keep the
+/// number of requests low.
 static constexpr std::int64_t kWindowBytes = std::int64_t{4} << 20;
 
 tl::expected<void, Error> ColumnWindow::read(const StoredMatrix& matrix, std::int64_t begin,
@@ -29,7 +30,7 @@ tl::expected<void, Error> ColumnWindow::fill(const StoredMatrix& matrix, std::in
   source = nullptr;
   const auto strip = static_cast<std::size_t>(count) * matrix.size;
   strips.resize(static_cast<std::size_t>(matrix.height) * strip);
-  // Whole rows lie side by side.
+  // Whole rows are contiguous in the file: one request reads all of them.
   const std::int64_t rows = count == matrix.width ? 1 : matrix.height;
   const std::size_t bytes =
       strips.size() / static_cast<std::size_t>(std::max<std::int64_t>(1, rows));

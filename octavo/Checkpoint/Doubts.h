@@ -1,5 +1,5 @@
-// What makes the values of a checkpoint doubtful though they can be computed: commands that read
-// them stop there, unless they are told to go on.
+// Doubts: faults of a checkpoint under which its values can still be computed. Commands that read
+// the values stop at a doubt unless the user allows it (--allow).
 #pragma once
 
 #include "octavo/Checkpoint/Files/Error.h"
@@ -13,6 +13,7 @@
 
 namespace octavo::checkpoint {
 
+/// The faults. kDoubts describes each.
 enum class Doubt : std::uint8_t {
   NanScale,
   InfScale,
@@ -23,11 +24,12 @@ enum class Doubt : std::uint8_t {
   AmbiguousFormat
 };
 
+/// How messages describe a doubt.
 struct DoubtRow {
   Doubt doubt;
-  std::string_view name; ///< where it is allowed; that of lint's rule, if there is one
-  std::string_view noun; ///< of what was found: "a scale that is NaN"
-  std::string_view then; ///< what comes of going on, as a clause
+  std::string_view name; ///< the argument of --allow; the name of lint's rule if there is one
+  std::string_view noun; ///< what was found: "a scale that is NaN"
+  std::string_view then; ///< what follows from going on, as a clause
 };
 inline constexpr auto kDoubts = std::to_array<DoubtRow>({
     {Doubt::NanScale, "nan-scale", "a scale that is NaN", "every value under it is NaN"},
@@ -46,10 +48,12 @@ inline constexpr auto kDoubts = std::to_array<DoubtRow>({
      "they are read as the one found first"},
 });
 
+/// The row of kDoubts.
 const DoubtRow& rowOf(Doubt doubt);
+/// The row of that name; null if there is none.
 const DoubtRow* findDoubt(std::string_view name);
 
-/// A set of them.
+/// A set of doubts.
 class Doubts {
 public:
   void add(Doubt doubt) { bits |= bit(doubt); }
@@ -62,12 +66,12 @@ private:
   std::uint8_t bits = 0;
 };
 
-/// Why a command stops at a doubt: the fix names the option that has it go on, and what comes of
-/// that, or of another doubt in its place.
+/// The error with which a command stops at a doubt. Its fix names the option that allows the doubt
+/// and the consequence of going on: that of `comesOf` if it is given, else that of `doubt`.
 Error doubtError(Doubt doubt, std::string file, std::string tensor, std::string expected,
                  std::string found, std::optional<Doubt> comesOf = {});
-/// The same of a scale that no weight is under, of a layer's inputs or a cache: what comes of it is
-/// that it is written as it is.
+/// The error for a doubtful scale of activations or of a cache. No weight depends on such a scale;
+/// if allowed, the scale is written unchanged.
 Error doubtOfInputs(Doubt doubt, std::string file, std::string tensor, std::string found);
 
 } // namespace octavo::checkpoint

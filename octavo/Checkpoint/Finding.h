@@ -1,5 +1,4 @@
-// What a look at a checkpoint found: the one currency of lint, of layouts that meet a tensor they
-// cannot place, and of repairs.
+// Findings: what lint, the layout readers and the writers report about a checkpoint.
 #pragma once
 
 #include <string>
@@ -8,15 +7,16 @@
 
 namespace octavo::checkpoint {
 
+/// How much a finding matters.
 enum class Severity {
-  Note,    ///< worth knowing; nothing is lost
-  Warning, ///< some reader will do something else than the writer meant
+  Note,    ///< worth knowing; no value is lost
+  Warning, ///< some reader will not do what the writer meant
   Error,   ///< values are wrong or missing, or the files are damaged
 };
 
 struct FindingRule;
 
-/// The name of a rule of FindingRules.h; an unknown one does not compile.
+/// The name of a rule of FindingRules.h. The name of an unknown rule does not compile.
 class RuleName {
 public:
   consteval RuleName(const char* name);
@@ -28,14 +28,15 @@ private:
   const FindingRule* row;
 };
 
+/// One finding.
 struct Finding {
   RuleName rule;
   Severity severity;
   std::string file;   ///< relative to the checkpoint; may be empty
   std::string tensor; ///< may be empty
   std::string what;   ///< what was found, with the numbers
-  std::string why;    ///< what comes of it
-  std::string fix;    ///< what to do, a command where there is one
+  std::string why;    ///< the consequence
+  std::string fix;    ///< what to do; a command if one helps
 };
 
 using Findings = std::vector<Finding>;

@@ -1,6 +1,6 @@
-// What octavo finds wrong with checkpoints: one row a rule, with why it matters and what to do
-// about it. Rules of opening a folder, of reading a layout, of lint and of writing a checkpoint are
-// one list, and no finding can name a rule that is not in it: that does not compile.
+// The rules of all findings: one row a rule, with its consequence and its fix. Opening a folder,
+// reading a layout, lint and writing a checkpoint share this table. A finding that names a rule
+// outside the table does not compile.
 #pragma once
 
 #include "octavo/Checkpoint/Finding.h"
@@ -15,19 +15,22 @@
 
 namespace octavo::checkpoint {
 
+/// What a rule is about.
 enum class RuleFamily : std::uint8_t {
   Files,         ///< shards, index
   Configuration, ///< config.json against the tensors
   Scales,
   Codes,
   Range,
-  Fused, ///< projections that readers put together
+  Fused, ///< projections that readers fuse into one product
   KvCache,
-  Readers, ///< what the programs that load checkpoints do with some of them: only with --for
-  Writing, ///< what differs in a checkpoint that octavo writes; the others are lint's
+  Readers, ///< what one of the programs that load checkpoints does with it; checked only with --for
+  Writing, ///< differences in a checkpoint that octavo writes; lint checks all other families
 };
+/// The family's name in the output of lint: "files", "key-value cache", ...
 std::string_view familyName(RuleFamily family);
 
+/// Programs that load checkpoints.
 enum class Reader : std::uint8_t { Vllm, Transformers, Sglang, TensorRtLlm };
 
 /// A set of readers.
@@ -41,14 +44,16 @@ private:
   unsigned bits;
 };
 
+/// One row of the table.
 struct FindingRule {
   std::string_view name; ///< stable, kebab case: "missing-scale", "zero-scale", ...
   RuleFamily family;
   Severity severity;
-  std::string_view why; ///< why it matters; of readers, what they do
+  std::string_view why; ///< the consequence; Readers: what the reader does
   std::string_view fix;
   ReaderSet readers = {};
-  std::string_view source = {}; ///< of readers: version, file or report that it was seen in
+  std::string_view source =
+      {}; ///< Readers: the version, file or report in which the behaviour was seen
 };
 
 namespace rules {
@@ -58,7 +63,7 @@ using enum Severity;
 using enum Reader;
 
 // clang-format off
-/// All rules, a family after the other.
+/// All rules, sorted by family.
 inline constexpr auto kAll = std::to_array<FindingRule>({
     {"missing-shard", Files, Error,
      "its tensors are missing",
@@ -476,7 +481,7 @@ inline constexpr auto kAll = std::to_array<FindingRule>({
 });
 // clang-format on
 
-/// Those that lint looks for.
+/// The rules that lint checks: all before the family Writing.
 inline constexpr std::span<const FindingRule>
     kLint(kAll.begin(), std::ranges::find(kAll, Writing, &FindingRule::family));
 
@@ -488,7 +493,7 @@ consteval RuleName::RuleName(const char* name)
     throw "no such rule";
 }
 
-/// A finding of `rule`, with what the table says of it.
+/// A finding of `rule`, with the severity, consequence and fix of its row.
 Finding finding(RuleName rule, std::string file, std::string tensor, std::string what);
 
 std::string_view severityName(Severity severity); ///< "note", "warning", "error"

@@ -36,7 +36,7 @@ std::optional<std::string> Folder::ownFile(const fs::path& path) const {
   std::vector<std::string> names = {std::string(kConfigFile), std::string(kQuantConfigFile), index};
   names.insert(names.end(), shards.begin(), shards.end());
   if (singleFile)
-    // Without an index a file beside this one may be another model's, or a scale file.
+    // Without an index, another file in the folder may belong to another model or be a scale file.
     if (const auto whole = open(root); whole && !whole->index.empty()) {
       names.push_back(whole->index);
       names.insert(names.end(), whole->shards.begin(), whole->shards.end());
@@ -56,7 +56,7 @@ std::optional<std::string> Folder::otherFile(const fs::path& path) const {
     if (const auto whole = open(root); !whole || whole->index.empty())
       return std::nullopt;
   const fs::path top = fs::canonical(root, failed);
-  // A link in the folder is a file of it, and so is what a link elsewhere leads to.
+  // Both count: a link that lies in the folder, and a link elsewhere that leads into it.
   for (const fs::path& place :
        {fs::canonical(path.has_parent_path() ? path.parent_path() : ".", failed) / path.filename(),
         fs::weakly_canonical(path, failed)})
@@ -72,7 +72,8 @@ namespace {
 
 constexpr std::array kBlockKeys = {"quantization_config", "compression_config"};
 
-/// The parts of a configuration that describe a model of another kind: they come last.
+/// Whether a member of the configuration describes a vision, audio, image or speech tower. Its
+/// quantization blocks come last.
 bool isTower(std::string_view key) {
   return std::ranges::any_of(
       std::to_array<std::string_view>({"vision", "audio", "image", "speech"}),

@@ -1,6 +1,6 @@
-// A checkpoint on disk: a folder of safetensors shards with its index and configuration, or one
-// safetensors file. Names, shapes and places are read and checked; tensors' bytes are read where
-// they are wanted.
+// A checkpoint on disk: a folder of safetensors shards with index and configuration, or one
+// safetensors file. Opening reads and checks names, shapes and offsets; the bytes of tensors are
+// read on demand.
 #pragma once
 
 #include "octavo/Checkpoint/Files/JsonFile.h"
@@ -19,93 +19,105 @@
 
 namespace octavo::checkpoint {
 
-/// The files that say how weights are quantized; the second is ModelOpt's.
+/// The files that describe the quantization. kQuantConfigFile is ModelOpt's.
 inline constexpr const char* kConfigFile = "config.json";
 inline constexpr const char* kQuantConfigFile = "hf_quant_config.json";
 
-/// The file that a folder has while a job of octavo is writing to it.
+/// Marks a folder in which an octavo job is unfinished.
 inline constexpr const char* kJobFile = ".octavo-job.json";
 
-/// What becomes of a folder with the beginnings of a job. It may lack shards, index and
-/// configuration, and nothing else of it shows that.
+/// Whether to open the folder of an unfinished job. Such a folder may lack shards, index and
+/// configuration, and only kJobFile shows it.
 enum class UnfinishedJob : std::uint8_t { Refused, Opened };
 
-/// A tensor of the checkpoint and the shard that holds it. Both pointers live as long as the
-/// Folder.
+/// A tensor of the checkpoint and the shard that holds it. Both pointers are valid as long as the
+/// Folder lives.
 struct StoredTensor {
   const SafetensorsFile* shard;
   const SafetensorsEntry* entry;
 
   const std::string& name() const { return entry->name; }
   std::uint64_t size() const { return entry->size(); } ///< in bytes
-  /// See SafetensorsFile.
+  /// Copies bytes of the tensor; see SafetensorsFile::fetch.
   tl::expected<void, Error> fetch(std::uint64_t offset, std::span<std::byte> to) const {
     return shard->fetch(*entry, offset, to);
   }
+  /// All bytes of the tensor; see SafetensorsFile::bytes.
   tl::expected<std::vector<std::byte>, Error> bytes() const { return shard->bytes(*entry); }
 };
 
-/// A description of a quantization in config.json.
+/// An object of config.json that describes a quantization.
 struct QuantizationBlock {
-  std::string path; ///< "text_config.quantization_config"
+  std::string path; ///< keys from the root: "text_config.quantization_config"
   const Json* block;
 };
-/// All of them, in the order in which they count: quantization_config, that of text_config,
-/// compression_config, then those of other parts of the configuration, at any depth
-/// (thinker_config.text_config), those of language models before those of towers.
+/// All quantization blocks of `config`, the decisive block first:
+///  - quantization_config, then text_config.quantization_config, then compression_config;
+///  - those of other members at any depth (thinker_config.text_config), language models before
+///    vision, audio, image and speech towers.
 std::vector<QuantizationBlock> quantizationBlocks(const Json& config);
 
+/// An open checkpoint. Movable; keeps its shards open.
 class Folder {
 public:
-  /// Opens a folder or a single file. Refused: an index that names a path outside the folder (or a
-  /// link that leads there, but for the blobs of a Hugging Face cache), shards that are missing or
-  /// damaged, a tensor in another shard than the index says or in two, JSON that is none or has a
-  /// key twice, PyTorch pickles (with a sentence how to convert them), the beginnings of a job.
+  /// Opens a folder or a single file. Errors:
+  ///  - an index that names a path outside the folder, or a link that leads outside (links to the
+  ///    blobs of a Hugging Face cache are allowed);
+  ///  - shards that are missing or damaged;
+  ///  - a tensor in two shards, or in another shard than the index says;
+  ///  - invalid JSON, or a key twice in one object;
+  ///  - PyTorch pickles; the error says how to convert them;
+  ///  - the folder of an unfinished job, if `unfinished` is Refused.
   static tl::expected<Folder, Error> open(const std::filesystem::path& path,
                                           UnfinishedJob unfinished = UnfinishedJob::Refused);
 
-  /// Opens what can be opened and reports the rest: for lint. An Error only if there is no shard.
+  /// For lint: opens the readable files and reports all problems in `findings`. Error: there is no
+  /// shard.
   static tl::expected<Folder, Error> openDamaged(const std::filesystem::path& path,
                                                  Findings& findings);
 
-  /// A checkpoint of files that are already open. Of tensors of one name the first counts.
+  /// A checkpoint of files that are already open. If several tensors have the same name, the first
+  /// counts.
   static Folder ofFiles(std::vector<SafetensorsFile> files, Json config = nullptr,
                         Json quantConfig = nullptr);
 
-  /// The folder, also where a single file was opened.
+  /// The folder, also if a single file was opened.
   const std::filesystem::path& path() const { return root; }
-  /// Whether a file was opened rather than its folder: it has neither configuration nor other
-  /// files.
+  /// Whether a single file was opened. Then config(), quantConfig() and otherFiles() are empty.
   bool isSingleFile() const { return singleFile; }
 
-  /// In the order of shards, then of bytes.
+  /// All tensors, by shard, then by offset.
   std::span<const StoredTensor> tensors() const { return stored; }
+  /// The tensor of that name; null if there is none.
   const StoredTensor* find(std::string_view name) const;
-  /// The shards' file names relative to path(), in order of names.
+  /// File names of the shards relative to path(), sorted.
   std::span<const std::string> shardNames() const { return shards; }
+  /// The file of shardNames()[i].
   const SafetensorsFile& shard(std::size_t i) const { return files[i]; }
-  /// The index's file name; empty where there is none.
+  /// The file name of the index; empty if there is none.
   const std::string& indexName() const { return index; }
-  /// `metadata` of the index, as read; null where there is none.
+  /// The member `metadata` of the index; null if there is none.
   const Json& indexMetadata() const { return metadata; }
 
-  /// config.json and hf_quant_config.json; null where there is none.
+  /// Content of config.json and hf_quant_config.json; null if the file does not exist.
   const Json& config() const { return configuration; }
   const Json& quantConfig() const { return modelOptConfiguration; }
-  /// The quantization's part of config.json: the first of quantizationBlocks; null where there is
-  /// none.
+  /// The first of quantizationBlocks(config()); null if there is none.
   const Json& quantizationConfig() const;
 
-  /// The other regular files (tokenizer, generation_config.json, ...), relative to path(): what a
-  /// converted checkpoint takes along as it is; of subfolders, too, unless they have weights of
-  /// their own or a hidden name. Files of weights in other forms are not among them.
+  /// The other regular files (tokenizer, generation_config.json, ...), relative to path(). A
+  /// converted checkpoint gets copies of them. Files of a subfolder are included unless the
+  /// subfolder is hidden, is a link, or holds weights that are not shards of this checkpoint.
+  /// Weights in other forms are excluded.
   std::span<const std::string> otherFiles() const { return others; }
 
-  /// The name of the file of weights, index or configuration that `path` is, by whatever spelling
-  /// or link; nothing if it is none. Of a single file also those beside it that belong to it.
+  /// The name of the shard, index or configuration that `path` refers to, by any spelling or link;
+  /// nullopt if it refers to none. If a single file was opened and its folder has an index, the
+  /// folder's index and shards count too.
   std::optional<std::string> ownFile(const std::filesystem::path& path) const;
-  /// The name of a file in the folder or below that is none of ownFile's: one of otherFiles,
-  /// weights in another form. Of a single file only where it is one of an index's.
+  /// The name of any other file that `path` refers to and that lies in or below the folder, such as
+  /// one of otherFiles() or weights in another form; nullopt if there is none. If a single file was
+  /// opened, nullopt unless its folder has an index.
   std::optional<std::string> otherFile(const std::filesystem::path& path) const;
 
 private:
@@ -115,7 +127,7 @@ private:
   bool singleFile = false;
   std::string index;
   std::vector<std::string> shards, others;
-  std::vector<SafetensorsFile> files; ///< does not grow any more once `stored` points into it
+  std::vector<SafetensorsFile> files; ///< must not grow once `stored` points into it
   std::vector<StoredTensor> stored;
   std::unordered_map<std::string_view, std::size_t> byName;
   Json metadata, configuration, modelOptConfiguration;

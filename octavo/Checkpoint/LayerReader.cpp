@@ -17,8 +17,8 @@ namespace octavo::checkpoint {
 
 using format::ElementFormat;
 
-/// Codes that are unpacked before they are dequantized: with their values they fit the second-level
-/// cache.
+/// Codes that are unpacked at a time before they are dequantized. Codes and values together fit the
+/// second-level cache.
 static constexpr std::int64_t kUnpacked = std::int64_t{1} << 15;
 
 static tl::unexpected<Error> refuse(const Part& part, std::string problem, std::string expected,
@@ -35,7 +35,7 @@ static std::string storage(const SafetensorsEntry& entry) {
   return fmt::format("{} [{}]", entry.dtype->name, fmt::join(entry.shape, ", "));
 }
 
-/// The numbers of a part as they are stored.
+/// The stored numbers of a part.
 static tl::expected<std::vector<float>, Error> storedNumbers(const Part& part) {
   const auto bytes = part.tensor.bytes();
   if (!bytes)
@@ -56,7 +56,7 @@ tl::expected<std::vector<float>, Error> multipliers(const Part& part) {
   return numbers;
 }
 
-/// How many scales the tensor of a layer has, padding included.
+/// Number of scales in the layer's scale tensor, padding included.
 static std::int64_t storedScaleCount(const Layer& layer, std::span<const std::int64_t> grid) {
   switch (layer.scales->order) {
   case ScaleOrder::Rows:
@@ -89,12 +89,12 @@ tl::expected<LayerReader, Error> LayerReader::open(const Layer& layer) {
     reader.rowCount *= layer.shape[axis];
   reader.blockColumns = layer.type.block.back();
   reader.gridColumns = grid.back();
-  // Experts lie on a grid each, unless a block spans all of them.
+  // Each expert has its own grid, unless a block spans all experts.
   const bool spansExperts =
       rank > 2 && std::any_of(layer.type.block.begin(), layer.type.block.end() - 2,
                               [](std::int64_t extent) { return extent > 1; });
   const bool isJoined = rank == 2 || spansExperts;
-  // At least 1: rows are divided by them, also where there are none.
+  // At least 1, because row numbers are divided by these values even if there are no rows.
   reader.storedRows = std::max<std::int64_t>(1, layer.shape[rank - 2]);
   reader.matrixRows = isJoined ? std::max<std::int64_t>(1, reader.rowCount) : reader.storedRows;
   reader.blockRows = spansExperts ? reader.rowCount : layer.type.block[rank - 2];
@@ -218,7 +218,8 @@ tl::expected<void, Error> LayerReader::fetchTiles(std::int64_t begin, std::int64
                                                   Fetched& fetched) const {
   assert(blockRows == 1);
   const auto width = static_cast<std::size_t>(source->scales->format->bytes());
-  const std::int64_t inRow = paddedToTiles(1, gridColumns)[1] * kTileRows; // of tiles
+  const std::int64_t inRow =
+      paddedToTiles(1, gridColumns)[1] * kTileRows; // scales in one row of tiles
   const std::int64_t firstRow = begin / kTileRows;
   const std::int64_t lastRow = std::max(firstRow, (end + kTileRows - 1) / kTileRows);
   fetched.tiles.resize(static_cast<std::size_t>((lastRow - firstRow) * inRow) * width);
@@ -270,7 +271,8 @@ tl::expected<void, Error> LayerReader::scales(std::int64_t begin, std::int64_t e
                                               Fetched& fetched) const {
   auto* out = static_cast<std::byte*>(scales);
   return forMatrices(begin, end, [&](std::int64_t from, std::int64_t to) {
-    // A block may span matrices: its one scale is read with each of them, into the same place.
+    // If a block spans matrices, its one scale is read for each matrix and written to the same
+    // place.
     const std::int64_t before = (gridRow(from) - gridRow(begin)) * gridColumns;
     return matrixScales(from, to, out + before * source->type.scale->bytes(), fetched);
   });
@@ -335,7 +337,8 @@ tl::expected<void, Error> LayerReader::matrixValues(std::int64_t begin, std::int
     return done;
   const std::byte* const elements = fetched.elements.data();
   const auto scaleWidth = static_cast<std::size_t>(source->scales->format->bytes());
-  // Scales are taken in the dtype in which they are stored: widening them first changes nothing.
+  // dequantize takes the scales in their stored format: widening them first would not change a
+  // value.
   const auto dequantize = [&](std::int64_t from, std::int64_t to, const std::uint8_t* codes,
                               const kernels::Execution& how) {
     const std::int64_t shape[] = {to - from, columnCount};
@@ -352,7 +355,7 @@ tl::expected<void, Error> LayerReader::matrixValues(std::int64_t begin, std::int
     dequantize(begin, end, reinterpret_cast<const std::uint8_t*>(elements), execution);
     return {};
   }
-  // Rows of blocks that are unpacked together.
+  // Rows that are unpacked at a time: whole rows of blocks, unless a block spans all rows.
   const std::int64_t step = blockRows >= matrixRows ? 1 : blockRows;
   const std::int64_t rows =
       std::max<std::int64_t>(1, kUnpacked / std::max<std::int64_t>(1, columnCount * step)) * step;

@@ -1,4 +1,4 @@
-// Values of a layer, in pieces: codes and scales as octavo has them, and f32.
+// Reads a layer piece by piece: codes, scales, or values as f32.
 #pragma once
 
 #include "octavo/Checkpoint/Layer.h"
@@ -14,58 +14,60 @@
 
 namespace octavo::checkpoint {
 
-/// Reads a layer by rows: [E, N, K] counts as E * N rows of K. A piece is a range of rows that cuts
-/// no block (see pieceEnd), or lies within one row of them.
+/// Reads a layer by rows: [E, N, K] counts as E * N rows of K elements. A piece is a range of rows
+/// that cuts no block (see pieceEnd), or that lies within one row of blocks.
 class LayerReader {
 public:
-  /// Errors: parts missing, or whose shapes or dtypes do not agree with the layer's. The layer must
-  /// outlive the reader.
+  /// Opens a reader. Errors: parts that are missing, whose shapes or dtypes disagree with the
+  /// layer, or that octavo does not apply (Layer::unapplied); reading the outer scale. The layer
+  /// must outlive the reader.
   static tl::expected<LayerReader, Error> open(const Layer& layer);
 
+  /// Rows and columns of the whole layer, in elements.
   std::int64_t rows() const { return rowCount; }
   std::int64_t columns() const { return columnCount; }
-  /// Extents of a block; the last one of an axis may be short.
+  /// Extents of a block, in elements. The last block of an axis may be shorter.
   std::int64_t rowsInBlock() const { return blockRows; }
   std::int64_t columnsInBlock() const { return blockColumns; }
-  /// Rows that share a grid of blocks: N, or E * N where a block spans the experts.
+  /// Rows that share a grid of blocks: N, or E * N for a matrix or if a block spans the experts.
   std::int64_t rowsInMatrix() const { return matrixRows; }
-  /// Scales of a row of blocks.
+  /// Number of scales in one row of blocks.
   std::int64_t scalesInRow() const { return gridColumns; }
-  /// Where the piece ends that begins at row `begin` (0, or the end of another) and has at most
-  /// `most` rows, but always a row of blocks. Blocks that span all rows are no bound: their scales
-  /// count for each piece.
+  /// The end of the piece that begins at row `begin` (0, or the end of another piece). It has at
+  /// most `most` rows, but at least one row of blocks. If one block spans all rows of a matrix, the
+  /// piece may cut it: the scales then apply to each piece.
   std::int64_t pieceEnd(std::int64_t begin, std::int64_t most) const;
 
-  /// The outer scale of a row's expert as it multiplies: a stored divisor x is 1 / x rounded to
-  /// f32. 1 where there is none.
+  /// The multiplier that the outer scale of the row's expert stands for: a stored divisor x gives 1
+  /// / x rounded to f32. 1 if there is no outer scale.
   float outer(std::int64_t row = 0) const {
     return outerScales.size() == 1 ? outerScales[0]
                                    : outerScales[static_cast<std::size_t>(row / matrixRows)];
   }
-  /// The one outer scale as it is stored, where it divides; nothing where there is no such one.
+  /// The stored outer scale if there is exactly one and it divides; else nullopt.
   std::optional<float> divisor() const { return storedDivisor; }
-  /// Whether experts have an outer scale each.
+  /// Whether each expert has its own outer scale.
   bool hasOuterPerExpert() const { return outerScales.size() > 1; }
 
-  // Reading a piece. `fetched` is memory that is kept from call to call. Errors: of reading the
-  // file.
+  // The functions that read rows [begin, end), a piece. `fetched` holds buffers that are reused
+  // from call to call. Errors: reading the file.
 
   /// The codes, one a byte, row-major.
   tl::expected<void, Error> codes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
                                   Fetched& fetched,
                                   const kernels::Execution& execution = {.threads = 1}) const;
-  /// The scales: codes of type.scale, row-major, in containers of type.scale->bytes().
+  /// The scales as codes of type.scale, row-major, type.scale->bytes() bytes each.
   tl::expected<void, Error> scales(std::int64_t begin, std::int64_t end, void* scales,
                                    Fetched& fetched) const;
-  /// The values.
+  /// The values: code * scale * outer scale.
   tl::expected<void, Error> values(std::int64_t begin, std::int64_t end, float* values,
                                    Fetched& fetched,
                                    const kernels::Execution& execution = {.threads = 1}) const;
 
-  /// Number of the scales of a piece.
+  /// Number of scales of the piece.
   std::int64_t scaleCount(std::int64_t begin, std::int64_t end) const;
-  /// Where they lie in the tensor of the layer's part, in bytes. Precondition: the axes are not
-  /// swapped, and the scales lie row after row.
+  /// The bytes of the piece's scales in the tensor of Layer::scales. Precondition: the axes are not
+  /// swapped, and the order is ScaleOrder::Rows.
   struct Range {
     std::uint64_t begin, size;
   };
@@ -76,15 +78,17 @@ public:
 private:
   explicit LayerReader(const Layer& layer) : source(&layer) {}
   bool isSwapped() const { return source->storedAxes == StoredAxes::Swapped; }
-  /// Whether scales are [k, n] of each matrix; those of one row or column lie the same either way.
+  /// Whether the scales of each matrix are stored as [k, n]. If the grid has one row or one column,
+  /// both orders have the same bytes.
   bool hasSwappedScales() const { return isSwapped() && gridRows > 1 && gridColumns > 1; }
-  /// Whether every matrix is read on its own: its rows lie across it, or have an outer scale.
+  /// Whether each matrix is read separately: its axes are swapped, or it has its own outer scale.
   bool isReadByMatrix() const { return isSwapped() || hasOuterPerExpert(); }
-  /// The row of the grid of scales, of all matrices, that a row's scales are.
+  /// The row of the scale grid for element row `row`, counted over all matrices.
   std::int64_t gridRow(std::int64_t row) const {
     return row / matrixRows * gridRows + row % matrixRows / blockRows;
   }
-  /// Elements and scales row after row, as they are stored. Swapped axes: rows of one matrix.
+  /// Fetch stored bytes of elements and scales, row after row. With swapped axes the rows must be
+  /// of one matrix.
   tl::expected<void, Error> fetchElements(std::int64_t begin, std::int64_t end,
                                           Fetched& fetched) const;
   tl::expected<void, Error> fetchScales(std::int64_t begin, std::int64_t end,
@@ -93,7 +97,7 @@ private:
                                        Fetched& fetched) const;
   tl::expected<void, Error> fetchParts(std::int64_t begin, std::int64_t end,
                                        Fetched& fetched) const;
-  /// Whether codes have to be unpacked to lie one a byte.
+  /// Whether codes must be unpacked to give one code a byte.
   bool unpacks() const { return source->elements.packed && source->type.element->width() < 8; }
   void unpackRows(const std::byte* packed, std::int64_t rows, std::uint8_t* codes,
                   const kernels::Execution& execution) const;
@@ -105,24 +109,24 @@ private:
   tl::expected<void, Error> matrixValues(std::int64_t begin, std::int64_t end, float* values,
                                          Fetched& fetched,
                                          const kernels::Execution& execution) const;
-  /// Calls `read(from, to)` for the ranges that may be read at once; stops at an error.
+  /// Calls `read(from, to)` for each range that one read can serve; stops at an error.
   template <typename Read>
   tl::expected<void, Error> forMatrices(std::int64_t begin, std::int64_t end,
                                         const Read& read) const;
 
   const Layer* source;
   std::int64_t rowCount = 0, columnCount = 0;
-  std::int64_t storedRows = 0; ///< of one matrix in the file: N
-  std::int64_t matrixRows = 0; ///< rows that share a grid: N, or E * N where blocks span experts
+  std::int64_t storedRows = 0; ///< of one matrix in the file: N, at least 1
+  std::int64_t matrixRows = 0; ///< see rowsInMatrix(); at least 1
   std::int64_t blockRows = 0, blockColumns = 0;
   std::int64_t gridRows = 0, gridColumns = 0; ///< of one matrix
-  std::size_t rowBytes = 0;                   ///< of elements
-  std::vector<float> outerScales = {1.0f};    ///< one, or one a matrix
+  std::size_t rowBytes = 0;                   ///< bytes of one row of stored elements
+  std::vector<float> outerScales = {1.0f};    ///< multipliers: one, or one for each matrix
   std::optional<float> storedDivisor;
 };
 
-/// The numbers of a part, each as it multiplies: 1 / x rounded to f32 where x divides. Errors: of
-/// reading the file.
+/// The numbers of a part as multipliers: 1 / x rounded to f32 if the part divides. Errors: reading
+/// the file.
 tl::expected<std::vector<float>, Error> multipliers(const Part& part);
 
 } // namespace octavo::checkpoint

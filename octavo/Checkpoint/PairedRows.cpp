@@ -9,10 +9,10 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// Whether tiles of so many rows are whole steps, or whole parts of one.
+/// Whether tiles of `rows` rows are whole steps or divide a step evenly.
 bool fits(std::int64_t rows, std::int64_t step) { return rows % step == 0 || step % rows == 0; }
 
-/// As many rows as make kTileValues, also where that is less than a step of one of them.
+/// Rows of a tile: about kTileValues values, also if that is less than a step of `a` or `b`.
 std::int64_t tileRowsOf(const ValueRows& a, const ValueRows& b) {
   const std::int64_t whole = rowsOf(a, b.step(), kTileValues);
   if (a.step() == 0 || b.step() == 0 || whole * a.columns() <= kTileValues)
@@ -47,7 +47,8 @@ tl::expected<PairedRows, Unpaired> PairedRows::open(const NamedWeight& first,
 }
 
 std::uint64_t PairedRows::pieceMemory() const {
-  // Values of both as f32; what is fetched, and what is turned over, as wide at most.
+  // Four buffers of f32 width at most: the values of both, the fetched bytes, and a transposed
+  // copy.
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, tileRows * columns())) * 4 *
          sizeof(float);
 }

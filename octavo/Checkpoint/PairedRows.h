@@ -1,4 +1,4 @@
-// The values of two weights side by side, in tiles that stay in the cache.
+// The values of two weights side by side, in tiles that fit the cache.
 #pragma once
 
 #include "octavo/Checkpoint/WeightList.h"
@@ -12,28 +12,30 @@
 
 namespace octavo::checkpoint {
 
-/// Why two weights cannot be held against each other value by value.
+/// Why two weights cannot be compared value by value.
 struct Unpaired {
-  bool haveOtherShapes; ///< else the values of one cannot be had
+  bool haveOtherShapes; ///< false: the values of one weight cannot be read
   std::string why;
 };
 
+/// Two weights of the same logical shape. They must outlive it.
 class PairedRows {
 public:
-  /// A plain tensor is read along the axes of the layer beside it.
+  /// Opens both. A plain tensor beside a layer is read with the layer's plainAxes.
   static tl::expected<PairedRows, Unpaired> open(const NamedWeight& first,
                                                  const NamedWeight& second);
 
   const ValueRows& first() const { return a.rows(); }
   const ValueRows& second() const { return b.rows(); }
   std::int64_t columns() const { return b.rows().columns(); }
+  /// Pieces that respect the steps of both.
   std::span<const Piece> pieces() const { return all; }
-  /// Memory that a piece takes, at most.
+  /// Memory that a piece takes at most, in bytes.
   std::uint64_t pieceMemory() const;
 
-  /// Calls `use(tile, x, y)` for the tiles of a piece, with the values of both, which it
-  /// may change; stops where it gives false. What a tile is depends on the shape and the blocks
-  /// alone. Errors: of reading.
+  /// Calls `use(tile, x, y)` for the tiles of a piece, with the values of both weights, which `use`
+  /// may overwrite. Stops if `use` returns false. The tiles depend only on shapes and blocks, not
+  /// on threads or memory. Errors: reading the file.
   template <typename Use>
   tl::expected<void, Error> forTiles(Piece piece, Scratch& scratch, Use use) const {
     for (std::int64_t begin = piece.begin; begin < piece.end; begin += tileRows) {
@@ -48,7 +50,8 @@ public:
 
 private:
   PairedRows(WeightRows first, WeightRows second);
-  /// Puts the values of a tile into `values` and `restored`.
+  /// Reads a tile: values of the first weight into scratch.values, of the second into
+  /// scratch.restored.
   tl::expected<void, Error> read(Piece tile, Scratch& scratch) const;
 
   WeightRows a, b;

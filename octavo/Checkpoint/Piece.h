@@ -1,4 +1,4 @@
-// The rows that are worked on at a time, and a thread's memory for them.
+// Piece: a range of rows that is processed at a time, and the memory of one thread for it.
 #pragma once
 
 #include "octavo/Checkpoint/ColumnWindow.h"
@@ -10,33 +10,33 @@
 
 namespace octavo::checkpoint {
 
-/// Values of a piece of work, at most, unless a row of blocks has more: what is written of one
-/// piece, some MiB, is worth a request to the disk. It does not depend on the machine or the
-/// options, and neither do sums over pieces.
+/// Values of a piece at most, unless a row of blocks has more. One piece writes some MiB, enough
+/// for a disk request. The bound depends on neither machine nor options, so sums over pieces do not
+/// either.
 inline constexpr std::int64_t kPieceValues = std::int64_t{1} << 22;
 
-/// Values that are computed together, at most, unless a row of blocks has more: as f32 and as codes
-/// they stay in the second-level cache from one loop to the next.
+/// Values of a tile at most, unless a row of blocks has more: as f32 and as codes they stay in the
+/// second-level cache from one loop to the next.
 inline constexpr std::int64_t kTileValues = std::int64_t{1} << 15;
 
-/// A range of rows.
+/// Rows [begin, end).
 struct Piece {
   std::int64_t begin, end;
 };
 
-/// What one thread has read of the input, as that stores it; memory that is kept from call to call.
+/// Input bytes of one thread as the file stores them, reused from call to call.
 struct Fetched {
   std::vector<std::byte> elements, scales;
-  std::vector<std::byte> tiles; ///< scales as they lie in tiles, or one a part
+  std::vector<std::byte> tiles; ///< scales in the order of the file: Tiles or Parts
   ColumnWindow elementColumns, scaleColumns;
 };
 
-/// Memory of one thread, kept from piece to piece.
+/// Buffers of one thread, reused from piece to piece.
 struct Scratch {
   Fetched fetched;
   std::vector<float> values, restored;
   std::vector<std::byte> codes, scales;
-  PageBuffer stored; ///< what a piece writes
+  PageBuffer stored; ///< stored bytes that a piece writes
 };
 
 } // namespace octavo::checkpoint

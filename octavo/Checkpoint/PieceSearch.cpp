@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kComparedBytes = std::uint64_t{1} << 20;
 
-/// Bytes of two tensors, side by side.
+/// Bytes [begin, end) of two tensors of the same size.
 struct BytePair {
   StoredTensor first, second;
   std::uint64_t begin, end;

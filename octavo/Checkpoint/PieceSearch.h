@@ -1,4 +1,4 @@
-// The first place in each of many weights where something is to be said.
+// Searches many weights in parallel for the first piece of each that has something to report.
 #pragma once
 
 #include "octavo/Checkpoint/Work.h"
@@ -14,24 +14,26 @@ namespace octavo::checkpoint {
 
 struct NamedWeight;
 
-/// A look at one weight, in pieces.
+/// A search of one weight, piece by piece.
 struct PieceSearch {
   std::vector<Piece> pieces;
   std::uint64_t pieceMemory; ///< of one piece, at most
-  std::uint64_t bytes;       ///< that progress hears of when all are done
-  /// What is to be said of a piece; empty for nothing. From any thread.
+  std::uint64_t bytes;       ///< reported as progress when all pieces are done
+  /// What to report about a piece; empty: nothing. Called from any thread.
   std::function<std::string(std::size_t piece, Scratch& scratch)> look;
 };
 
-/// What each search has to say of the first of its pieces that has anything; those after it may not
-/// be looked at. Whether work was interrupted, the caller asks.
+/// For each search the text of its first piece that has one; later pieces may be skipped. Empty if
+/// no piece has one. If settings.isInterrupted stops the work, the result is incomplete; the caller
+/// checks that.
 std::vector<std::string> search(std::span<const PieceSearch> searches,
                                 const WorkSettings& settings);
 
-/// What byteSearch says of a piece with a byte that differs; other texts are errors of reading.
+/// The text of byteSearch for a piece whose bytes differ. Any other text is an error of reading.
 inline constexpr std::string_view kBytesDiffer = "the bytes differ";
 
-/// A search of the bytes of two weights for one that differs. Precondition: haveSameParts.
+/// Searches the bytes of two weights for a difference. `bytes` is the progress of the whole search.
+/// Precondition: haveSameParts.
 PieceSearch byteSearch(const NamedWeight& first, const NamedWeight& second, std::uint64_t bytes);
 
 } // namespace octavo::checkpoint

@@ -13,7 +13,7 @@
 
 namespace octavo::checkpoint {
 
-/// Rows that are checked at once, where no block has more.
+/// Rows that are checked at a time, unless a row of blocks has more.
 static constexpr std::int64_t kRows = 1024;
 
 std::optional<Doubt> doubtOf(double scale) {
@@ -59,7 +59,8 @@ tl::expected<void, Error> ScaleCheck::checkRows(Piece piece, Fetched& fetched) c
   std::vector<std::byte> codes(count * width);
   if (auto read = reader.scales(piece.begin, piece.end, codes.data(), fetched); !read)
     return read;
-  std::int64_t lookedAt = -1; // the row of blocks of which no scale of 0 is over values
+  std::int64_t lookedAt =
+      -1; // first row of the last row of blocks whose scales of 0 were all found to be over zeros
   for (std::size_t i = 0; i < count; ++i) {
     const std::byte* code = codes.data() + i * width;
     const std::optional<Doubt> doubt = doubtAt(code);
@@ -72,7 +73,7 @@ tl::expected<void, Error> ScaleCheck::checkRows(Piece piece, Fetched& fetched) c
       return tl::unexpected(error(*doubt, decoded(scale, code), row, inRow));
     if (std::exchange(lookedAt, row) == row)
       continue;
-    // Of a row of blocks all may be 0: they are looked at in one go.
+    // All scales of a row of blocks may be 0, so the row of blocks is checked once.
     const Piece blocks{row, std::min(row + reader.rowsInBlock(), piece.end)};
     const auto first =
         firstBlockWithValues(reader, blocks, [](double value) { return value == 0; }, fetched);
@@ -96,7 +97,7 @@ Error ScaleCheck::error(Doubt doubt, double value, std::int64_t row, std::int64_
                         : fmt::format("{} at [{}{}, {}]", value, expert, blockRow, block));
 }
 
-/// The doubt about what a number multiplies by: the inverse of 0 is infinite, and the reverse.
+/// The doubt about the multiplier: the inverse of 0 is infinite, the inverse of infinity is 0.
 static Doubt asMultiplier(Doubt doubt, Meaning meaning) {
   if (meaning == Meaning::Divides && doubt == Doubt::ZeroScale)
     return Doubt::InfScale;
@@ -107,7 +108,7 @@ static Doubt asMultiplier(Doubt doubt, Meaning meaning) {
 
 namespace {
 
-/// A number that is in doubt, as an error shows it: with its place if there are several.
+/// A doubtful number as an error shows it, with its index if there are several.
 struct DoubtfulNumber {
   Doubt doubt;
   std::string text;
@@ -164,7 +165,7 @@ tl::expected<void, Error> checkOuterScale(const Layer& layer, Doubts allowed) {
   auto checked = checkNumbers(*layer.outer, allowed);
   if (checked || !checkNumbers(*layer.outer, allowed, true))
     return checked;
-  // Nothing but a 0 is wrong, which nothing is lost under if there is nothing.
+  // The only fault is a multiplier of 0, which loses nothing if all codes are 0.
   const auto held = blocksWithValues(layer, [](double) { return true; });
   if (!held)
     return tl::unexpected(held.error());

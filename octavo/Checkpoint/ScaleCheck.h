@@ -1,4 +1,4 @@
-// The scales of a layer held against what scales are, where they are read anyway.
+// Checks the scales of a layer as they are read.
 #pragma once
 
 #include "octavo/Checkpoint/Doubts.h"
@@ -12,17 +12,17 @@
 
 namespace octavo::checkpoint {
 
-/// The doubt about a scale of this value; nothing where it is positive and finite.
+/// The doubt about a scale of this value; nullopt if it is positive and finite.
 std::optional<Doubt> doubtOf(double scale);
 
-/// Holds the scales of pieces of a layer to be positive and finite; 0 is one over codes that are
-/// all 0, as Transformer Engine writes them, and E8M0's byte 0 is 2^-127.
+/// Checks that the scales of a layer are positive and finite. Two exceptions: a scale of 0 over
+/// codes that are all 0, which Transformer Engine writes, and byte 0 of E8M0, which is 2^-127.
 class ScaleCheck {
 public:
   /// The reader is copied; its layer must outlive the check.
   ScaleCheck(const LayerReader& reader, Doubts allowed);
 
-  /// Errors: the first scale of the piece that is doubtful and not allowed, with its index; of
+  /// Checks a piece. Errors: the first scale that is doubtful and not allowed, with its index;
   /// reading the file.
   tl::expected<void, Error> operator()(Piece piece, Fetched& fetched) const;
 
@@ -33,18 +33,20 @@ private:
 
   LayerReader reader;
   Doubts allowed;
-  /// Of each code, where a code is a byte.
+  /// The doubt of each code if a code is one byte.
   std::array<std::optional<Doubt>, 256> ofByte{};
 };
 
-/// The same of a part that is a number, or one an expert: an outer scale, a scale of inputs or of a
-/// cache. Errors: the first that is doubtful and not allowed; of reading the file. `isOverZeros`:
-/// multiplying by 0 loses nothing.
+/// Checks a part of one number, or one for each expert: an outer scale. If `isOverZeros`, all
+/// values under it are 0, and a multiplier of 0 is accepted. Errors: the first number that is
+/// doubtful and not allowed; reading the file.
 tl::expected<void, Error> checkNumbers(const Part& part, Doubts allowed, bool isOverZeros = false);
-/// The same of a scale of a layer's inputs or of a cache, under which there is no weight.
+/// Checks a scale of a layer's input or of a cache, on which no weight depends. Errors: as
+/// checkNumbers.
 tl::expected<void, Error> checkRunTimeNumbers(const Part& part, Doubts allowed);
 
-/// The outer scale of a layer; the codes are read where it multiplies by 0.
+/// Checks a layer's outer scale. If it multiplies by 0, the codes are read: over codes that are all
+/// 0 it is accepted.
 tl::expected<void, Error> checkOuterScale(const Layer& layer, Doubts allowed);
 
 } // namespace octavo::checkpoint

@@ -1,6 +1,6 @@
-// The order in which cuBLAS reads scales of blocks: tiles of 128 rows and 4 columns, row of tiles
-// after row of tiles, each tile as [row % 32][row / 32][column]. A grid that does not fill its last
-// tiles is padded (cuBLAS documentation, "1D block scaling factors layout").
+// The order in which cuBLAS reads block scales: tiles of 128 rows and 4 columns, row-major over the
+// tiles. Within a tile the order is [row % 32][row / 32][column]. A grid that does not fill its
+// last tiles is padded (cuBLAS documentation, "1D block scaling factors layout").
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@ namespace octavo::checkpoint {
 inline constexpr std::int64_t kTileRows = 128, kTileColumns = 4;
 inline constexpr std::int64_t kTileScales = kTileRows * kTileColumns;
 
-/// Rows and columns with the padding.
+/// Rows and columns of the grid, rounded up to whole tiles.
 constexpr std::array<std::int64_t, 2> paddedToTiles(std::int64_t rows, std::int64_t columns) {
   return {(rows + kTileRows - 1) / kTileRows * kTileRows,
           (columns + kTileColumns - 1) / kTileColumns * kTileColumns};
 }
 
-/// The place of a scale in the file's order, in a grid of so many columns.
+/// The index in the file of the scale at (row, column), in a grid of `columns` columns.
 constexpr std::int64_t placeInTiles(std::int64_t row, std::int64_t column, std::int64_t columns) {
   const std::int64_t tilesInRow = (columns + kTileColumns - 1) / kTileColumns;
   const std::int64_t tile = row / kTileRows * tilesInRow + column / kTileColumns;
@@ -25,7 +25,7 @@ constexpr std::int64_t placeInTiles(std::int64_t row, std::int64_t column, std::
          column % kTileColumns;
 }
 
-/// Whether a place of the file's order is padding of a grid of these extents.
+/// Whether index `place` of the file is padding, in a grid of `rows` rows and `columns` columns.
 constexpr bool isPadding(std::int64_t place, std::int64_t rows, std::int64_t columns) {
   const std::int64_t tilesInRow = (columns + kTileColumns - 1) / kTileColumns;
   const std::int64_t tile = place / kTileScales, within = place % kTileScales;

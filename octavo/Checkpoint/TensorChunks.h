@@ -1,4 +1,4 @@
-// A tensor's bytes, some at a time: what looks at all of them needs no memory for all of them.
+// Visits the bytes of a tensor in chunks, so that a whole tensor is never in memory.
 #pragma once
 
 #include "octavo/Checkpoint/Folder.h"
@@ -13,12 +13,12 @@
 
 namespace octavo::checkpoint {
 
-/// Divisible by 1 to 8: packed codes of any width and numbers of any dtype are cut nowhere. What is
-/// read stays in the second-level cache until it has been looked at.
+/// Bytes of a chunk. Divisible by 1 to 8, so no packed code and no number of any dtype is cut. A
+/// chunk stays in the second-level cache while it is visited.
 inline constexpr std::uint64_t kChunkBytes = 840 * 256;
 
-/// Calls `visit(offset, bytes)` for the bytes of a tensor from `begin` to `end`, in order, until it
-/// returns false. Errors: of reading the file.
+/// Calls `visit(offset, bytes)` for chunks of bytes [begin, end) of a tensor, in order, until
+/// `visit` returns false. `offset` counts from the tensor's first byte. Errors: reading the file.
 template <typename Visit>
 tl::expected<void, Error> forChunks(const StoredTensor& tensor, std::uint64_t begin,
                                     std::uint64_t end, const Visit& visit) {
@@ -34,6 +34,7 @@ tl::expected<void, Error> forChunks(const StoredTensor& tensor, std::uint64_t be
 }
 
 template <typename Visit>
+/// The same for the whole tensor.
 tl::expected<void, Error> forChunks(const StoredTensor& tensor, const Visit& visit) {
   return forChunks(tensor, 0, tensor.size(), visit);
 }

@@ -58,7 +58,7 @@ tl::expected<float, Error> ValueRows::amax(Piece piece, Scratch& scratch) const 
 
 namespace {
 
-/// Shape as rows, from that of the tensor.
+/// The shape [.., N, K] of the rows of `tensor`.
 std::vector<std::int64_t> rowsShape(const StoredTensor& tensor, PlainAxes axes) {
   std::vector<std::int64_t> shape = tensor.entry->shape;
   if (axes == PlainAxes::Swapped)
@@ -89,7 +89,8 @@ public:
   tl::expected<float, Error> amax(Piece piece, Scratch& scratch) const override {
     float greatest = 0;
     for (std::uint64_t at = begin(piece), last = end(piece); at < last && !std::isnan(greatest);) {
-      const std::uint64_t to = std::min<std::uint64_t>(last, at + kTileValues * 4); // in any order
+      const std::uint64_t to =
+          std::min<std::uint64_t>(last, at + kTileValues * 4); // for amax the order is irrelevant
       if (auto done = fetch(at, to, scratch); !done)
         return tl::unexpected(std::move(done.error()));
       const float found = kernels::amax(type, scratch.fetched.elements.data(),
@@ -106,7 +107,7 @@ public:
   const StoredTensor& tensor() const override { return stored; }
 
 private:
-  /// Bytes of the tensor, from `begin` to `end`.
+  /// Reads bytes [begin, end) of the tensor into scratch.fetched.elements.
   tl::expected<void, Error> fetch(std::uint64_t begin, std::uint64_t end, Scratch& scratch) const {
     scratch.fetched.elements.resize(end - begin);
     return stored.fetch(begin, scratch.fetched.elements);
@@ -183,7 +184,7 @@ std::int64_t tileRowsOf(const ValueRows& rows, std::int64_t step) {
   const std::int64_t whole = rowsOf(rows, step, kTileValues);
   if (step == 0 || rows.step() == 0 || rows.step() % step != 0)
     return whole;
-  // A tile that is shorter than a step of `rows` divides it: none may lie across two.
+  // A tile shorter than a step of `rows` must divide the step: no tile may cross a step.
   std::int64_t tile = whole;
   for (std::int64_t shorter = rows.step(); shorter >= step && tile * rows.columns() > kTileValues;
        shorter -= step)

@@ -1,4 +1,4 @@
-// The values of a tensor as f32, row by row, whatever holds them: a plain tensor or a layer.
+// ValueRows: the values of a plain tensor or of a layer as f32, row by row.
 #pragma once
 
 #include "octavo/Checkpoint/Doubts.h"
@@ -13,34 +13,36 @@
 
 namespace octavo::checkpoint {
 
-/// The wide type that kernels read as such; nothing for other formats and for integers.
+/// The wide type of a dtype (F32, BF16, F16); nullopt for all others.
 std::optional<kernels::WideType> wideType(const SafetensorsDtype& dtype);
 
-/// The dtype that stores such values.
+/// The dtype that stores values of `type`.
 const SafetensorsDtype& plainDtype(kernels::WideType type);
 
-/// [N, K] or [E, N, K] as rows of K values. Reading is for one thread a call.
+/// A tensor [N, K] or [E, N, K] as rows of K values. Several threads may read at the same time,
+/// each with its own Scratch.
 class ValueRows {
 public:
   virtual ~ValueRows() = default;
 
   std::span<const std::int64_t> shape() const { return extents; }
   std::int64_t columns() const { return extents.back(); }
-  /// N.
+  /// N: rows of one matrix.
   std::int64_t rowsInMatrix() const { return extents[extents.size() - 2]; }
-  /// E * N.
+  /// All rows: E * N.
   std::int64_t rows() const;
 
-  /// Pieces begin at multiples of it in their matrix; 0: they are whole matrices.
+  /// Rows: pieces begin at multiples of step() within their matrix. 0: pieces are whole matrices.
   virtual std::int64_t step() const = 0;
-  /// Rows of a piece, or of a part of one that lies within a step. `scratch` may lose what it has
-  /// fetched and its codes. Errors: of reading the file.
+  /// Reads a piece, or a part of a piece that lies within one step, into `values`. May overwrite
+  /// scratch.fetched and scratch.codes. Errors: reading the file.
   virtual tl::expected<void, Error> read(Piece piece, float* values, Scratch& scratch) const = 0;
-  /// The largest |x| of a piece; NaN if there is one. `scratch` may lose its values, too.
+  /// The largest |x| of a piece; NaN if there is a NaN. May overwrite scratch.values too. Errors:
+  /// as read.
   virtual tl::expected<float, Error> amax(Piece piece, Scratch& scratch) const;
-  /// The type that the values are stored in; f32 of a layer's, which are computed.
+  /// The format in which the values are stored; f32 for a layer, whose values are computed.
   virtual const format::ElementFormat& inputType() const = 0;
-  /// The tensor that is named where something is wrong with a value.
+  /// The tensor that errors about a value name.
   virtual const StoredTensor& tensor() const = 0;
 
 protected:
@@ -50,33 +52,34 @@ private:
   std::vector<std::int64_t> extents;
 };
 
-/// Precondition: the dtype has a wideType, the rank is 2 or 3. Swapped axes: the tensor is
-/// [E, K, N].
+/// Rows of a plain tensor. Precondition: the dtype has a wideType, the rank is 2 or 3. If axes are
+/// Swapped, the tensor is [E, K, N] or [K, N].
 std::shared_ptr<const ValueRows> plainRows(const StoredTensor& tensor,
                                            PlainAxes axes = PlainAxes::Same);
+/// Rows of a layer. The layer must outlive the result.
 std::shared_ptr<const ValueRows> layerRows(const LayerReader& reader);
-/// The same, of which reading fails at a scale that is doubtful and not allowed.
+/// Rows of a layer; read fails at a scale that is doubtful and not in `allowed`.
 std::shared_ptr<const ValueRows> checkedRows(const LayerReader& reader, Doubts allowed);
 
-/// Rows of a piece of at most `values` values that begins at multiples of `step` and of
-/// rows.step() in its matrix (0: whole matrices); at least one such step.
+/// Number of rows of a piece: at most `values` values, a multiple of `step` and of rows.step(), but
+/// at least one such multiple. If either step is 0: a multiple of whole matrices.
 std::int64_t rowsOf(const ValueRows& rows, std::int64_t step, std::int64_t values);
 
-/// Rows of the tiles in which a piece is read: as many as make kTileValues, also where that is less
-/// than a step of `rows`.
+/// Number of rows of a tile within a piece: about kTileValues values. If a step of `rows` has more,
+/// the tile is a divisor of that step.
 std::int64_t tileRowsOf(const ValueRows& rows, std::int64_t step);
 
-/// Pieces of `rows` that begin at multiples of `step`, too, in their matrix (0: whole matrices); of
-/// at most kPieceValues values where that leaves any.
+/// Splits `rows` into pieces that begin at multiples of `step` and of rows.step() within their
+/// matrix (0: whole matrices). A piece has at most kPieceValues values, unless one step has more.
 std::vector<Piece> piecesOf(const ValueRows& rows, std::int64_t step = 1);
 
-/// Values of the largest of the pieces.
+/// Number of values of the largest piece.
 std::int64_t mostValues(const ValueRows& rows, std::span<const Piece> pieces);
 
-/// [rows, columns] to [columns, rows].
+/// Writes the transpose of from [rows, columns] to `to` [columns, rows].
 void transpose(const float* from, std::int64_t rows, std::int64_t columns, float* to);
 
-/// What is said of element `index` (row-major) that a quantization refuses.
+/// The error for element `index` (row-major), whose value is not finite and cannot be quantized.
 Error nonFiniteError(const ValueRows& rows, std::int64_t index, float value);
 
 } // namespace octavo::checkpoint

@@ -21,7 +21,7 @@ bool haveSameKind(const std::optional<Part>& a, const std::optional<Part>& b) {
   return a->meaning == b->meaning && haveSameKind(a->tensor, b->tensor);
 }
 
-/// Experts that are stacked have several parameters, each with an input of its own.
+/// Stacked experts have several parameters, each with an input of its own.
 std::string inputScaleName(const Layer& layer) {
   return layer.name +
          (layer.parameter == "weight" ? ".input_scale" : "." + layer.parameter + "_input_scale");

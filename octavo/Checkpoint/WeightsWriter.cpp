@@ -21,7 +21,7 @@ namespace {
 struct PlacedLayer {
   const ScaledWeight* weight;
   LayerPlan plan;
-  std::size_t first; ///< of its tensors in the shard
+  std::size_t first; ///< index of its first tensor in the shard
 };
 
 tl::expected<PlacedLayer, Error> place(const ScaledWeight& weight, const Layout& layout,
@@ -69,11 +69,11 @@ tl::expected<PlacedLayer, Error> place(const ScaledWeight& weight, const Layout&
                   std::string(plan->type.scale->name), std::string(weight.format->scale->name),
                   "choose another layout, or quantize with `octavo checkpoint quantize`");
   if (plan->input)
-    plan->tensors.pop_back(); // it is among the plain ones
+    plan->tensors.pop_back(); // the input scale is one of the plain tensors
   return PlacedLayer{&weight, std::move(*plan), 0};
 }
 
-/// The owner's divisor, where the layout stores one; else null.
+/// The caller's divisor if the layout stores divisors; else null.
 const float* storedDivisor(const ScaledWeight& weight, const LayerPlan& plan) {
   return weight.divisor && plan.outerMeaning == Meaning::Divides ? &*weight.divisor : nullptr;
 }
@@ -97,7 +97,7 @@ tl::expected<void, Error> writeLayer(const PlacedLayer& layer, ShardWriter& writ
     });
     if (!written)
       return written;
-    // One scale of all matrices counts for each of them.
+    // A single scale for all matrices is written again for each of them.
     if (!plan.hasOneScale())
       scales = scales.subspan(scaleBytes);
   }
@@ -116,7 +116,7 @@ tl::expected<void, Error> writeJson(const fs::path& path, const Json& json) {
   return written ? file->commit() : written;
 }
 
-/// A folder that is made, with those above it, and is gone again where nothing was written.
+/// Creates a folder and the missing folders above it. The destructor removes those that are empty.
 class NewFolder {
 public:
   static tl::expected<NewFolder, Error> create(const fs::path& path) {
@@ -133,7 +133,7 @@ public:
 
 private:
   explicit NewFolder(std::vector<fs::path> made) : made(std::move(made)) {}
-  std::vector<fs::path> made; ///< the innermost first
+  std::vector<fs::path> made; ///< created folders, the innermost first
 };
 
 } // namespace

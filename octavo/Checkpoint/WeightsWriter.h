@@ -1,4 +1,4 @@
-// A checkpoint of weights that are in memory, in any layout.
+// Writes weights in memory as a checkpoint in any layout.
 #pragma once
 
 #include "octavo/Checkpoint/Layouts/Layout.h"
@@ -15,21 +15,21 @@
 
 namespace octavo::checkpoint {
 
-/// A quantized weight [N, K] or [E, N, K], blocks along the last axis.
+/// A quantized weight [N, K] or [E, N, K] with blocks along the last axis.
 struct ScaledWeight {
   std::string name; ///< module and parameter: "model.layers.0.mlp.up_proj.weight"
   std::vector<std::int64_t> shape;
   const format::ScaledFormat* format;
-  std::span<const std::byte> codes;  ///< one a byte, row-major
-  std::span<const std::byte> scales; ///< codes of the format's scales, row-major
+  std::span<const std::byte> codes;  ///< one code a byte, row-major
+  std::span<const std::byte> scales; ///< codes of the format's scale type, row-major
   float outer = 1.0f;
-  /// The number whose inverse `outer` is, where its owner computes it first: layouts that store
-  /// divisors get it as it is.
+  /// The number whose inverse `outer` is, if the caller computed it. Layouts that store divisors
+  /// store it unchanged.
   std::optional<float> divisor = {};
 };
 
-/// Any other tensor, its bytes as the file has them (codes of less than a byte packed). One that
-/// the layout names as a quantized weight's input scale says that its activations are static.
+/// Any other tensor. `bytes` are as in the file: codes narrower than a byte are packed. A tensor
+/// that the layout names as the input scale of a quantized weight makes its activations static.
 struct PlainWeight {
   std::string name;
   const SafetensorsDtype* dtype;
@@ -37,11 +37,12 @@ struct PlainWeight {
   std::span<const std::byte> bytes;
 };
 
-/// Writes model.safetensors, and a config.json that is `config` with what readers of the layout
-/// expect of it, into `folder`, which is created if need be. Returns what is not stored as it was
-/// given (rounded-divisor). Errors, which leave no folder behind that was not there: a folder that
-/// has a checkpoint; a format that the layout does not spell; shapes that it cannot say; the file
-/// system.
+/// Writes model.safetensors and config.json to `folder`, which is created if it does not exist.
+/// config.json is `config` with the members that readers of the layout expect; layouts that use
+/// hf_quant_config.json get that file, too. Returns findings about numbers that are not stored
+/// exactly (rounded-divisor). Errors: `folder` already holds a checkpoint; a format or a shape that
+/// the layout cannot express; the file system. After an error, folders that were created and are
+/// empty are removed.
 tl::expected<Findings, Error> writeCheckpoint(const std::filesystem::path& folder,
                                               std::span<const ScaledWeight> scaled,
                                               std::span<const PlainWeight> plain,

@@ -1,4 +1,4 @@
-// Work on many pieces of a checkpoint: on several threads, within a bound of memory.
+// Runs work on many pieces of a checkpoint on several threads, within a bound of memory.
 #pragma once
 
 #include "octavo/Checkpoint/Files/Error.h"
@@ -18,12 +18,14 @@
 
 namespace octavo::checkpoint {
 
+/// Resources of a command, and its hooks for progress and interruption.
 struct WorkSettings {
-  std::uint64_t memory = std::uint64_t{1} << 30; ///< for pieces in work, in bytes
-  int threads = 0; ///< 0: as many as the machine has, and some that wait for the disk
-  /// Called with bytes that are done, from any thread.
+  std::uint64_t memory = std::uint64_t{1}
+                         << 30; ///< bytes for the pieces that are processed at the same time
+  int threads = 0; ///< at most; 0: one for each processor, and 4 more that wait for the disk
+  /// Called with the number of bytes just completed, from any thread.
   std::function<void(std::uint64_t)> progress = {};
-  /// Asked before each piece, from any thread: whether to stop with an error.
+  /// Called before each piece, from any thread; true stops the work with an error.
   std::function<bool()> isInterrupted = {};
 
   void advance(std::uint64_t bytes) const {
@@ -32,12 +34,12 @@ struct WorkSettings {
   }
 };
 
-/// How many pieces of so much memory may be in work at a time; at least 1.
+/// How many pieces of `pieceMemory` bytes may be processed at the same time; at least 1.
 int workersFor(const WorkSettings& settings, std::uint64_t pieceMemory);
 
-/// Calls `work(i, scratch)` for 0 to n - 1, in about that order, on several threads; stops at an
-/// error. Of several errors it gives the first in order, as far as threads have come to it.
-/// `pieceMemory` is what one of them takes at most.
+/// Calls `work(i, scratch)` for i in [0, n), in about that order, on several threads, and stops at
+/// an error. If several calls fail, returns the error of the smallest i. `pieceMemory` is the
+/// memory of one call at most, in bytes.
 template <typename DoWork>
 tl::expected<void, Error> inParallel(const WorkSettings& settings, std::uint64_t pieceMemory,
                                      std::size_t n, DoWork work) {
@@ -62,7 +64,7 @@ tl::expected<void, Error> inParallel(const WorkSettings& settings, std::uint64_t
       }
     }
   };
-  // Not std::thread: exceptions of the others are this thread's, too.
+  // Not std::thread: std::async passes exceptions of the other threads to this thread.
   const auto workers = static_cast<std::size_t>(workersFor(settings, pieceMemory));
   std::vector<std::future<void>> others;
   for (std::size_t i = 1; i < std::min(n, workers); ++i)
