@@ -1,5 +1,5 @@
-// The table of backends: the interpreter and the compiler. Commands and Python choose a backend by
-// its name and can compare two of them.
+// The table of backends: interpreter and compiler. Commands and Python choose a backend by name and
+// can compare two.
 #pragma once
 
 #include "octavo/Compiler/Codegen/Compiled.h"
@@ -12,17 +12,17 @@ namespace octavo::session {
 
 /// A way to run programs.
 struct Backend {
-  std::string_view name; ///< of `octavo run --backend`
+  std::string_view name; ///< name for `octavo run --backend`
   compiler::Prepare* prepare;
 };
 
-/// All of them. The first is the reference, which the others answer to.
+/// All backends. The first is the reference, with which the others are compared.
 std::span<const Backend* const> all();
 
-/// The one of that name, null if there is none.
+/// The backend of that name, or null.
 const Backend* find(std::string_view name);
 
-/// Their names, in the order of the table.
+/// The names of all backends, in table order.
 std::vector<std::string> names();
 
 } // namespace octavo::session

@@ -1,4 +1,4 @@
-// What a program computes with the extents that it leaves open, besides shapes.
+// What a program computes from its open extents, other than shapes.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -10,17 +10,18 @@
 namespace octavo::session {
 
 struct ExtentUses {
-  /// The operation that takes for a number what is decided by extents, as the least of two. Empty
-  /// where there is none.
+  /// The name of an operation whose result depends on open extents in a way that prevents one
+  /// program for all batch sizes, such as a minimum of two extents. Empty if there is none.
   std::string decision;
-  /// What takes sums and products of extents for a number, besides. Assertions, and numbers that
-  /// all extents make the same, do not count, nor do shapes that are such.
+  /// Operands that use sums and products of extents as numbers at run time. Assertions, numbers
+  /// that are equal for all extents, and operands that are shapes do not count.
   std::vector<mlir::OpOperand*> numbers;
-  /// The extents from which on this is so: of smaller ones something is decided otherwise.
+  /// All this holds for extents from this one on; some smaller ones decide otherwise.
   std::int64_t least = 0;
 };
 
-/// Opens the calls of the program: what a function is given may be another number in each.
+/// Finds the uses of open extents. Inlines the program's calls, because a function's argument may
+/// be a different number in each call.
 ExtentUses usesOfExtents(mlir::ModuleOp program);
 
 } // namespace octavo::session

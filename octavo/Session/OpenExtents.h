@@ -1,4 +1,4 @@
-// Extents that a program leaves open, made known by what it is given.
+// Replaces a program's open extents by those of its arguments.
 #pragma once
 
 #include "octavo/Program/Values/Value.h"
@@ -20,13 +20,13 @@ namespace octavo::session {
 
 using Shapes = std::vector<std::vector<std::int64_t>>;
 
-/// An extent that is the number of items.
+/// Marks an extent that is the batch size.
 inline constexpr std::int64_t kItems = -1;
 
-/// Whether an argument of the function has an extent that is not known.
+/// Whether an argument of the function has an open extent.
 bool hasOpenExtents(mlir::func::FuncOp function);
 
-/// That a program does not take arguments of such shapes together, and why.
+/// The error if a program does not accept arguments of these shapes together, with the reason.
 class RefusedShapes : public llvm::ErrorInfo<RefusedShapes> {
 public:
   static char ID; // NOLINT(readability-identifier-naming): of llvm::ErrorInfo
@@ -39,27 +39,28 @@ private:
   std::string why;
 };
 
-/// Takes the extents of the arguments from `shapes`, one an argument, and what follows from them
-/// through the function. The error is RefusedShapes, with what RefineShapes says.
+/// Sets the arguments' extents from `shapes`, one per argument, and propagates them through the
+/// function. Fails with RefusedShapes and the diagnostics of RefineShapes.
 llvm::Error closeExtents(mlir::func::FuncOp function, const Shapes& shapes);
 llvm::Error closeExtents(mlir::func::FuncOp function, std::span<const program::Value> values);
 
-/// Whether an operation asserts something of a program's extents.
+/// Whether the operation is an assertion on the program's extents.
 bool isAssertion(mlir::Operation* op);
 
 struct ItemBounds {
   std::int64_t least = 0, most;
 };
-/// The numbers of items up to `most` for which all that the program asserts of its extents holds,
-/// the arguments of the function having these shapes. The error is an assertion that is no bound.
+/// The batch sizes up to `most` that meet all assertions of the program, if the function's
+/// arguments have these shapes (kItems marks the batch size). Fails if an assertion is not a bound
+/// on the batch size.
 llvm::Expected<ItemBounds> boundsOfItems(mlir::ModuleOp program, llvm::StringRef function,
                                          const Shapes& shapes, std::int64_t most);
 
-/// Has the program assert nothing of its extents.
+/// Removes all assertions on extents.
 void dropAssertions(mlir::ModuleOp program);
 
-/// The function alone with what it asserts of its extents, without results; the whole program where
-/// assertions stand in other functions. Null where there are none.
+/// A copy of the program that contains the function's assertions only, without results. A copy of
+/// the whole program if other functions have assertions; null if there are none.
 mlir::OwningOpRef<mlir::ModuleOp> assertionsOf(mlir::ModuleOp program, llvm::StringRef function);
 
 } // namespace octavo::session

@@ -13,7 +13,7 @@ bool isNegative(const BatchExtent& number, std::int64_t items) {
   return number.fixed + (number.factor + static_cast<__int128>(number.square) * items) * items < 0;
 }
 
-/// a * b of what is added to a sum; whether there are 64 bits of it.
+/// Adds a * b to `to`. False on overflow of 64 bits.
 bool add(std::int64_t& to, std::int64_t a, std::int64_t b) {
   std::int64_t all = 0;
   return !__builtin_mul_overflow(a, b, &all) && !__builtin_add_overflow(to, all, &to);
@@ -26,7 +26,7 @@ std::optional<std::int64_t> whereNotNegative(const BatchExtent& number) {
     return std::nullopt;
   if (!number.isOpen())
     return number.fixed < 0 ? std::nullopt : std::optional<std::int64_t>(0);
-  // From its least on it grows.
+  // The number grows from its minimum on.
   std::int64_t from = 0;
   if (number.square != 0 && number.factor < 0)
     from = std::min(kNoItems, -(number.factor / number.square) / 2 + 1);

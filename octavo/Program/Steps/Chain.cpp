@@ -17,7 +17,8 @@ namespace octavo::program {
 
 namespace {
 
-/// The error of the first range that has one: the same for every number of threads.
+/// Keeps the error of the lowest range, so that the result does not depend on the number of
+/// threads.
 class FirstError {
 public:
   void add(std::int64_t range, Outcome outcome) {
@@ -36,7 +37,7 @@ private:
   Outcome found;
 };
 
-/// Of a row, to where its guard begins.
+/// Bytes of a row up to the slot's guard.
 std::int64_t endOf(const ChainStep::RangeSlot& slot, const Frame& frame) {
   return slot.offset.of(frame) + slot.bytes.of(frame);
 }
@@ -60,13 +61,14 @@ ChainStep::ChainStep(OperationTextPtr op, std::vector<std::unique_ptr<RowStep>> 
   }
 }
 
-/// The memory of a range stays in the second cache; each thread has as many rows as the others.
-/// Products want whole tiles of rows, and all ranges in the order of sums that the whole has.
+/// The memory of a range fits the second-level cache, and all threads get equally many ranges.
+/// Products need whole tiles of rows, and ranges large enough that they sum in the same order as
+/// the whole.
 ChainStep::Ranges ChainStep::rangesOf(std::int64_t all, std::int64_t items) const {
   constexpr std::int64_t kBytesOfRange = std::int64_t{1024} * 1024, kFewest = 48;
-  // Floats' tiles are 8 rows high on AVX-512, else 6 or 4.
+  // Float tiles have 8 rows on AVX-512, else 6 or 4.
   const std::int64_t tile = isBatch ? 1 : kernels::Execution{}.isa == kernels::Isa::Avx512 ? 8 : 12;
-  // More than few rows, though the last tile may be of one.
+  // Ranges have more than kFewRows rows, even if the last tile has only one row.
   constexpr std::int64_t kTiles = 3;
   static_assert((kTiles - 1) * 8 + 1 > kFewRows);
   const auto cut = [](std::int64_t n, std::int64_t by) { return (n + by - 1) / by; };
@@ -97,7 +99,6 @@ const Step* ChainStep::timed(const RowStep* link) const {
   return links.size() == 1 ? static_cast<const Step*>(this) : link;
 }
 
-/// Gives the slots memory of the worker, so that row number `range.begin` is their first one.
 void ChainStep::place(const Frame& frame, Worker& worker, RowRange range, std::int64_t room) const {
   const auto count = static_cast<std::size_t>(room);
   const std::size_t size = static_cast<std::size_t>(bytesOfRow.of(frame)) * count;
@@ -128,10 +129,11 @@ Outcome ChainStep::run(Frame& frame) const {
     if (Outcome outcome = link->prepare(frame); !outcome)
       return outcome;
   const std::int64_t whole = rows.of(frame);
-  if (whole == 0) // of no items
+  if (whole == 0) // batch size 0
     return {};
   const Ranges ranges = rangesOf(whole, frame.items);
-  // Each link alone uses all threads; where there is one, it goes on as in a range.
+  // Too few ranges: each link runs on all rows, on all threads. With one thread it runs as in a
+  // range.
   if (ranges.count < kernels::threadsOf({}) || ranges.count == 1) {
     const bool isAlone = kernels::threadsOf({}) == 1;
     place(frame, frame.whole, {0, whole, whole}, whole);

@@ -26,7 +26,7 @@ public:
 private:
   const Program& program;
   Explanation found;
-  std::set<std::pair<int, int>> weights; ///< slot and place among the values
+  std::set<std::pair<int, int>> weights; ///< slot and index among the values
   std::set<const OperationText*> packed;
 
   void add(const Sequence& sequence, int depth);
@@ -43,7 +43,8 @@ void Count::addTo(std::vector<Explanation::Counted>& list, std::string what) {
     ++same->count;
 }
 
-/// What is made in each run is packed in it.
+/// Whether the weight's packed form is kept over runs: an argument, a constant or a bound value.
+/// Anything else is packed in each run.
 bool Count::comesAgain(const StepFacts::Weight& weight) const {
   if (weight.slot >= 0) {
     const SlotUse::Kind kind = program.slots[static_cast<std::size_t>(weight.slot)].kind;
@@ -67,7 +68,7 @@ void Count::addWeight(const StepFacts::Weight& weight) {
 void Count::add(const Sequence& sequence, int depth) {
   for (const std::unique_ptr<Step>& step : sequence.all()) {
     StepFacts facts = step->facts();
-    // Each chain packs for itself.
+    // Several chains may pack the same operand; its operation counts once.
     if (facts.kind == StepFacts::Kind::Pack && !packed.insert(step->operation().get()).second)
       facts.operations = 0;
     const OperationText& op = *step->operation();

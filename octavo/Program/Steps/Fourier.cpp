@@ -20,23 +20,23 @@ namespace {
 using base::kLanes;
 using base::Lanes;
 
-/// Numbers of lines that are worth a thread.
+/// The least number of elements per thread.
 constexpr std::int64_t kGrain = 4096;
 
-/// A number of one line, or of as many as there are lanes.
+/// A complex number of one line, or of kLanes lines side by side.
 template <typename Lane> struct Number {
   Lane re, im;
 };
 
-/// Adds x times a root. Each part is rounded as the formula has it.
+/// Adds x times a root. Each part is rounded in the order of the formula.
 template <typename Lane, typename Real>
 OCTAVO_INTO_CLONES void addTurned(Number<Lane>& sum, const Number<Lane>& x, Real re, Real im) {
   sum.re += x.re * re - x.im * im;
   sum.im += x.re * im + x.im * re;
 }
 
-/// The lines, whose numbers are in the plan's order, are transformed where they are. Each turn's
-/// sums are those of Interpreter/Tensor/Fft.cpp.
+/// Transforms lines in place. Their numbers are in the plan's order. Sums at each stage are those
+/// of Interpreter/Tensor/Fft.cpp.
 template <typename Lane, typename Real>
 OCTAVO_INTO_CLONES void transformLines(const FourierPlan<Real>& plan, Number<Lane>* line,
                                        Number<Lane>* taken) {
@@ -47,7 +47,7 @@ OCTAVO_INTO_CLONES void transformLines(const FourierPlan<Real>& plan, Number<Lan
     for (Number<Lane>* to = line; to != line + plan.n; to += size)
       for (std::int64_t k = 0; k < m; ++k) {
         if (p == 2) {
-          // The second root is the first one's negative.
+          // The second root is the negative of the first.
           const Real re = roots[k * turn].real(), im = roots[k * turn].imag();
           const Number<Lane> x = to[k];
           Number<Lane> sum = x, difference = x;
@@ -87,17 +87,17 @@ bool isInverse(FourierStep::Kind kind) {
   return kind == FourierStep::Kind::Inverse || kind == FourierStep::Kind::RealInverse;
 }
 
-/// How many complex numbers of a real transform's last axis are kept.
+/// The complex numbers that are kept of a real transform's last axis.
 std::int64_t keptOf(std::int64_t length) { return length == 0 ? 0 : length / 2 + 1; }
 
-/// The extent of an axis of what lies between axes.
+/// The extent of an axis in the intermediate memory.
 std::int64_t extentOf(FourierStep::Kind kind, std::span<const std::int64_t> lengths,
                       std::size_t axis) {
   const bool isHalf = kind == FourierStep::Kind::RealForward && axis + 1 == lengths.size();
   return isHalf ? keptOf(lengths[axis]) : lengths[axis];
 }
 
-/// How many numbers the axes from `axis` on have there.
+/// The number of elements of the axes from `axis` on in the intermediate memory.
 std::int64_t sizeFrom(FourierStep::Kind kind, std::span<const std::int64_t> lengths,
                       std::size_t axis) {
   std::int64_t size = 1;
@@ -124,7 +124,7 @@ void transformAll(const FourierPlan<long double>& plan, Number<long double>* lin
 template <typename Real>
 FourierPlan<Real>::FourierPlan(std::int64_t n, bool isInverse)
     : n(n), isInverse(isInverse), roots(numerics::rootsOfUnity<Real>(n, isInverse)) {
-  // Of p parts, each p-th number goes to one, and so on within it.
+  // With factor p, each p-th number goes to one of p parts, and so on within each part.
   order.assign(static_cast<std::size_t>(n), 0);
   for (std::int64_t size = n, stride = 1; size > 1;) {
     const std::int64_t p = numerics::smallestFactor(size), part = size / p;
@@ -154,20 +154,20 @@ void FourierStep::plan() const {
 
 namespace {
 
-/// A line: where its first number is in what is given, and in what is made.
+/// A line: the index of its first number in the input and in the output.
 struct Line {
   std::int64_t source, place;
-  bool isMirrored; ///< its numbers are conjugates of others
+  bool isMirrored; ///< its numbers are conjugates of those of another line
 };
 
-/// The lines along one axis, and their numbers in what is given.
+/// The lines along one axis, and their layout in the input.
 class Lines {
 public:
   Lines(FourierStep::Kind kind, std::span<const std::int64_t> lengths, std::size_t axis)
       : kind(kind), lengths(lengths), axis(axis), last(lengths.back()), kept(keptOf(last)),
         inner(sizeFrom(kind, lengths, axis + 1)) {}
 
-  std::int64_t next() const { return inner; } ///< from a number of a line to the one after it
+  std::int64_t next() const { return inner; } ///< from one number of a line to the next
   std::int64_t extent() const { return extentOf(kind, lengths, axis); }
   Line line(std::int64_t number, bool isFirst) const {
     Line found{.source = number * last, .place = number * extent(), .isMirrored = false};
@@ -198,7 +198,8 @@ public:
 
 private:
   bool isLastAxis() const { return axis + 1 == lengths.size(); }
-  /// X[-k, n - j] is the conjugate of X[k, j]: on the other transformed axes the index is negated.
+  /// X[-k, n - j] is the conjugate of X[k, j]: along the other transformed axes the index is
+  /// negated.
   Line mirrored(Line line) const {
     std::int64_t rest = line.place / last, stride = kept;
     const std::int64_t column = line.place % last;
@@ -220,12 +221,12 @@ private:
   std::int64_t last, kept, inner;
 };
 
-/// Transforms lines: `load` and `store` take one that `lineOf` gives, and which of its numbers.
-/// False where the run was interrupted.
+/// Transforms lines. `load` and `store` take a line that `lineOf` returns, and an index in it.
+/// False if the run was interrupted.
 template <typename Real, typename LineOf, typename Load, typename Store>
 bool transformEach(Frame& frame, const FourierPlan<Real>& plan, std::int64_t count,
                    const LineOf& lineOf, const Load& load, const Store& store) {
-  // In f64 as many at a time as there are lanes.
+  // f64 transforms kLanes lines at a time.
   constexpr std::int64_t kAtOnce = std::is_same_v<Real, double> ? kLanes : 1;
   const std::int64_t most = plan.factors.empty() ? 0 : plan.factors.front();
   const auto transform = [&]<typename Lane>(Worker& worker, std::int64_t first, std::int64_t used,
@@ -282,7 +283,7 @@ template <typename Part> bool FourierStep::transform(Frame& frame) const {
   auto* result = frame.at<Part>(to);
   Wide* between = rank > 1 ? frame.at<Wide>(wide) : nullptr;
   for (std::size_t turn = 0; turn < rank; ++turn) {
-    // Forward from the last axis outwards, inverse the other way round.
+    // Forward transforms begin with the last axis, inverse ones end with it.
     const std::size_t axis = isInverse(kind) ? turn : rank - 1 - turn;
     const bool isFirst = turn == 0, isLast = turn + 1 == rank;
     const Lines lines(kind, lengths, axis);

@@ -51,9 +51,9 @@ void Guards::afterNested(Frame& frame, int number) const {
 int Guards::afterStep(Frame& frame, int number) const {
   for (const Piece& piece : pieces) {
     auto isGuarded = frame.isGuarded[static_cast<std::size_t>(piece.slot.number)];
-    if (piece.last < number) // no step has the last number
+    if (piece.last < number) // no step has that number
       isGuarded = false;
-    if (!isGuarded) // of a branch that is not taken, or not in use
+    if (!isGuarded) // in a branch that was not taken, or not in use
       continue;
     if (std::ranges::any_of(guardOf(frame, piece), [](std::byte each) { return each != kGuard; }))
       return piece.slot.number;

@@ -10,7 +10,7 @@ namespace octavo::program {
 
 namespace {
 
-/// The worker's list of what a kernel is given.
+/// The argument list of a kernel call; the caller sets all but the last entry, the batch size.
 std::byte** listOf(std::vector<std::byte*>& passed, std::size_t arguments, const Frame& frame) {
   passed.resize(arguments + 1);
   passed.back() = itemsForKernel(frame);
@@ -59,7 +59,7 @@ void KernelStep::makeRows(const Frame& frame, const Worker& worker, std::int64_t
 
 Outcome UpdateStep::run(Frame& frame) const {
   const std::int64_t outer = box.outer.of(frame), run = box.inner.of(frame) * elementBytes;
-  std::int64_t bytes = run; // of an outer place
+  std::int64_t bytes = run; // of one index of `outer`
   for (const BatchExtent& extent : box.shape)
     bytes *= extent.of(frame);
   const std::byte* source = frame.at(update);
@@ -78,8 +78,7 @@ Outcome UpdateStep::run(Frame& frame) const {
   return {};
 }
 
-/// The elements of the update along the axes from `axis` on, on which the operand has so many
-/// bytes.
+/// Copies the update along the axes from `axis` on. `bytes` is the size of the operand there.
 void UpdateStep::copyBox(const Frame& frame, std::size_t axis, std::int64_t bytes,
                          const std::byte*& source, std::byte* target) const {
   const bool isRun = axis == box.shape.size();

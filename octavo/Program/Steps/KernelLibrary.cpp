@@ -36,7 +36,7 @@ LibraryFunction row(const char* name, T (*function)(Arguments...)) {
   return {name, address(function), kType<T>, sizeof...(Arguments)};
 }
 
-// Of complex numbers, on any type of parts.
+// Complex functions, for parts of any type.
 #define OCTAVO_COMPLEX(NAME, CALL)                                                                 \
   struct NAME {                                                                                    \
     template <typename... Numbers> static auto of(Numbers... x) { return CALL(x...); }             \
@@ -67,7 +67,7 @@ OCTAVO_COMPLEX(Tan, std::tan);
 OCTAVO_COMPLEX(Tanh, std::tanh);
 #undef OCTAVO_COMPLEX
 
-/// A part of the result, computed on parts of type T.
+/// One part of the result, computed with parts of type T.
 template <typename Function, typename T> double realOf(double a, double b) {
   return static_cast<double>(Function::of(std::complex<T>(a, b)).real());
 }
@@ -82,7 +82,7 @@ double imaginaryOf(double a, double b, double c, double d) {
   return static_cast<double>(Function::of(std::complex<T>(a, b), std::complex<T>(c, d)).imag());
 }
 
-/// Both parts, for numbers of f32 and of f64: what the latter are computed in is `Wide`.
+/// Rows for both parts, with f32 and f64 numbers. `Wide` is the type in which f64 is computed.
 template <typename Function, typename Wide, typename... Parts>
 void addComplex(std::vector<LibraryFunction>& rows, const std::string& name) {
   static std::deque<std::string> names;
@@ -132,7 +132,7 @@ std::vector<LibraryFunction> allFunctions() {
       row("octavo_quotient_imaginary", imaginaryQuotient),
       row<double, double, double>("octavo_fmod", std::fmod),
       row("octavo_fmodf", remainderOf),
-      // What code generation itself calls.
+      // Functions that LLVM's code generation calls by itself.
       {"memcpy", address(std::memcpy), nullptr},
       {"memset", address(std::memset), nullptr},
       {"memmove", address(std::memmove), nullptr},

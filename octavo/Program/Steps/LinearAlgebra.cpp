@@ -19,9 +19,9 @@ namespace {
 using base::kLanes;
 using base::Lanes;
 
-/// Rows whose sums stay in registers while what is known is subtracted from them.
+/// Rows whose sums stay in registers while known terms are subtracted.
 constexpr int kRows = 4;
-/// Multiplications that are worth a thread.
+/// The least number of multiplications per thread.
 constexpr std::int64_t kWorthAThread = 65536;
 
 std::int64_t pieces(std::int64_t n, std::int64_t of) { return (n + of - 1) / of; }
@@ -29,14 +29,14 @@ std::int64_t pieces(std::int64_t n, std::int64_t of) { return (n + of - 1) / of;
 template <typename Number> constexpr bool kIsComplex = false;
 template <typename Part> constexpr bool kIsComplex<std::complex<Part>> = true;
 
-/// Numbers of f64 in rows of whole lanes, the imaginary parts of complex ones by themselves.
+/// f64 numbers in rows of whole vectors; imaginary parts are stored separately.
 struct Planes {
   double *re, *im;
   std::int64_t stride;
 };
 
-/// A number that lanes are multiplied by. No std::complex: clang 22 leaves out constructors that
-/// only functions with clones call.
+/// A scalar factor for lanes. Not std::complex: clang 22 omits constructors that only functions
+/// with clones call.
 struct Factor {
   double re, im;
 };
@@ -66,8 +66,8 @@ template <bool kComplex> struct LanesOfNumbers {
   }
 };
 
-/// Rows `row` to `row + count`, which are being factored, of L^T: what lies before the diagonal is
-/// nobody's.
+/// Subtracts the rows above from rows [row, row + kRows) of L^T, in columns [begin, end). Elements
+/// before the diagonal are undefined.
 template <bool kComplex>
 OCTAVO_INTO_CLONES void subtractKnown(const Planes& l, std::int64_t row, std::int64_t begin,
                                       std::int64_t end) {
@@ -88,8 +88,8 @@ OCTAVO_INTO_CLONES void subtractKnown(const Planes& l, std::int64_t row, std::in
   }
 }
 
-/// The same rows, from which all that is before them has been subtracted; false where the matrix is
-/// not positive definite.
+/// Factors these rows after all rows above have been subtracted. False if the matrix is not
+/// positive definite.
 template <bool kComplex>
 OCTAVO_INTO_CLONES bool finishRows(const Planes& l, std::int64_t first, std::int64_t count) {
   for (std::int64_t row = first; row < first + count; ++row) {
@@ -124,7 +124,7 @@ OCTAVO_INTO_CLONES bool finishRows(const Planes& l, std::int64_t first, std::int
   return true;
 }
 
-/// A triangular matrix, its rows and columns in the order in which the system is solved.
+/// A triangular matrix with rows and columns in the order of substitution.
 template <typename Number> struct Triangle {
   const Number* first;
   std::int64_t rowStride, columnStride;
@@ -139,7 +139,7 @@ template <typename Number> struct Triangle {
   }
 };
 
-/// std::complex's quotients.
+/// Quotients as std::complex computes them.
 void divide(double* re, double* im, const Factor& divisor) {
   for (std::int64_t lane = 0; lane < kLanes; ++lane) {
     const _Complex double quotient =
@@ -149,7 +149,7 @@ void divide(double* re, double* im, const Factor& divisor) {
   }
 }
 
-/// Rows `row` to `row + kCount` of the solutions of kLanes systems.
+/// Rows [row, row + kCount) of the solutions of kLanes systems.
 template <int kCount, typename Number>
 OCTAVO_INTO_CLONES void solveRows(const Triangle<Number>& a, const Planes& x, std::int64_t row) {
   LanesOfNumbers<kIsComplex<Number>> sums[kCount];
@@ -219,7 +219,7 @@ OCTAVO_SOLVE(std::complex<double>)
 
 namespace {
 
-/// Memory for so many rows.
+/// Memory for `rows` rows.
 template <typename Number> Planes planesOf(Worker& worker, std::int64_t rows, std::int64_t stride) {
   const std::int64_t size = rows * stride;
   const std::int64_t planes = kIsComplex<Number> ? 2 : 1;
@@ -250,7 +250,7 @@ template <typename Number> Number conjugate(Number x) {
     return x;
 }
 
-/// Calls f(i) for what is many, each so many multiplications; false where the run was interrupted.
+/// Calls f(i) for 0 <= i < count in parallel. False if the run was interrupted.
 template <typename F>
 bool forEach(const Frame& frame, std::int64_t count, double multiplications, const F& f) {
   const auto grain = static_cast<std::int64_t>(
@@ -265,14 +265,13 @@ bool forEach(const Frame& frame, std::int64_t count, double multiplications, con
 
 } // namespace
 
-/// L^T is computed, row by row, and stored as it is asked for: U is the adjoint of the L of the
-/// adjoint.
+/// Computes L^T row by row and stores L or U. U is the adjoint of the L of the adjoint matrix.
 template <typename Number>
 void CholeskyStep::factor(const Frame& frame, Worker& worker, std::int64_t matrix) const {
   const Number* a = frame.at<const Number>(from) + matrix * n * n;
   Number* result = frame.at<Number>(to) + matrix * n * n;
   constexpr bool kComplex = kIsComplex<Number>;
-  // Whole rows of kRows, too.
+  // A multiple of kLanes, hence also of kRows.
   const std::int64_t stride = pieces(n, kLanes) * kLanes;
   const Planes l = planesOf<Number>(worker, stride, stride);
   for (std::int64_t j = 0; j < n; ++j) {
@@ -292,7 +291,7 @@ void CholeskyStep::factor(const Frame& frame, Worker& worker, std::int64_t matri
       (kComplex ? subtractComplex : subtractReal)(l, row, (first + begin) * kLanes,
                                                   (first + end) * kLanes);
     };
-    // Several matrices have the threads among them.
+    // With several matrices, threads share the matrices.
     if (count.of(frame) == 1)
       base::forRanges(stride / kLanes - first, 1 + kWorthAThread / (kRows * kLanes * (row + 1)),
                       subtract);
@@ -328,11 +327,11 @@ StepFacts CholeskyStep::facts() const {
           .bytes = 2 * static_cast<double>(count.of(1) * n * n * numbers.bytes())};
 }
 
-/// kLanes systems, from `first` on.
+/// Solves kLanes systems, from `first` on.
 template <typename Number>
 void TriangularSolveStep::solve(const Frame& frame, Worker& worker, std::int64_t matrix,
                                 std::int64_t first) const {
-  // x a = b is a^T x^T = b^T: the matrix is read by columns.
+  // x a = b is a^T x^T = b^T, so the matrix is read by columns.
   const bool isAcross = system.isTransposed == system.isLeft;
   const bool isForward = system.isLower != isAcross;
   const std::int64_t direction = isForward ? 1 : -1, begin = isForward ? 0 : n - 1;

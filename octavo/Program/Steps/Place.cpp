@@ -8,7 +8,7 @@
 
 namespace octavo::program {
 
-/// Whether a step has made the value at a place among them.
+/// Whether a step has made the scaled tensor at Frame::values[number].
 static bool isMade(const Frame& frame, std::size_t number) {
   return frame.values[number].isToken() && frame.made[number].type.element != nullptr;
 }

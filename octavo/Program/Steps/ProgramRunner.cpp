@@ -38,7 +38,7 @@ std::int64_t ProgramRunner::itemsOf(std::span<const Value> arguments) const {
   return 1;
 }
 
-/// Memory that a run works on, of an earlier one where there is any; it grows with the items.
+/// A workspace, reused from an earlier run if there is one. Its arena grows with the batch size.
 tl::expected<std::unique_ptr<ProgramRunner::Workspace>, std::string>
 ProgramRunner::workspace(std::int64_t items) {
   std::unique_ptr<Workspace> work = idle.take();
@@ -81,26 +81,25 @@ bool ProgramRunner::canOverwrite(std::size_t argument, std::size_t result) const
   };
   if (std::ranges::any_of(whole.donations, isDonated))
     return true;
-  // What lies in the memory of a result from the beginning on is an argument that is donated to it.
+  // A kernel donation expects that only its own argument lies in the result's memory.
   const bool isTaken = std::ranges::any_of(
       whole.donations, [&](const auto& each) { return each.isByKernel && each.result == result; });
   return written.kind == SlotUse::Kind::Result && read.last < written.first && !isTaken;
 }
 
-/// Whether the value is this run's alone, which may write to it.
+/// Whether only this run holds the value, so that it may write to it.
 static bool isOwn(const Value& value) {
   return value.isTensor() && !value.isShared() && !value.tensor().bytes.isLent();
 }
 
-/// A kernel has code for all of its arguments that may be given away, or none of them.
+/// Sets Frame::isInPlace. A kernel has in-place code for all of its donated arguments or for none.
 template <typename IsGiven>
 void ProgramRunner::beginInPlace(Frame& frame, const IsGiven& isGiven) const {
   frame.isInPlace = std::ranges::any_of(
       whole.donations, [&](const auto& each) { return each.isByKernel && isGiven(each); });
 }
 
-/// Results with memory of an argument that was given away for them, or else new memory. Throws
-/// std::bad_alloc.
+/// Results in the memory of donated arguments, or in new memory. Throws std::bad_alloc.
 std::vector<Tensor> ProgramRunner::ownResults(Frame& frame, std::span<Value> arguments) const {
   std::vector<Tensor> results(whole.results.size(), Tensor{format::element("f32"), {}, {}});
   beginInPlace(frame, [&](const auto& each) { return isOwn(arguments[each.argument]); });
@@ -121,7 +120,7 @@ std::vector<Tensor> ProgramRunner::ownResults(Frame& frame, std::span<Value> arg
   return results;
 }
 
-/// Results in the caller's memory.
+/// Places results in the caller's memory.
 void ProgramRunner::placeIn(Workspace& work, std::span<const Value> arguments,
                             ResultMemory memory) const {
   for (std::size_t i = 0; i < work.results.size(); ++i)
@@ -132,7 +131,7 @@ void ProgramRunner::placeIn(Workspace& work, std::span<const Value> arguments,
   });
 }
 
-/// Has arguments lie where results do that are written over them.
+/// Moves donated arguments to the memory of their results.
 void ProgramRunner::placeDonated(Workspace& work, std::span<Value> arguments) const {
   const auto copy = [&](std::size_t argument, std::size_t result) {
     const numerics::Bytes& given = arguments[argument].tensor().bytes;
@@ -151,7 +150,7 @@ void ProgramRunner::placeDonated(Workspace& work, std::span<Value> arguments) co
   for (const Program::Donation& each : whole.donations) {
     if (each.isByKernel && work.frame.isInPlace && arguments[each.argument].isTensor())
       copy(each.argument, each.result);
-    if (!arguments[each.argument].isTensor()) // it was taken, or is there now
+    if (!arguments[each.argument].isTensor()) // it was taken for the result, or copied above
       work.frame.whole.memory[static_cast<std::size_t>(whole.arguments[each.argument].number)] =
           work.results[each.result];
   }
@@ -163,7 +162,7 @@ Outcome ProgramRunner::bind(std::size_t argument, const Value& value) const {
                                        : Binding{.place = place.number, .value = value});
 }
 
-/// Checks the arguments, keeps them apart from results, and takes those that do not lie in slots.
+/// Checks the arguments, copies those that overlap results, and sets those that have no slots.
 Outcome ProgramRunner::takeArguments(Frame& frame, std::span<Value> arguments,
                                      const RunContext& host, ResultMemory memory) const {
   if (arguments.size() != whole.arguments.size())
@@ -205,7 +204,7 @@ Outcome ProgramRunner::takeArguments(Frame& frame, std::span<Value> arguments,
   return {};
 }
 
-/// Runs the steps on arguments that were taken and results that have their places.
+/// Runs the steps. Arguments were taken and results placed before.
 Outcome ProgramRunner::execute(Workspace& work, std::span<Value> arguments) const {
   Frame& frame = work.frame;
   placeDonated(work, arguments);
@@ -216,11 +215,11 @@ Outcome ProgramRunner::execute(Workspace& work, std::span<Value> arguments) cons
     case SlotUse::Kind::Arena:
       frame.whole.memory[i] = work.arena.get() + slot.offset.of(frame);
       break;
-    case SlotUse::Kind::Range: // its chain gives it memory
-    case SlotUse::Kind::Rows:  // its product
+    case SlotUse::Kind::Range: // its chain provides the memory
+    case SlotUse::Kind::Rows:  // its product provides the memory
       break;
     case SlotUse::Kind::Argument:      // read only
-      if (arguments[index].isTensor()) // else it is packed, or lies where a result does
+      if (arguments[index].isTensor()) // else it is packed, or lies in a result's memory
         frame.whole.memory[i] = const_cast<std::byte*>(arguments[index].tensor().bytes.data());
       frame.owners[i] =
           arguments[index].isUnread() || arguments[index].isShared() ? &arguments[index] : nullptr;
@@ -246,7 +245,7 @@ Outcome ProgramRunner::execute(Workspace& work, std::span<Value> arguments) cons
   });
 }
 
-/// Values of the run and their forms are nobody's any more; its memory is the next one's.
+/// Releases the run's values and their packed forms, and keeps the memory for the next run.
 void ProgramRunner::end(std::unique_ptr<Workspace> work) {
   std::ranges::fill(work->frame.values, Value());
   for (RightOperand& right : work->frame.rights)

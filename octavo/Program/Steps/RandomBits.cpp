@@ -19,7 +19,8 @@ std::array<std::uint32_t, 2> halves(std::uint64_t x) {
   return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(x >> 32)};
 }
 
-/// The axis on which Threefry's two words are neighbours: the first of even extent, or the longest.
+/// The axis along which Threefry's two words are neighbours: the first of even extent, else the
+/// longest.
 std::size_t pairedAxis(const std::vector<std::int64_t>& shape) {
   std::size_t longest = 0;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
@@ -53,7 +54,7 @@ void RandomBitsStep::layOut() {
   blocks = layout.outer * ((layout.extent + perBlock - 1) / perBlock) * layout.inner;
 }
 
-/// Elements take the low bits of a word, or two words, the low one first.
+/// An element takes the low bits of one word, or two words, the low word first.
 template <typename Element>
 void RandomBitsStep::fill(const std::uint64_t* given, Element* elements) const {
   const auto key = halves(given[0]);
@@ -110,7 +111,7 @@ Outcome RandomBitsStep::run(Frame& frame) const {
   std::array<std::uint64_t, 3> next = given;
   next[1] += static_cast<std::uint64_t>(blocks);
   if (next[1] < given[1])
-    ++next[2]; // of a state of two numbers nobody reads it
+    ++next[2]; // unused if the state has two numbers
   std::memcpy(frame.at(state.next), next.data(), bytes);
   return {};
 }

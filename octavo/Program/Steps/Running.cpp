@@ -14,10 +14,11 @@ namespace octavo::program {
 
 namespace {
 
-/// Numbers that are worth a thread.
+/// The least number of elements per thread.
 constexpr std::int64_t kNumbersWorthAThread = 32768;
-/// Lines whose numbers lie in a row are gone through so many at a time, since each waits for its
-/// own last operation; of lines that lie side by side so many, whose results so far are in cache.
+/// Lines with contiguous numbers are processed kMostTogether at a time, because each operation
+/// waits for the one before it in its line. Of interleaved lines, as many as keep their results in
+/// cache.
 constexpr std::int64_t kTogether = 8, kMostTogether = 1024;
 
 struct Bf16 {
@@ -27,7 +28,7 @@ struct Bf16 {
 float widened(Bf16 x) { return std::bit_cast<float>(std::uint32_t{x.bits} << 16); }
 template <typename Number> Number widened(Number x) { return x; }
 
-/// A number as it is stored.
+/// A number as stored.
 template <typename Number, typename Wide> Number stored(Wide x) {
   if constexpr (std::is_same_v<Number, Bf16>) {
     const auto bits = std::bit_cast<std::uint32_t>(x);
@@ -39,7 +40,7 @@ template <typename Number, typename Wide> Number stored(Wide x) {
   }
 }
 
-/// Rule I5: NaN if either is; -0 is less than +0.
+/// Rule I5: NaN if either is NaN; -0 is less than +0.
 template <bool kIsMaximum, typename Float> Float extreme(Float a, Float b) {
   if (a != a || b != b)
     return std::numeric_limits<Float>::quiet_NaN();
@@ -48,7 +49,7 @@ template <bool kIsMaximum, typename Float> Float extreme(Float a, Float b) {
   return (a > b) == kIsMaximum ? a : b;
 }
 
-/// What an operation makes of two numbers, and where it begins.
+/// An operation on two numbers, and its initial value.
 template <RunningStep::Operation kOperation, typename Number> struct Combination {
   static constexpr bool kIsMaximum = kOperation == RunningStep::Operation::Maximum;
   static constexpr bool kAdds = kOperation == RunningStep::Operation::Add;
@@ -66,7 +67,7 @@ template <RunningStep::Operation kOperation, typename Number> struct Combination
   }
   Number operator()(Number a, Number b) const {
     if constexpr (std::is_integral_v<Number>) {
-      // Numbers of 16 bits without a sign would be multiplied as those of 32 with one.
+      // u16 operands would be promoted to int, and their product could overflow.
       const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
       if constexpr (kAdds || kMultiplies)
         return static_cast<Number>(kAdds ? x + y : x * y);
@@ -80,7 +81,7 @@ template <RunningStep::Operation kOperation, typename Number> struct Combination
   }
 };
 
-/// Up to kMostTogether lines, `apart` numbers from one another, whose numbers are `next` apart.
+/// Up to kMostTogether lines, `apart` numbers from one another; numbers of a line are `next` apart.
 template <typename Combine, typename Number, typename Apart>
 void runLines(const Number* from, Number* to, std::int64_t count, Apart apart, std::int64_t extent,
               std::int64_t step) {
@@ -111,7 +112,7 @@ template <typename Number, typename Combine> bool RunningStep::accumulate(Frame&
   auto* const made = frame.at<Number>(to) + start;
   const bool areRows = inner == 1;
   const std::int64_t together = areRows ? kTogether : kMostTogether;
-  const std::int64_t lines = areRows ? all : inner; // beside each other
+  const std::int64_t lines = areRows ? all : inner; // lines that lie side by side
   const std::int64_t pieces = (lines + together - 1) / together;
   const auto runPiece = [&](std::int64_t number) {
     const std::int64_t line = number % pieces * together, count = std::min(together, lines - line);

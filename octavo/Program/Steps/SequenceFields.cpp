@@ -1,4 +1,4 @@
-// Sequences of steps, and the kernels and functions that steps call (ProgramFields.h).
+// Fields of sequences of steps, and of the kernels and functions that steps call (ProgramFields.h).
 #include "octavo/Program/Steps/Call.h"
 #include "octavo/Program/Steps/Chain.h"
 #include "octavo/Program/Steps/Control.h"
@@ -23,10 +23,10 @@ namespace octavo::program {
 
 namespace {
 
-constexpr int kMostDepth = 64;       // of sequences within sequences
-constexpr int kMostCallDepth = 4096; // each level is one of the stack
+constexpr int kMostDepth = 64;       // nesting depth of sequences
+constexpr int kMostCallDepth = 4096; // each level takes a stack frame in a run
 
-/// A step without fields.
+/// A step of this type whose fields are not set; null if the type has no form in a file.
 std::unique_ptr<Step> emptyStep(StepType type, OperationTextPtr op) {
   switch (type) {
   case StepType::Interpreted:
@@ -157,7 +157,8 @@ void ProgramFields::steps(Sequence& sequence) {
     step->fields(*this);
     endStep();
   }
-  // A sequence may not run, or on ranges.
+  // The sequence may be a branch that does not run, or run on ranges: what it packed is not packed
+  // after it.
   for (; packedNow.size() > packedBefore; packedNow.pop_back())
     packedNow.back().first->chain = packedNow.back().second;
   --depth;

@@ -1,4 +1,4 @@
-// The slots of a program, and the chains and prologues that some are memory of (ProgramFields.h).
+// Fields of slots, and of the chains and prologues that give some slots memory (ProgramFields.h).
 #include "octavo/Program/Steps/File/ProgramFields.h"
 
 #include <fmt/format.h>
@@ -42,8 +42,8 @@ void ProgramFields::require(Slot slot, Bytes bytes, Access access) {
     this->use(static_cast<std::size_t>(use->index));
 }
 
-/// Whether the code of kernels may write there: a kernel writes to an argument that it is given for
-/// a result.
+/// Whether kernels may write there. A kernel may write to an argument only if it is donated to a
+/// kernel.
 bool ProgramFields::isWritable(const SlotUse& use) const {
   return use.kind == SlotUse::Kind::Argument
              ? std::ranges::any_of(of.donations,

@@ -13,17 +13,17 @@ namespace octavo::program {
 
 namespace {
 
-/// Elements that are worth a thread.
+/// The least number of elements per thread.
 constexpr std::int64_t kSortGrain = 16384;
 
-/// The key of an element, and its number in the line.
+/// The key of an element, and its index in the line.
 template <typename Key> struct Item {
   Key key;
   std::uint32_t index;
 };
 
-/// Merges runs from left to right, the same way for every comparator, consistent or not. Both spans
-/// are of one size; the order is in `items` afterwards.
+/// Merge sort, bottom up and in the same order for every comparator, even an inconsistent one. Both
+/// spans have one size. The result is in `items`, which may be swapped with `spare`.
 template <typename T, typename IsBefore>
 void mergeRuns(std::span<T>& items, std::span<T>& spare, const IsBefore& isBefore) {
   for (std::size_t run = 1; run < items.size(); run *= 2) {
@@ -41,8 +41,8 @@ void mergeRuns(std::span<T>& items, std::span<T>& spare, const IsBefore& isBefor
   }
 }
 
-/// A stable sort by the keys: digit by digit from the lowest where there are many, each digit that
-/// is not the same for all.
+/// A stable sort by keys. Many items are sorted by radix, from the lowest digit; digits that are
+/// equal in all keys are skipped.
 template <typename Key> void sortItems(std::span<Item<Key>>& items, std::span<Item<Key>>& spare) {
   constexpr std::size_t kFew = 1024;
   if (items.size() < kFew) {
@@ -70,7 +70,7 @@ template <typename Key> void sortItems(std::span<Item<Key>>& items, std::span<It
   }
 }
 
-/// `first`, and `stride` from one element to the next, are in keys.
+/// `first` and `stride` count keys.
 template <typename Key>
 void sortByKey(const std::byte* keys, std::int64_t first, std::int64_t stride,
                std::span<std::byte> memory, std::span<std::uint32_t> order) {
@@ -93,8 +93,8 @@ void permuteLine(const std::byte* input, std::byte* result, std::int64_t first, 
     to[static_cast<std::int64_t>(i) * stride] = from[static_cast<std::int64_t>(order[i]) * stride];
 }
 
-/// The worker's list of what a function is given: what it reads, then so many more, which are
-/// returned.
+/// Prepares the argument list of a call: the slots that the function reads, then `more` entries,
+/// which are returned for the caller to set.
 std::span<std::byte*> passed(const Frame& frame, Worker& worker, const std::vector<Slot>& reads,
                              std::size_t more) {
   worker.passed.resize(reads.size() + more + 1);
@@ -106,7 +106,7 @@ std::span<std::byte*> passed(const Frame& frame, Worker& worker, const std::vect
 
 } // namespace
 
-/// Of an element with its key.
+/// Bytes of an element with its key.
 std::size_t SortStep::itemBytes() const {
   if (!keys)
     return 0;
@@ -121,7 +121,7 @@ SortStep::Scratch SortStep::scratchOf(Worker& worker, std::int64_t ofLine) const
   return {{own, ofItems}, {order, length}, {order + length, length}};
 }
 
-/// False where the order has no place for one of the elements.
+/// Computes the keys of all elements. False if the keys cannot order one of them.
 bool SortStep::makeKeys(Frame& frame) const {
   std::atomic<bool> isOrdered = true;
   const std::int64_t size = lines.outer.of(frame) * lines.length.of(frame) * lines.inner.of(frame);
@@ -138,7 +138,7 @@ bool SortStep::makeKeys(Frame& frame) const {
   return isOrdered.load();
 }
 
-/// By the last key first: what it finds is kept among equal elements of those before it.
+/// Sorts by the last key first: later sorts are stable and keep its order among equal elements.
 void SortStep::sortByKeys(const Frame& frame, std::int64_t first, const Line& line,
                           Scratch& scratch) const {
   const std::byte* memory = frame.at(keys->memory);

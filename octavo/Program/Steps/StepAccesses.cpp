@@ -15,14 +15,14 @@ void insert(std::vector<int>& numbers, int number) {
     numbers.insert(place, number);
 }
 
-/// Goes through the fields of steps without changing them.
+/// Visits the fields of steps without changing them.
 class AccessFields final : public ProgramFields {
 public:
   explicit AccessFields(Program& program) : ProgramFields(program) {}
 
   bool isReading() const override { return false; }
   bool isTrusted() const override { return true; }
-  /// That a step has no form in a file is nothing to those who look into a program.
+  /// Steps without a form in a file have accesses all the same.
   void fail(std::string /*why*/) override {}
   void section(kernels::PackedBytes& /*bytes*/, std::size_t /*least*/) override {}
   void beginStep(const Step& step) override { open.push_back(&found[&step]); }
@@ -45,13 +45,13 @@ private:
   void use(std::size_t /*constant*/) override {}
   void useValue(int /*number*/) override {}
 
-  std::vector<StepAccesses*> open; ///< of steps whose fields are gone through; maps keep addresses
+  std::vector<StepAccesses*> open; ///< of the steps being visited; a map's elements do not move
 };
 
 } // namespace
 
 std::map<const Step*, StepAccesses> accessesOf(const Program& program) {
-  // Fields are written and read by the same functions; this visitor only writes.
+  // AccessFields does not modify the program. `fields` is not const because readers use it too.
   auto& fieldsOf = const_cast<Program&>(program);
   AccessFields fields(fieldsOf);
   fields.steps(fieldsOf.steps);

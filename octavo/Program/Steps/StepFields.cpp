@@ -1,5 +1,4 @@
-// What each step consists of in a file (ProgramFields.h); those of products: ProductFields.cpp
-// and ScaledFields.cpp.
+// The fields of each step (ProgramFields.h). Products: ProductFields.cpp, ScaledFields.cpp.
 #include "octavo/Program/Steps/StepFields.h"
 #include "octavo/Program/Steps/Call.h"
 #include "octavo/Program/Steps/Control.h"
@@ -22,7 +21,7 @@ namespace octavo::program {
 
 namespace {
 
-/// Two places of which one is copied to the other.
+/// Requires two places of one type, between which a value is copied.
 void sameType(ProgramFields& fields, const Place& from, const Place& to) {
   if (!from.memory && !to.memory)
     return fields.becomes(to.number, from.number);
@@ -38,7 +37,7 @@ void InterpretedStep::fields(ProgramFields& fields) {
   fields.fail(fmt::format("{}: '{}' is evaluated by the interpreter ({}), which the folder of a "
                           "compiled program has not",
                           op.location, op.name, reason));
-  // For those who look into a program (StepAccesses.h).
+  // For StepAccesses.h; there is no file.
   fields.list(operands, kMost, [&](Place& place) { fields.place(place, Access::Read); });
   fields.list(results, kMost, [&](Place& place) { fields.place(place, Access::Write); });
 }
@@ -120,14 +119,14 @@ void ChainStep::fields(ProgramFields& fields) {
 void SortStep::fields(ProgramFields& fields) {
   for (BatchExtent* axis : {&lines.outer, &lines.length, &lines.inner})
     fields.number(*axis);
-  // An element of a line has a number of 32 bits.
+  // A line's elements are numbered with 32 bits.
   const std::int64_t most = std::numeric_limits<std::uint32_t>::max();
   if (lines.length.square != 0 || std::max(lines.length.fixed, 2 * lines.length.factor) > most ||
       (lines.length.isOpen() && 2 * lines.length.fixed > most))
     fields.fail("lines that are too long to be sorted");
   else
     fields.ofItem(2 * lines.length.factor * (ProgramFields::kMost / most));
-  fields.bytes({lines.outer, lines.length, lines.inner}); // of no tensor, too
+  fields.bytes({lines.outer, lines.length, lines.inner}); // also checked if there are no tensors
   fields.list(tensors, kMost, [&](Tensor& tensor) {
     fields.number(tensor.bytes, 1, 16);
     if (!std::has_single_bit(static_cast<unsigned>(tensor.bytes)))
@@ -247,7 +246,7 @@ void WhileStep::fields(ProgramFields& fields) {
     fields.place(each.next, Access::Write);
     sameType(fields, each.given, each.argument);
     if (!each.argument.memory && !each.next.memory)
-      return; // the body makes it
+      return; // the body makes the value: checked below
     sameType(fields, each.argument, each.next);
     fields.swapped(Slot{each.argument.number}, Slot{each.next.number});
   });
@@ -283,7 +282,7 @@ void FunctionStep::fields(ProgramFields& fields) {
     for (const Place& place : *places)
       if (!place.memory)
         fields.fail("an argument or a result of a function that is called is no tensor");
-  fields.function(*this); // it does not call itself
+  fields.function(*this); // recorded after its body, so that it cannot call itself
 }
 
 void CallStep::fields(ProgramFields& fields) {

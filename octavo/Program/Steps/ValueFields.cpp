@@ -1,4 +1,4 @@
-// Values that are not in slots, and what is packed for products (ProgramFields.h).
+// Fields of values without slots, and of operands packed for products (ProgramFields.h).
 #include "octavo/Kernels/Product/PackedSizes.h"
 #include "octavo/Program/Steps/File/ProgramFields.h"
 
@@ -17,7 +17,7 @@ bool isSame(const kernels::OperandFormat& a, const kernels::OperandFormat& b) {
   return a.element == b.element && a.scale == b.scale && a.across == b.across;
 }
 
-/// The most items, up to so many, of which there is a plan: longer sums are exact no longer.
+/// The largest batch size up to `most` that has a plan. Larger ones have sums that are not exact.
 std::int64_t mostOf(const OpenPlan& plan, std::int64_t most) {
   std::int64_t least = 0;
   while (least < most)

@@ -1,4 +1,4 @@
-// Binding: files of tensors meet the arguments of a program, by name or by position.
+// Binding: gives a program's arguments values from files of tensors, by name or by position.
 #pragma once
 
 #include "octavo/Program/Values/Argument.h"
@@ -17,28 +17,29 @@ namespace octavo::session {
 
 using program::Value;
 
-/// A file given for one argument (.npy), or for those that it names (.safetensors).
+/// A file for one argument (.npy), or for the arguments whose names it contains (.safetensors).
 struct InputFile {
   std::filesystem::path path;
-  std::string argument = {}; ///< its name; empty: by position (.npy) or by the names in the file
+  std::string argument = {}; ///< its name; empty: by position (.npy) or by names in the file
 };
 
-/// What a tensor in a file that no argument asks for is.
+/// What to do with a tensor in a file that no argument uses.
 enum class UnusedTensors : std::uint8_t {
   Refuse,
   Ignore,
 };
 
-/// When tensors of .safetensors files are read that need no more than that: those of 8 bits and
-/// more.
+/// When to read tensors of .safetensors files that need no conversion (elements of at least 8
+/// bits).
 enum class Reading : std::uint8_t {
   Now,
-  Later, ///< their values are unread; takeUnread has them read
+  Later, ///< values are unread; takeUnread reads them
 };
 
-/// How whoever reads a message gives what it asks for.
+/// How an error message tells the user to supply a value: a flag on the command line, an argument
+/// in Python.
 struct Options {
-  std::string array = "--input NAME=FILE.npy"; ///< empty: not at all
+  std::string array = "--input NAME=FILE.npy"; ///< empty: not possible
   std::string ignoreUnused = "--ignore-unused";
 };
 
@@ -50,37 +51,39 @@ struct Sources {
   Options options = {};
 };
 
-/// Tensors of .safetensors files alone, those that no argument asks for ignored or refused.
+/// Sources of .safetensors files only. Unused tensors are ignored if `ignoresUnused`, else refused.
 Sources weightsOf(std::span<const std::string> files, bool ignoresUnused);
 
-/// The names of the tensors of .safetensors files. Files of other names are left out: what binds
-/// them refuses them.
+/// The names of tensors in .safetensors files. Other files are skipped: binding refuses them.
 llvm::Expected<std::vector<std::string>> tensorNames(std::span<const std::string> files);
 
-/// Values for every argument, in their order. A file's tensors are copied once, straight to the
-/// value or through quantization; the files are closed again, but those that are read later.
+/// Returns a value for each argument, in order. A tensor is copied once, from the file to the value
+/// or through quantization. Files are closed again, except those that are read later.
 ///
-/// First everything with a name is bound, then the files without one, in their order, to the
-/// arguments that are left, have no value otherwise and are not parameters. The error names the
-/// file and the argument: an argument without a value, a tensor without an argument (each with the
-/// names near it), two values for one argument, a wrong shape or element type, NaN or Inf where the
-/// quantization refuses them, or what is wrong with a file. `program` stands for the function in
-/// messages.
+/// Named files are bound first. Files without a name then go, in order, to the remaining arguments
+/// that have no value and are not parameters. `program` names the function in messages.
+///
+/// The error names file and argument:
+/// - an argument without a value or a tensor without an argument, each with near names,
+/// - two values for one argument,
+/// - a wrong shape or element type,
+/// - NaN or Inf that the quantization refuses, or
+/// - a fault of the file.
 llvm::Expected<std::vector<Value>> bindArguments(std::span<const program::Argument> arguments,
                                                  const Sources& sources,
                                                  const std::string& program);
 
-/// The same for the arguments that the files of weights name; nothing for the others.
+/// The same for the arguments that the weights' files name; nullopt for other arguments.
 llvm::Expected<std::vector<std::optional<Value>>>
 bindNamed(std::span<const program::Argument> arguments, const Sources& sources,
           const std::string& program);
 
-/// Reads the arguments that are not read yet: what the executable makes of them where it takes them
-/// so, such as packed weights, straight from the file; else the tensors. The values are one
-/// process's. The error names the file.
+/// Reads unread values. An executable that takes an argument unread reads it from the file, into
+/// packed weights, say; other values become tensors. The values are those of one process. The error
+/// names the file.
 llvm::Error takeUnread(const program::Executable& executable, std::span<Value> values);
 
-/// The values with those read that are not. The error names the file.
+/// The values, with unread ones read. The error names the file.
 llvm::Expected<std::vector<Value>> readUnread(std::span<const Value> values);
 
 } // namespace octavo::session

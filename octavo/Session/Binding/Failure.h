@@ -1,4 +1,4 @@
-// An error in words alone.
+// An llvm::Error that consists of a message.
 #pragma once
 
 #include "llvm/Support/Error.h"

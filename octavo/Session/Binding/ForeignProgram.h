@@ -1,5 +1,5 @@
-// Files and folders that users give as programs though they are something else: models of other
-// formats, weights, checkpoints.
+// Recognizes files and folders that are not programs for octavo: models of other formats, weights,
+// checkpoints.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -10,13 +10,12 @@
 
 namespace octavo::session {
 
-/// What bytes are that are no program, and how the program is had instead: "is an ONNX model, ...;
-/// ...". Told by their contents; `name` decides only between kinds of PyTorch's archives. nullopt:
-/// nothing that is known here.
+/// What the bytes are, and how to get a program from it: "is an ONNX model, ...; ...". Recognized
+/// by content; `name` only distinguishes PyTorch's kinds of archives. nullopt if unknown.
 std::optional<std::string> foreignProgram(llvm::StringRef bytes, llvm::StringRef name);
 
-/// The same of a folder: a checkpoint, TensorFlow's SavedModel, a compiled program where one is not
-/// taken.
+/// The same for a folder: a checkpoint, a TensorFlow SavedModel, or a compiled program where none
+/// is accepted.
 std::optional<std::string> foreignFolder(const std::filesystem::path& folder);
 
 } // namespace octavo::session

@@ -1,4 +1,4 @@
-// Files for what a program's infeeds take.
+// Reads the values for a program's infeeds from files.
 #pragma once
 
 #include "octavo/Program/Values/RunContext.h"
@@ -9,7 +9,7 @@
 
 namespace octavo::session {
 
-/// What one infeed takes: NumPy arrays by their paths, separated by commas.
+/// The tensors of one infeed. `paths` are NumPy files, separated by commas.
 llvm::Expected<program::Feed> readFeed(const std::string& paths);
 
 } // namespace octavo::session

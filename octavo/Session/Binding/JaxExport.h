@@ -1,4 +1,5 @@
-// The container that jax.export's serialize() writes: a portable artifact, and how it is called.
+// The container that jax.export's serialize() writes: a portable artifact and its calling
+// convention.
 #pragma once
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -15,18 +16,18 @@ namespace jax {
 struct ExportedT;
 }
 
-/// Everything that the container holds is kept as it was read, but for the artifact when it is
-/// replaced: the trees and avals of arguments and results, shardings, platforms, effects, checks
-/// that are off, the calling convention, which arguments the module takes, and the derivatives.
+/// A container. All it holds is preserved when it is written again, except what the functions below
+/// replace: trees and avals of arguments and results, shardings, platforms, effects, disabled
+/// checks, the calling convention, the arguments that the module keeps, and derivatives.
 class JaxExport {
 public:
-  /// Whether the bytes are a container with an artifact in it. The containers have no magic number:
-  /// their tables are checked as read does.
+  /// Whether the bytes are a container with an artifact. Containers have no magic number, so all
+  /// tables are verified, as `read` does.
   static bool holds(llvm::StringRef bytes);
-  /// Fails on bytes that are not a container, saying what was expected.
+  /// Reads a container. The error says what was expected.
   static llvm::Expected<JaxExport> read(llvm::StringRef bytes);
-  /// A container for a function of one platform, called with its arguments one by one. Fails on an
-  /// argument or result that JAX has no array for.
+  /// Makes a container for a function of one platform whose arguments are passed one by one. Fails
+  /// if JAX has no array type for an argument or result.
   static llvm::Expected<JaxExport> of(llvm::StringRef name, mlir::FunctionType type);
 
   JaxExport(JaxExport&&) noexcept;
@@ -34,15 +35,14 @@ public:
   ~JaxExport();
 
   llvm::StringRef artifact() const;
-  /// Puts another artifact, of the same arguments and results, in the place of the one that was
-  /// read.
+  /// Replaces the artifact. The new one must have the same arguments and results.
   void setArtifact(llvm::StringRef bytes);
-  /// Leaves out the derivatives, which are those of the program that was read.
+  /// Removes the derivatives, which belong to the program that was read.
   void dropDerivatives();
-  /// The platforms that the program was exported for, as JAX names them: an argument
-  /// `_platform_index` is a place in this list.
+  /// The platforms that the program was exported for, by JAX's names. An argument `_platform_index`
+  /// is an index into this list.
   const std::vector<std::string>& platforms() const;
-  /// The version of the convention by which main's arguments follow from the caller's.
+  /// The version of the convention that maps a caller's arguments to those of main.
   int callingConvention() const;
   std::string bytes() const;
 

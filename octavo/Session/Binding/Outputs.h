@@ -1,4 +1,4 @@
-// Results of a program as files.
+// Writes the results of a program to files.
 #pragma once
 
 #include "octavo/Numerics/Tensor.h"
@@ -17,14 +17,14 @@ struct NamedOutput {
   const numerics::Tensor* tensor;
 };
 
-/// The files that writeOutputs writes for outputs of these names.
+/// The files that writeOutputs writes for outputs with these names.
 std::vector<std::filesystem::path> outputFiles(const std::filesystem::path& path,
                                                std::span<const std::string> names);
 
-/// Writes outputs to a .safetensors file by their names, one output to a .npy file, or all of them
-/// to a folder, which is made where it does not exist, as NAME.npy; bytes of a name that are not
-/// letters, digits, '.', '-' or '_' become '_'. A path with another ending is a folder. Of
-/// quantized tensors the storage is written.
+/// Writes outputs to a .safetensors file by their names, a single output to a .npy file, or all
+/// outputs to a folder as NAME.npy. A path with another ending is a folder, which is created if
+/// needed. In file names, bytes other than letters, digits, '.', '-' and '_' become '_'. Quantized
+/// tensors are written as their storage.
 llvm::Error writeOutputs(const std::filesystem::path& path, std::span<const NamedOutput> outputs);
 
 } // namespace octavo::session

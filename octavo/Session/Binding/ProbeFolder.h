@@ -1,4 +1,4 @@
-// What a program's probes write, as files.
+// Writes the tensors of a program's probes to files.
 #pragma once
 
 #include "octavo/Program/Values/Probes.h"
@@ -15,14 +15,14 @@
 
 namespace octavo::session {
 
-/// Whether a ProbeFolder may write a file of this name.
+/// Whether a ProbeFolder writes files of this name.
 bool isProbeFile(std::string_view name);
 
-/// probe1.npy, probe2.npy, ... in the order in which probes come, and a line "ID,TYPE,PATH" for
-/// each in index.csv. Elements of types that NumPy does not have are written as their codes.
+/// Writes probe1.npy, probe2.npy, ... in the order of the probes' runs, and a line "ID,TYPE,PATH"
+/// for each to index.csv. Elements of types that NumPy lacks are written as their codes.
 class ProbeFolder : public program::Probes {
 public:
-  /// Makes the folder where it is not there, and an empty index.
+  /// Creates the folder if needed, and an empty index.
   static llvm::Expected<std::unique_ptr<ProbeFolder>> make(const std::filesystem::path& folder);
 
   program::Outcome write(std::string_view id, std::string_view type,

@@ -1,4 +1,4 @@
-// A program in memory: read from a file, verified, with its functions' arguments and results named.
+// Programs in memory: reading them, and the names of their functions' arguments and results.
 #pragma once
 
 #include "octavo/Program/Values/Argument.h"
@@ -21,41 +21,43 @@
 
 namespace octavo::session {
 
-/// A context in which every dialect of the project can be read. It has no threads of its own.
+/// A context with all dialects of the project. It creates no threads.
 std::unique_ptr<mlir::MLIRContext> makeContext();
 
-/// Reads and verifies a program in any form of ProgramFile.h.
+/// Reads and verifies a program in any form that ProgramFile.h lists.
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> loadProgram(const std::filesystem::path& path,
                                                               mlir::MLIRContext& context);
 
-/// The function of that name; without one, the public function @main, or else the only public
-/// function. The error lists the functions that there are.
+/// The function of that name. Without a name: the public function @main, or else the only public
+/// function. The error lists the functions.
 llvm::Expected<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, llvm::StringRef name = {});
 
-/// The functions that check themselves: those that have operations check.expect_*, or custom calls
-/// of check.*, and take no arguments, in the order of the program.
+/// The functions without arguments that contain check.expect_* operations or custom calls of
+/// check.*, in program order.
 std::vector<mlir::func::FuncOp> selfChecks(mlir::ModuleOp program);
 
-/// The arguments of a function. Their names: the attribute `octavo.name`, else the name that the
-/// location gives, as JAX writes it, or the attribute `jax.global_constant`, where no other
-/// argument has the same, else `argN`. Fails on two arguments with one `octavo.name`, and on types
-/// that are not ranked tensors.
+/// The arguments of a function. An argument's name is the first of these that exists:
+/// - the attribute `octavo.name`,
+/// - the name in its location, as JAX writes it, or `jax.global_constant`, if it is unique,
+/// - `argN`.
+///
+/// Fails if two arguments have one `octavo.name`, or if a type is not a ranked tensor.
 llvm::Expected<std::vector<program::Argument>> argumentsOf(mlir::func::FuncOp function);
 
-/// Marks the arguments of these names as weights (octavo.parameter); other names are nobody's.
-/// Fails as argumentsOf does.
+/// Marks the arguments of these names as weights (octavo.parameter). Unknown names are ignored.
+/// Fails like argumentsOf.
 llvm::Error markParameters(mlir::func::FuncOp function, std::span<const std::string> names);
 
-/// Gives the argument that says which of the container's platforms the program runs on the number
-/// of this machine's, as JAX names it.
+/// Sets the argument for the container's platform, if there is one, to the index of this machine's
+/// platform by JAX's name.
 void choosePlatform(std::vector<program::Argument>& arguments,
                     const std::optional<JaxExport>& container);
 
-/// The results' names: the attribute `octavo.name`, else `jax.result_info` where no other result
-/// has the same, else `outputN`.
+/// The names of the results: the attribute `octavo.name`, else `jax.result_info` if it is unique,
+/// else `outputN`.
 std::vector<std::string> resultNames(mlir::func::FuncOp function);
 
-/// All that isDonatedTo allows, result by result.
+/// All donations that isDonatedTo allows, ordered by result.
 std::vector<program::Donation> donationsOf(mlir::func::FuncOp function);
 
 } // namespace octavo::session

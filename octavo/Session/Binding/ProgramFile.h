@@ -1,4 +1,4 @@
-// The forms in which a program lies in a file: text, a portable artifact, jax.export's container.
+// Program files, in any form: text, portable artifact, jax.export's container.
 #pragma once
 
 #include "octavo/Dialect/UnreadFunctions.h"
@@ -20,52 +20,52 @@ namespace octavo::session {
 using octavo::UnreadFunction;
 
 enum class ProgramForm : std::uint8_t {
-  Text,      ///< MLIR's
-  Artifact,  ///< StableHLO in a portable artifact, or MLIR bytecode of octavo's own operations
-  JaxExport, ///< an artifact within jax.export's container
+  Text,      ///< MLIR text
+  Artifact,  ///< a portable artifact of StableHLO, or MLIR bytecode with octavo's own operations
+  JaxExport, ///< an artifact in jax.export's container
 };
 
 struct ProgramFile {
   mlir::OwningOpRef<mlir::ModuleOp> program; ///< verified
   ProgramForm form = ProgramForm::Text;
-  std::optional<vhlo::Version> version; ///< of the artifact, where it says it
-  std::optional<JaxExport> container;   ///< of JaxExport
-  std::vector<UnreadFunction> leftOut;  ///< functions that cannot be read, if that was asked for
+  std::optional<vhlo::Version> version; ///< of the artifact, if it states one
+  std::optional<JaxExport> container;   ///< for JaxExport only
+  std::vector<UnreadFunction> leftOut;  ///< unreadable functions, for Unreadable::LeftOut
 };
 
-/// What becomes of calls of octavo.jax.
+/// How to treat calls to octavo.jax.
 enum class JaxModuleCalls : std::uint8_t {
-  Opened, ///< they are the operations that they stand for
-  Kept,   ///< so that the program is JAX's
+  Opened, ///< replaced by the operations that they stand for
+  Kept,   ///< kept, so that JAX can read the program
 };
 
-/// What becomes of functions that cannot be read.
+/// How to treat functions that cannot be read.
 enum class Unreadable : std::uint8_t {
-  Refused, ///< the error names them all
-  LeftOut, ///< with what refers to them; a program of none is refused
+  Refused, ///< reading fails; the error names all of them
+  LeftOut, ///< removed, with everything that refers to them; fails if nothing is left
 };
 
-/// Reads and verifies a program in any of the forms; the bytes tell which. The error names the file
-/// and says what the reader or the verifier found, and where.
+/// Reads and verifies a program; its form follows from its bytes. The error names the file, and
+/// says what the reader or the verifier found, and where.
 llvm::Expected<ProgramFile> readProgramFile(const std::filesystem::path& path,
                                             mlir::MLIRContext& context,
                                             JaxModuleCalls calls = JaxModuleCalls::Opened,
                                             Unreadable unreadable = Unreadable::Refused);
 
-/// The same of bytes in memory; `name` stands for them in errors.
+/// The same for bytes in memory; `name` replaces the file in errors.
 llvm::Expected<ProgramFile> readProgram(llvm::StringRef bytes, const std::string& name,
                                         mlir::MLIRContext& context,
                                         JaxModuleCalls calls = JaxModuleCalls::Opened,
                                         Unreadable unreadable = Unreadable::Refused);
 
-/// The bytes of a program as text with its locations.
+/// The program as text, with locations.
 std::string programText(mlir::ModuleOp program);
 
-/// The bytes of a program as an artifact of VHLO `target`. A program with operations of octavo's
-/// own, which artifacts do not hold, becomes MLIR bytecode, which octavo reads.
+/// The program as an artifact of VHLO version `target`. If it has operations of octavo's own, which
+/// artifacts cannot contain, the result is MLIR bytecode that octavo reads.
 llvm::Expected<std::string> programArtifact(mlir::ModuleOp program, const vhlo::Version& target);
 
-/// Whether the program has operations or types of octavo's own dialect.
+/// Whether the program uses operations or types of octavo's own dialect.
 bool hasOwnOperations(mlir::ModuleOp program);
 
 } // namespace octavo::session

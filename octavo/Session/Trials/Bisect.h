@@ -1,4 +1,4 @@
-// Which operation of a function a backend computes otherwise than the reference.
+// Finds the operation that a backend computes differently from the reference.
 #pragma once
 
 #include "octavo/Program/Values/Executable.h"
@@ -16,13 +16,13 @@ namespace octavo::session {
 
 struct Deviation {
   std::string operation, location;
-  program::Value expected, found; ///< the result that does not fit
+  program::Value expected, found; ///< the differing result
 };
 
-/// The first operation of a function's body of which the backend gives a result that does not fit
-/// the reference's, both on the operands that the reference has found: an operation that only hands
-/// on what came before it is not named. Regions and calls are one operation. The function is run by
-/// one process. Errors: those of either backend.
+/// The first operation in a function's body whose result on the backend does not fit that of the
+/// reference. Both evaluate it on the reference's operands, so an operation that only passes on an
+/// earlier difference is not reported. An operation with regions, and a call, count as one
+/// operation. The function must be for one process. Errors are those of either backend.
 llvm::Expected<std::optional<Deviation>> firstDeviation(
     mlir::func::FuncOp function, const std::vector<program::Value>& arguments,
     const Backend& backend, const program::RunContext& host,

@@ -1,4 +1,4 @@
-// What each quantized dot of a program loses, and how much of the program's error it causes.
+// The error of each quantized dot of a program, and its share of the program's error.
 #pragma once
 
 #include "octavo/Analysis/QuantizationLoss.h"
@@ -20,59 +20,61 @@
 
 namespace octavo::session {
 
-/// What one dot did in the run of the quantized program. The sums are over all times that it ran.
+/// What one dot did in the quantized run. Sums are over all executions of the dot.
 struct DotError {
   transforms::DotRecord record;
-  std::int64_t runs = 0; ///< of one that is quantized; 0: the run did not come by it
-  /// Of the operands, left and right, as they came in this run; zeros where the dot is left. Of one
-  /// that is not quantized, no error.
+  std::int64_t runs = 0; ///< executions, if the dot is quantized; 0: it was not reached
+  /// Losses of the left and right operand in this run. Zeros if the dot is not quantized; no error
+  /// for an operand that is not quantized.
   std::array<analysis::QuantizationLoss, 2> sides;
-  /// Of what it gave, against the same dot of the same operands without quantization.
+  /// Loss of its result, compared with the unquantized dot on the same operands.
   analysis::LossSums result;
-  /// Of what it gave, against what it gives in the run of the program as it is: with the errors of
-  /// the dots before it. No values where it did not run equally often in both.
+  /// Loss of its result, compared with its result in the unquantized run, so including errors of
+  /// earlier dots. Empty if it ran a different number of times there.
   analysis::LossSums accumulated;
-  /// 1 - E' / E (see DotErrors::error), where E' is the error with this dot alone left as it is.
-  /// Negative where the program is farther from f32 then. None: the dot is left or did not run, E
-  /// is 0, no output counts, or a NaN or Inf stands in one of the runs and not in the other.
+  /// 1 - E' / E, where E is DotErrors::error and E' is that error with this dot alone unquantized.
+  /// Negative if leaving the dot unquantized makes the error larger. nullopt if
+  /// - the dot is not quantized or did not run,
+  /// - E is 0 or no output counts, or
+  /// - NaN or Inf occurs in only one of the runs.
   std::optional<double> share;
 };
 
 struct DotErrors {
-  std::vector<DotError> dots; ///< of the whole module, in its order; left ones too
-  transforms::DotGraph graph; ///< of the function, by the places in `dots`
-  /// E: over the outputs of floats, the sum of (|quantized - unchanged| / |unchanged|)^2 in
-  /// 2-norms; an output that is 0 throughout without quantization is left out. Errors that are
-  /// independent add in it, so that their shares sum to 1; the shares of others need not. In a row
-  /// of one element (session::hasRowsOfOne) errors of dots cancel or add by their signs alone, and
-  /// leaving out one dot may make E a hundred times larger: such outputs are left out.
+  std::vector<DotError> dots; ///< all dots of the module, in order, including unquantized ones
+  transforms::DotGraph graph; ///< the function's dots, by their indices in `dots`
+  /// E: the sum over float outputs of (|quantized - unquantized| / |unquantized|)^2, in 2-norms.
+  /// Independent errors add up in E, so their shares sum to 1; shares of other errors need not.
+  /// Outputs that are zero throughout without quantization are left out. So are outputs whose rows
+  /// have one element (session::hasRowsOfOne): there errors cancel or add by sign alone, and
+  /// leaving out one dot may make E a hundred times larger.
   double error = 0;
-  std::int64_t counted = 0; ///< outputs that E is of
-  std::int64_t rowsOfOne =
-      0; ///< outputs of floats that are left out since their rows have one element
-  std::int64_t nonFinite = 0; ///< elements of outputs that are NaN or Inf in one of the two alone
+  std::int64_t counted = 0;   ///< outputs that count in E
+  std::int64_t rowsOfOne = 0; ///< float outputs left out because their rows have one element
+  std::int64_t nonFinite = 0; ///< elements that are NaN or Inf in only one of the two runs
 
   std::int64_t quantized() const;
-  /// Of those that there are.
+  /// The sum of all shares that exist.
   double sumOfShares() const;
 };
 
 struct DotErrorOptions {
   transforms::DotOptions dots;
   const Backend* backend = nullptr; ///< must be given
-  program::RunContext host;         ///< of each run but for its probes and checks
-  /// Told before each of so many runs, from 0.
+  program::RunContext host;         ///< for each run; its probes and checks are replaced
+  /// Called before each run, with its index from 0 and the number of runs.
   std::function<void(std::size_t run, std::size_t runs)> onRun;
 };
 
-/// Runs a function of a module without quantization, quantized, quantized with probes on its dots,
-/// and once more for each quantized dot that runs. `values`, one an argument, are those of the
-/// unchanged function. Besides them it holds a quantized copy of each weight, what one run takes,
-/// for one dot at a time its result and 9 bytes for each element of an operand, and until the third
-/// run is over, in f32, what each quantized dot gave in the first.
+/// Runs a function unquantized, quantized, quantized with probes on its dots, and once more per
+/// quantized dot that runs. `values`, one per argument, are those of the unquantized function.
 ///
-/// The error: no dot is quantized; scales are delayed or numbers random; the function is one for
-/// several processes; what quantizeDots, the backend and the runs say.
+/// Memory beyond `values`: a quantized copy of each weight; what one run takes; for one dot at a
+/// time its result and 9 bytes per operand element; and until the third run ends, the f32 results
+/// of all quantized dots of the first run.
+///
+/// Fails if no dot is quantized, if scales are delayed or rounding is random, or if the function is
+/// for several processes. Errors of quantizeDots, the backend and the runs are passed on.
 llvm::Expected<DotErrors> dotErrors(mlir::func::FuncOp function,
                                     std::span<const program::Value> values,
                                     const DotErrorOptions& options);

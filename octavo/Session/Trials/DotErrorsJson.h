@@ -1,4 +1,4 @@
-// Where a quantized program's error comes from, as JSON (docs/commands/run.md has the schema).
+// Serializes DotErrors as JSON (schema: docs/commands/run.md).
 #pragma once
 
 #include "octavo/Session/Trials/DotErrors.h"

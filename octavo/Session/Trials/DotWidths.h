@@ -1,5 +1,5 @@
-// Which dots of a program multiply scaled tensors, and what keeps those that look narrow from it:
-// what `octavo explain` says (docs/commands/explain.md has the schema).
+// The dots of a program that multiply scaled tensors, and what prevents the others that look
+// narrow: the contents of `octavo explain` (schema: docs/commands/explain.md).
 #pragma once
 
 #include "octavo/Transforms/Recover/MissedDots.h"
@@ -18,15 +18,16 @@ namespace octavo::session {
 
 struct DotWidths {
   transforms::RecoverReport report;
-  std::int64_t droppedScales = 0; ///< tensors that --drop-scales would leave wide
+  std::int64_t droppedScales = 0; ///< tensors that --drop-scales would not quantize
 };
 
-/// Of a program, whose calls are then inlined and whose scaled tensors are recovered.
+/// Finds the widths of all dots. Modifies the program: inlines its calls and recovers its scaled
+/// tensors.
 llvm::Expected<DotWidths> findDotWidths(mlir::ModuleOp program);
 
 /// `narrow`, `one-sided`, `missed` or `wide`.
 std::string_view nameOf(const transforms::RecoveredDot& dot);
-/// What keeps the dots of a group wide.
+/// Why the dots of a group are wide.
 std::string reasonOf(const transforms::MissedDots& group);
 
 nlohmann::ordered_json json(const DotWidths& widths);

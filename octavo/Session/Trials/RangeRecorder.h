@@ -1,4 +1,4 @@
-// What the probes of a calibration pass on, as figures.
+// Records the ranges of tensors that a calibration's probes see.
 #pragma once
 
 #include "octavo/Analysis/Calibration.h"
@@ -11,25 +11,25 @@
 
 namespace octavo::session {
 
-/// Takes the tensors of addCalibrationProbes' probes; those of other probes are let go.
+/// Receives the tensors of the probes of addCalibrationProbes. Tensors of other probes are ignored.
 class RangeRecorder : public program::Probes {
 public:
   enum class Columns : std::uint8_t { Leave, Record };
 
   RangeRecorder(std::vector<transforms::CalibratedSide> probed, Columns columns);
 
-  /// The error names the side and the place of a NaN or an Inf.
+  /// Fails on a NaN or an Inf; the error names the side and the index.
   program::Outcome write(std::string_view id, std::string_view type,
                          const program::Tensor& tensor) override;
   tl::expected<program::Tensor, std::string> read(std::string_view id, std::uint32_t iteration,
                                                   std::string_view type) override;
 
-  /// Counts a run that is over.
+  /// Counts a finished run.
   void endRun() {
     const std::lock_guard lock(mutex);
     ++found.inputSets;
   }
-  /// Of the runs so far; others may be under way.
+  /// The calibration from all runs so far. Other runs may be in progress.
   analysis::Calibration calibration() const;
 
 private:
@@ -37,7 +37,7 @@ private:
   Columns columns;
   mutable std::mutex mutex;
   analysis::Calibration found;
-  /// What probes of columns alone have seen, by the same numbers.
+  /// Ranges from probes that only record columns, by the same indices.
   std::vector<analysis::CalibratedTensor> ofColumns;
 };
 

@@ -110,12 +110,12 @@ void ProgramFields::batch(MatrixBatch& batch) {
 
 void ProgramFields::shape(std::vector<std::int64_t>& extents) {
   list(extents, kMostRank, [&](std::int64_t& extent) { number(extent); });
-  std::uint64_t all = 1; // of those that are not empty: steps count with them
+  std::uint64_t all = 1; // of the nonempty axes: steps count with them
   for (const std::int64_t extent : extents)
     if (extent != 0)
       all = bytes({static_cast<std::int64_t>(all), extent});
   if (problem)
-    extents.clear(); // its elements are not to be counted
+    extents.clear(); // its elements must not be counted
 }
 
 void ProgramFields::shape(std::vector<BatchExtent>& extents) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kMostValues = std::int64_t{1} << 24;
 
-/// What both do with a whole program.
+/// The fields of a whole program, for the writer and the reader.
 class WholeProgram : public ProgramFields {
 public:
   using ProgramFields::ProgramFields;
@@ -29,7 +29,7 @@ public:
     number(all.arenaBytes);
     if (!isAligned(all.arenaBytes))
       fail("memory that does not end where slots may begin");
-    // Each stands somewhere in what follows.
+    // Each of these occurs at least once in the rest of the file, which bounds their counts.
     const auto most = static_cast<int>(std::min(kMostValues, mostItems()));
     for (int* count : {&all.valueCount, &all.packedCount, &all.rightCount})
       number(*count, 0, most);
@@ -85,9 +85,9 @@ public:
   }
 
 protected:
-  /// Of a constant that has a section.
+  /// The section of a constant.
   virtual void constant(std::size_t number) = 0;
-  /// The same of a value.
+  /// The sections of a bound value.
   virtual void boundValue(BoundValue& value) = 0;
   void use(std::size_t constant) override { used[constant] = true; }
   void useValue(int number) override { usedValues.insert(number); }
@@ -99,7 +99,7 @@ protected:
   std::vector<ConstantType> types;
 
 private:
-  /// A constant that products alone read, which has no other form than theirs.
+  /// A constant that only products read. Only its packed forms exist.
   static Value packedAlone(const ConstantType& constant) {
     return Value(UnreadTensor{
         *constant.type, constant.shape,
@@ -108,7 +108,7 @@ private:
         }});
   }
 
-  std::vector<bool> used; ///< of the constants
+  std::vector<bool> used; ///< per constant: whether a step reads its own bytes
   std::set<int> usedValues;
 
   void values() {
@@ -135,7 +135,7 @@ private:
     scaledTensor(number, found->type, found->shape);
   }
 
-  /// The type of a scaled tensor that lies among the values.
+  /// The type of a scaled tensor among the values.
   void scaledTensor(int number, numerics::ScaledType& type, std::vector<std::int64_t>& extents) {
     shape(extents);
     scaledType(type);
@@ -197,7 +197,7 @@ private:
       fail("an argument that is donated to another result than it fits");
   }
 
-  /// That what lies in the slot in a run has its size.
+  /// Checks that the memory of a slot is as large as the slot in every run.
   void checkSlot(int number) {
     const Program& all = program();
     const SlotUse& slot = all.slots[static_cast<std::size_t>(number)];
@@ -232,7 +232,7 @@ private:
     }
     if (!fits)
       return fail(fmt::format("slot {} is larger than what lies there", number));
-    // What is given away for a result lies where that does.
+    // A donated argument lies in the slot of its result.
     if ((slot.kind == SlotUse::Kind::Argument || slot.kind == SlotUse::Kind::Donated) &&
         all.arguments[static_cast<std::size_t>(slot.index)].number != number)
       fail(fmt::format("slot {} is of an argument that lies in another", number));
@@ -265,7 +265,7 @@ public:
       if (slot.kind != SlotUse::Kind::Constant)
         continue;
       const Value& value = program.constants[static_cast<std::size_t>(slot.index)];
-      if (value.isTensor()) // else it is read where it is packed
+      if (value.isTensor()) // else the packing reads it
         bound.whole.memory[i] = const_cast<std::byte*>(value.tensor().bytes.data());
       bound.owners[i] = &value;
     }
@@ -297,7 +297,7 @@ private:
     auto size = static_cast<std::int64_t>(bytes.size());
     number(offset);
     number(size);
-    // What follows may be read ahead.
+    // Kernels may read ahead beyond the end of a section.
     const std::size_t whole = bytes.size() / kSectionAlignment * kSectionAlignment;
     std::vector<std::byte> rest(2 * kSectionAlignment);
     std::ranges::copy(bytes.subspan(whole), rest.begin());

@@ -19,7 +19,7 @@ std::uint64_t ProgramFields::bytes(std::initializer_list<std::int64_t> factors) 
   return isZero ? 0 : static_cast<std::uint64_t>(all);
 }
 
-/// The fewest items of which there is one.
+/// The smallest batch size from which on the count is at least 1.
 static std::int64_t fewestOf(const BatchExtent& count) {
   return whereNotNegative({count.fixed - 1, count.factor, count.square}).value_or(0);
 }
@@ -28,7 +28,7 @@ Bytes ProgramFields::bytes(std::initializer_list<BatchExtent> factors) {
   Bytes all(1);
   bool isZero = false;
   for (const BatchExtent& factor : factors) {
-    isZero |= factor == 0; // steps count with the others, too
+    isZero |= factor == 0; // steps also count with the other factors
     if (factor == 0)
       continue;
     all.from = std::max(all.from, fewestOf(factor));
@@ -109,7 +109,7 @@ std::uint64_t ProgramFields::bytesOfMatrix(kernels::PlainType type, std::int64_t
                                            std::int64_t columns) {
   const std::int64_t width = type == kernels::PlainType::F32    ? 1
                              : type == kernels::PlainType::Bf16 ? 2
-                                                                : 4; ///< elements of a dword
+                                                                : 4; ///< elements per 32-bit word
   const std::int64_t steps = depth / width + (depth % width != 0);
   return bytes({steps, (columns + 15) / 16, std::int64_t{4} * 16});
 }
