@@ -1,4 +1,4 @@
-// Elements as text.
+// Prints tensor elements as text.
 #pragma once
 
 #include "octavo/Numerics/Tensor.h"

@@ -1,4 +1,4 @@
-// One evaluation of a program: what evaluators need of their surroundings.
+// One evaluation of a program by one process: what evaluators can call and query.
 #pragma once
 
 #include "octavo/Interpreter/EvaluationPlan.h"
@@ -17,7 +17,8 @@ namespace octavo::interpreter {
 
 class Evaluation {
 public:
-  /// What process number `process` of `grid` evaluates.
+  /// The evaluation of `module` by process number `process` of `grid`. All arguments but `process`
+  /// must outlive it.
   Evaluation(mlir::ModuleOp module, const RunContext& host, Grid& grid, std::int64_t process);
 
   const RunContext& host() const { return surroundings; }
@@ -25,37 +26,41 @@ public:
   Grid& grid() { return processGrid; }
   std::int64_t process() const { return processNumber; }
 
-  /// Evaluates a function by symbol name for `caller`, which errors name.
+  /// Evaluates the function named `function`. Errors are reported at `caller`. Fails if there is no
+  /// such function or the arguments do not fit its type.
   llvm::Expected<Results> call(mlir::Operation* caller, llvm::StringRef function,
                                std::vector<Value> arguments);
 
-  /// Evaluates a region of the operation that is being evaluated. The results are the operands of
-  /// the region's terminator. Values defined above the region are visible in it. Arguments that are
-  /// moved in are the region's to write to.
+  /// Evaluates a region of the operation that is being evaluated and returns the operands of the
+  /// region's terminator. Values defined above the region are visible in it. The region may
+  /// overwrite arguments that are moved in.
   llvm::Expected<Results> region(mlir::Region& region, std::vector<Value> arguments);
 
-  /// Evaluates the body of a manual computation, which stands in a function, for this process.
+  /// Evaluates the body of a manual computation for this process. `function` names the function
+  /// that contains the computation.
   llvm::Expected<Results> manualBody(mlir::Operation* op, llvm::StringRef function,
                                      std::vector<Value> arguments);
 
-  /// The manual computations that are being evaluated, the outermost first: its devices are the
-  /// processes of the grid.
+  /// The manual computations that are being evaluated, outermost first. The processes of the grid
+  /// are the devices of the outermost one.
   llvm::ArrayRef<mlir::Operation*> manualComputations() const { return computations; }
 
-  /// Adds the outcome of a check; without a report, a failure is an error.
+  /// Records a check that passed or failed. Without a report, `fail` returns the failure as an
+  /// error.
   void hold();
   llvm::Error fail(CheckFailure failure);
 
-  /// A number that no other call of this evaluation is given.
+  /// A number that this evaluation has not returned before.
   std::uint64_t nextRandomStream() { return randomStreams++; }
 
+  /// The module that is being evaluated.
   mlir::ModuleOp program() const { return module; }
 
-  /// Name of the function that is being evaluated.
+  /// The name of the function that is being evaluated.
   llvm::StringRef function() const { return currentFunction; }
 
 private:
-  /// The values of one block while it is evaluated, and the block around it.
+  /// The values of one block while it is evaluated, and the frame of the enclosing block.
   struct Frame {
     Frame* parent;
     std::vector<Value> slots;
@@ -64,7 +69,7 @@ private:
   llvm::Expected<Results> block(mlir::Block& block, std::vector<Value> arguments, Frame* parent);
 
   mlir::ModuleOp module;
-  std::optional<mlir::SymbolTable> symbols; ///< from the first call on: folding makes none
+  std::optional<mlir::SymbolTable> symbols; ///< made by the first call: folding needs none
   const RunContext& surroundings;
   Grid& processGrid;
   std::int64_t processNumber;
@@ -76,23 +81,24 @@ private:
   std::uint64_t randomStreams = 0;
 };
 
-/// What one process of a grid is to evaluate.
+/// The work of one process of a grid.
 struct ProcessWork {
   llvm::StringRef function;
   std::vector<Value> arguments;
-  mlir::Operation* manual = nullptr; ///< a manual computation in it, whose body is all
+  /// If set, only the body of this manual computation in `function` is evaluated.
+  mlir::Operation* manual = nullptr;
 };
 
-/// More processes than that are an error in the program, not threads.
+/// The most processes of a grid, each of which is a thread. A program with more is an error.
 inline constexpr std::int64_t kMaxProcesses = 1024;
 
-/// Evaluates one function in each process of a grid, each in a thread, and gives the results of one
-/// after the other. The error is the first of all.
+/// Evaluates works[i] in process i of the grid, each in its own thread. Returns the results of all
+/// processes, one process after the other. If processes fail, the error is the first that occurred.
 llvm::Expected<std::vector<Value>> evaluateOnGrid(Grid& grid, mlir::ModuleOp module,
                                                   std::vector<ProcessWork> works,
                                                   const RunContext& host);
 
-/// The name under which a grid holds what infeeds take: of all processes, and of one.
+/// The names under which a grid keeps infeed data: for any process, and for one process.
 std::string infeedName();
 std::string infeedName(std::int64_t process);
 

@@ -1,5 +1,5 @@
-// What is found out about a block once, before it is evaluated any number of times: who evaluates
-// each operation, where its operands lie, and which use of a value is the last.
+// The plan of a block, made once and used by each evaluation of the block: the evaluator of each
+// operation, the slots of its operands, and the last use of each value.
 #pragma once
 
 #include "octavo/Interpreter/Evaluator.h"
@@ -14,38 +14,41 @@
 
 namespace octavo::interpreter {
 
-/// Where a value lies: in a slot of the frame of its block, so many blocks further out.
+/// The location of a value: a slot of the frame `framesOut` blocks further out.
 struct ValuePlace {
   unsigned framesOut;
   unsigned slot;
-  bool isLastUse; ///< nobody asks for the value afterwards, so it is moved out of its slot
+  bool isLastUse; ///< the value is not used afterwards, so this use moves it out of its slot
 };
 
+/// One operation of a block.
 struct Step {
   mlir::Operation* op;
   Evaluator evaluator;
   llvm::SmallVector<ValuePlace, 3> operands;
-  unsigned firstResult; ///< slot; the other results follow it
-  /// Slots of values that nobody asks for after this step and that no operand moved out.
+  unsigned firstResult; ///< slot of the first result; the others follow
+  /// Slots to clear after this step: their values are not used afterwards, and no operand moved
+  /// them.
   llvm::SmallVector<unsigned, 1> released;
-  /// For each result that is a plain tensor of static shape, what it must be; the others are held
-  /// against their types.
+  /// The type and shape of each result that is a plain tensor of static shape. nullopt: the result
+  /// is checked against its MLIR type.
   std::vector<std::optional<TensorShape>> results;
 };
 
+/// The steps of a block, and the slots of its frame.
 struct EvaluationPlan {
-  /// For each argument that is a plain tensor of static shape, what it must be.
+  /// The type and shape of each argument that is a plain tensor of static shape.
   std::vector<std::optional<TensorShape>> arguments;
   std::vector<Step> steps;
-  unsigned slots = 0; ///< the block's arguments come first
+  unsigned slots = 0; ///< number of slots; the block's arguments have the first ones
 };
 
-/// The plans of a program's blocks, made as they are asked for.
+/// The plans of a program's blocks, each made when it is first used.
 class EvaluationPlans {
 public:
-  /// The block around `block` must have its plan. Fails, naming it, on an operation that has no
-  /// evaluator, on a result that is larger than the interpreter holds, and on a value that no block
-  /// around defines.
+  /// The plan of `block`. The enclosing block must already have a plan. Fails, naming the
+  /// operation, if an operation has no evaluator, a result is larger than the interpreter supports,
+  /// or an operand is not defined in this or an enclosing block.
   llvm::Expected<const EvaluationPlan*> of(mlir::Block& block);
 
 private:

@@ -1,4 +1,4 @@
-// How an operation finds the function that evaluates it: a table keyed by the operation's name.
+// The table of evaluators, keyed by the name of the operation.
 //
 // To add an operation, write `llvm::Expected<Value> evaluateFoo(FooOp op, const Operands& operands,
 // Evaluation& evaluation)` in its family's file and one line `table.add<evaluateFoo>()` in the
@@ -24,16 +24,16 @@ using numerics::ScaledTensor;
 using numerics::Tensor;
 
 class Evaluation;
-/// The operands are the evaluator's own. A value that the program does not use again is held by
-/// nobody else, so that takeTensor gives it without a copy.
+/// The evaluator owns its operands. A value that the program does not use again has no other owner,
+/// so takeTensor returns it without a copy.
 using Operands = llvm::MutableArrayRef<Value>;
 using Results = std::vector<Value>;
 using Evaluator = llvm::Expected<Results> (*)(mlir::Operation*, const Operands&, Evaluation&);
 
-/// An error that names the operation and where it stands: "FILE:LINE:COLUMN: 'NAME': MESSAGE".
+/// An error with the operation's location and name: "FILE:LINE:COLUMN: 'NAME': MESSAGE".
 llvm::Error failure(mlir::Operation* op, const llvm::Twine& message);
 
-/// All operands, handed on.
+/// The operands, moved out, as results.
 inline Results taken(const Operands& operands) {
   return {std::make_move_iterator(operands.begin()), std::make_move_iterator(operands.end())};
 }
@@ -43,19 +43,21 @@ inline llvm::Expected<Results> handOn(mlir::Operation*, const Operands& operands
   return taken(operands);
 }
 
+/// Maps names of operations to evaluators.
 class EvaluatorTable {
 public:
   void add(llvm::StringRef name, Evaluator evaluator) { table[name] = evaluator; }
 
-  /// Adds Function, whose first parameter is the operation's class. It returns one Value or
-  /// Results.
+  /// Adds Function for the operation class that is its first parameter. Function returns one Value
+  /// or Results.
   template <auto Function> void add() { add(Typed<Function>::name(), Typed<Function>::evaluate); }
 
-  /// Adds Function, which knows no quantized elements, by evaluateByNumbers.
+  /// Adds Function, which does not support quantized elements: it is called by evaluateByNumbers.
   template <auto Function> void addByNumbers();
 
-  /// Null where there is none.
+  /// The evaluator of an operation; null if there is none.
   Evaluator find(llvm::StringRef name) const { return table.lookup(name); }
+  /// The names of all operations in the table, sorted.
   std::vector<std::string> names() const;
 
 private:
@@ -79,9 +81,8 @@ private:
   llvm::StringMap<Evaluator> table;
 };
 
-/// Evaluates an operation by an evaluator that knows no quantized elements (rule I25): it is given
-/// the numbers that quantized operands stand for, and its results are quantized where their types
-/// are.
+/// Evaluates an operation by `onNumbers`, which does not support quantized elements (rule I25).
+/// Quantized operands are dequantized before, and results of quantized types are quantized after.
 llvm::Expected<Results> evaluateByNumbers(mlir::Operation* op, const Operands& operands,
                                           Evaluation& evaluation, Evaluator onNumbers);
 
@@ -95,41 +96,42 @@ template <auto Function> void EvaluatorTable::addByNumbers() {
 /// The evaluators of every family.
 const EvaluatorTable& evaluators();
 
-/// Whether `value` is what `type` describes, up to what the type leaves open (`?` in a shape); the
-/// text of what is wrong otherwise, empty if nothing.
+/// Why `value` does not have type `type`; empty if it does. `?` in a shape accepts any extent.
 std::string mismatch(const Value& value, mlir::Type type);
 
-/// "tensor<2x3xf32>" for a value, as MLIR writes its type.
+/// The type of a value as MLIR writes it: "tensor<2x3xf32>".
 std::string describe(const Value& value);
 
-/// The element type and shape of a ranked tensor type of static shape; an error for `op` otherwise.
+/// The element type and shape of a ranked tensor type of static shape; for any other type an error
+/// at `op`.
 struct TensorShape {
   ElementType type;
   std::vector<std::int64_t> shape;
 };
 llvm::Expected<TensorShape> tensorShape(mlir::Operation* op, mlir::Type type);
 
-/// The element type of a ranked tensor type; an error for `op` where octavo does not have it.
+/// The element type of a ranked tensor type; an error at `op` if octavo does not have it.
 llvm::Expected<ElementType> elementTypeOf(mlir::Operation* op, mlir::Type type);
 
-/// Element type and static shape of the first result of `op`: for the operations whose result's
-/// shape is said by its type alone. Every other evaluator takes it from the operands.
+/// The element type and static shape of the first result of `op`. Only for operations whose result
+/// shape is given by the type alone; other evaluators compute it from the operands.
 llvm::Expected<TensorShape> resultShape(mlir::Operation* op);
 
-/// Element type of the first result of `op`.
+/// The element type of the first result of `op`.
 llvm::Expected<ElementType> resultElementType(mlir::Operation* op);
 
-/// An error for `op` where a tensor of this shape is larger than the interpreter holds or the
-/// machine's memory: asked before a shape that came from operands is allocated.
+/// An error at `op` if a tensor of the first result's element type and of this shape is larger than
+/// the interpreter supports or than the machine's memory. To be called before a shape that was
+/// computed from operands is allocated.
 llvm::Error checkSize(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape);
 
-/// The same of the shape of the first result, and an error where its type declares another shape.
+/// The same, and an error if the type of the first result declares another shape.
 llvm::Error checkResultShape(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape);
 
-/// An error for `op` where its result of that number is not of its type.
+/// An error at `op` if `value` does not have the type of result `number`.
 llvm::Error checkResult(mlir::Operation* op, unsigned number, const Value& value);
 
-// One a family, in the family's file.
+// One for each family, defined in the family's file.
 void registerCheck(EvaluatorTable& table);
 void registerChannels(EvaluatorTable& table);
 void registerCHLO(EvaluatorTable& table);

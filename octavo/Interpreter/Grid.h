@@ -1,5 +1,5 @@
-// The processes that run one program together: where they meet, what they send one another, and how
-// it is found out that they never will.
+// The processes that run one program together: their collectives and messages, and the detection of
+// deadlocks.
 #pragma once
 
 #include "octavo/Interpreter/Evaluator.h"
@@ -16,8 +16,8 @@
 
 namespace octavo::interpreter {
 
-/// A grid of replicas times partitions; process number replica * partitions + partition. Every
-/// process is run by a thread of its own.
+/// A grid of replicas times partitions. Process number = replica * partitions + partition. Each
+/// process has its own thread.
 class Grid {
 public:
   Grid(std::int64_t replicas, std::int64_t partitions)
@@ -26,35 +26,39 @@ public:
 
   std::int64_t replicas() const { return replicaCount; }
   std::int64_t partitions() const { return partitionCount; }
-  /// "process (replica 0, partition 1)".
+  /// The name of a process: "process (replica 0, partition 1)".
   std::string nameOf(std::int64_t process) const;
   std::int64_t size() const { return replicaCount * partitionCount; }
 
-  /// Hands in `values` and waits until every process of `group`, which has this one, has come to a
-  /// meeting of this name. Gives what each handed in, in the order of the group.
+  /// Contributes `values` to the meeting named `name` and waits until every process of `group` has
+  /// contributed. `group` must contain `process`. Returns the contributions in the order of the
+  /// group. Fails if the grid is stopped. `op` is named if this is a deadlock.
   llvm::Expected<std::vector<Results>> meet(mlir::Operation* op, std::int64_t process,
                                             const std::string& name,
                                             llvm::ArrayRef<std::int64_t> group, Results values);
 
-  /// Leaves values under a name, for the first that takes them; never waits.
+  /// Appends values to the queue `name`; never waits.
   void put(const std::string& name, Results values);
-  /// Waits for values under this name.
+  /// Removes the first values of the queue `name`; waits until there are some. Fails if the grid is
+  /// stopped.
   llvm::Expected<Results> take(mlir::Operation* op, std::int64_t process, const std::string& name);
 
-  /// Values under this name, if there are any.
+  /// Removes the first values of the queue `name`; nullopt if it is empty.
   std::optional<Results> takeIfThere(const std::string& name);
 
-  /// The process has run to its end, or failed with `error`: the others are stopped then.
+  /// Records that the process has ended, or failed with `error`. A failure stops all processes.
   void finish(std::int64_t process, llvm::Error error);
 
-  /// Whether no process should go on.
+  /// Whether all processes should stop.
   bool isStopped() const { return stopped; }
-  /// An error for a process that is stopped; what stopped it is `failure`.
+  /// The error of a process that was stopped. The cause is in `failure`.
   static llvm::Error stop();
-  /// The first error of all; nothing if there was none. Called when all have finished.
+  /// The first error of any process; success if there was none. To be called after all have
+  /// finished.
   llvm::Error failure() const;
 
 private:
+  /// A collective in progress.
   struct Meeting {
     std::vector<std::optional<Results>> values;
     std::size_t missing = 0;
@@ -62,12 +66,13 @@ private:
   struct Process {
     bool isFinished = false;
     mlir::Operation* waitsAt = nullptr;
-    std::function<bool()> isReady; ///< while it waits
+    std::function<bool()> isReady; ///< set while the process waits
   };
 
-  /// Waits; false if it was stopped.
+  /// Waits until isReady(); returns false if the grid was stopped before.
   bool wait(std::unique_lock<std::mutex>& lock, mlir::Operation* op, std::int64_t process,
             std::function<bool()> isReady);
+  /// Stops the grid if no process can continue: each has finished or waits.
   void stopIfDeadlocked();
 
   const std::int64_t replicaCount, partitionCount;

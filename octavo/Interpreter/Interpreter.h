@@ -1,6 +1,5 @@
-// The reference interpreter: walks the IR of a program and computes each operation by the scalar
-// rules of Numerics. docs/semantics.md, section Interpreter, states what every operation means
-// here.
+// The reference interpreter: walks a program's IR and computes each operation by the scalar rules
+// of Numerics. The meaning of each operation is in docs/semantics.md, section Interpreter.
 #pragma once
 
 #include "octavo/Program/Values/Executable.h"
@@ -19,26 +18,28 @@ using program::CheckReport;
 using program::RunContext;
 using program::Value;
 
-/// Evaluates the function named `function` on `arguments`, one value an argument of its type, and
-/// gives its results; on a grid, those of one process after the other. Fails, naming the operation
-/// and its location, on a function or an operation that is not there, on arguments that do not fit
-/// the function's type, on operations whose result is an error by their own rules (a quantization
-/// that refuses NaN), and where the host interrupts. The module must be verified.
+/// Evaluates the function named `function` on `arguments`, one value for each of its parameters,
+/// and returns its results. On a grid, both lists are those of process 0, then of process 1, and so
+/// on. The module must be verified. Fails, with the operation and its location, if
+/// - the function or an evaluator does not exist;
+/// - arguments do not fit the function's type;
+/// - an operation's own rules make its result an error (a quantization that refuses NaN);
+/// - the host interrupts.
 llvm::Expected<std::vector<Value>> evaluate(mlir::ModuleOp module, llvm::StringRef function,
                                             std::vector<Value> arguments,
                                             const RunContext& host = {});
 
-/// Evaluates one operation of a verified module on its operands. Regions of it may use nothing that
-/// is defined around them. Fails as evaluate does.
+/// Evaluates one operation of a verified module on `operands`. The operation's regions must not use
+/// values defined outside them. Fails as evaluate does.
 llvm::Expected<std::vector<Value>>
 evaluateOperation(mlir::Operation* op, std::vector<Value> operands, const RunContext& host);
 
-/// The interpreter as an executable of a function of a verified module, which must outlive the
-/// executable. Fails if the program is written for more processes than are run.
+/// Wraps the interpretation of a function in an Executable. `program` must be verified and outlive
+/// the executable. Fails if the program needs more than kMaxProcesses processes.
 llvm::Expected<std::unique_ptr<program::Executable>> prepare(mlir::ModuleOp program,
                                                              llvm::StringRef function);
 
-/// Names of all operations that have an evaluator, sorted.
+/// The names of all operations that have an evaluator, sorted.
 std::vector<std::string> evaluatedOperations();
 
 } // namespace octavo::interpreter

@@ -1,4 +1,4 @@
-// The evaluators of CHLO's larger operations.
+// Registers the evaluators of CHLO's operations that have their own files.
 #pragma once
 
 #include "octavo/Interpreter/Evaluator.h"

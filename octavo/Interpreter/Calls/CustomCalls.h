@@ -1,4 +1,4 @@
-// How a custom call finds the function that evaluates it: a table keyed by the name of its target.
+// The table of custom calls, keyed by the name of the target.
 //
 // To add a target, write `llvm::Expected<Results> fooCall(stablehlo::CustomCallOp op, const
 // Operands& operands, Evaluation& evaluation)` and one line `table.add("foo", fooCall)` in its
@@ -15,11 +15,12 @@ namespace octavo::interpreter {
 using CustomCall = llvm::Expected<Results> (*)(stablehlo::CustomCallOp, const Operands&,
                                                Evaluation&);
 
+/// Maps targets to the functions that evaluate them.
 class CustomCallTable {
 public:
   void add(llvm::StringRef target, CustomCall call) { table[target] = call; }
 
-  /// Null where there is none.
+  /// The function of a target; null if there is none.
   CustomCall find(llvm::StringRef target) const { return table.lookup(target); }
   /// All targets, sorted.
   std::vector<std::string> targets() const;
@@ -28,14 +29,14 @@ private:
   llvm::StringMap<CustomCall> table;
 };
 
-/// The targets of every file.
+/// The table with the targets of all files.
 const CustomCallTable& customCalls();
 
-/// The attribute of that name in the call's configuration: its dictionary backend_config, or
-/// mhlo.backend_config, where JAX writes one for a call of an older version. Null if there is none.
+/// The attribute `name` of the call's configuration: of the dictionary backend_config, or of
+/// mhlo.backend_config, which JAX writes for calls of an older API version. Null if there is none.
 mlir::Attribute configuration(stablehlo::CustomCallOp op, llvm::StringRef name);
 
-// One a file.
+// One for each file.
 void registerBlockScalingCalls(CustomCallTable& table);
 void registerCheckCalls(CustomCallTable& table);
 void registerJaxCalls(CustomCallTable& table);

@@ -1,4 +1,4 @@
-// The largest or smallest elements of each line.
+// Finds the largest or smallest elements along the last axis.
 #pragma once
 
 #include "octavo/Interpreter/Evaluator.h"
@@ -7,7 +7,8 @@ namespace octavo::interpreter {
 
 enum class Extreme : std::uint8_t { Largest, Smallest };
 
-/// Along the last axis the first k elements in the total order (rule I9), and their indices as i32.
+/// For each line along the last axis, the k largest or smallest elements in the total order (rule
+/// I9), sorted, and their indices as i32.
 llvm::Expected<Results> topK(mlir::Operation* op, const Tensor& x, std::int64_t k, Extreme extreme);
 
 } // namespace octavo::interpreter

@@ -1,5 +1,5 @@
-// What a routine of LAPACK is called on: a batch of matrices, with a line of text that says which
-// operands and results there are.
+// The operands and results of a LAPACK call on a batch of matrices, checked against the routine's
+// signature.
 #pragma once
 
 #include "octavo/Interpreter/Lapack/Routines.h"
@@ -20,36 +20,42 @@ namespace octavo::interpreter::lapack {
 using numerics::ElementType;
 using numerics::Tensor;
 
-/// The value of an option of the call: a number, or the code of a letter. Nothing where it is not
-/// given.
+/// Returns the value of an option of the call: a number, or the code of a letter. nullopt if the
+/// option is not given.
 using Options = std::function<std::optional<std::int64_t>(std::string_view)>;
 
-/// Operands and results of one call. The bytes of a tensor lie as the call's layouts say, which for
-/// a matrix of LAPACK's is column after column; its shape is the one of the call.
+/// The operands and results of one call. The bytes of a tensor are in the call's layouts: for
+/// matrices of LAPACK column-major. The shape is that of the call.
 class Batch {
 public:
-  /// `signature` is like "T[m,n] T[p] -> T[m,n] i[k]": T is `type`, R its real part or itself, C
-  /// its complex type or itself, i a 32-bit integer; letters are extents after those of the batch,
-  /// of which k is the lesser of m and n, and l is n - 1, but at least 0. `letters` is like
-  /// "side=LR low=#": the options that must be given, and the letters or # for any number. The
-  /// error says what does not fit.
+  /// Checks operands, results and options. The error says what does not fit.
+  /// `signature` is like "T[m,n] T[p] -> T[m,n] i[k]". The type T is `type`, R its real part, C its
+  /// complex type, i a 32-bit integer (R and C are `type` itself if it is real or complex). Letters
+  /// in brackets are the extents after the batch's. k is min(m, n), and l is max(n - 1, 0).
+  /// `letters` is like "side=LR low=#": the required options, each with its permitted letters, or #
+  /// for any number.
   static tl::expected<Batch, std::string> make(std::string_view signature, std::string_view letters,
                                                const ElementType& type,
                                                std::vector<Tensor> operands,
                                                std::vector<Tensor> results, const Options& options);
 
+  /// The batch size.
   std::int64_t size() const { return items; }
+  /// The extent that the letter `name` of the signature stands for.
   Int extent(char name) const { return extents.at(name); }
+  /// The value of a required option, as a number or a letter.
   std::int64_t option(std::string_view name) const { return options.find(name)->second; }
   char letter(std::string_view name) const { return static_cast<char>(option(name)); }
 
+  /// The elements of sample `item` of an operand or a result.
   template <typename T> std::span<const T> operand(std::size_t number, std::int64_t item) const {
     return part(operands[number].as<T>(), item);
   }
   template <typename T> std::span<T> result(std::size_t number, std::int64_t item) {
     return part(results[number].as<T>(), item);
   }
-  /// The result, which begins as a copy of an operand of its shape.
+  /// Copies the operand to the result of the same shape and returns the result's elements, for
+  /// routines that work in place.
   template <typename T>
   T* inPlace(std::size_t operandNumber, std::size_t number, std::int64_t item) {
     const std::span<const T> from = operand<T>(operandNumber, item);
@@ -72,10 +78,11 @@ private:
   std::int64_t items = 1;
 };
 
-/// LAPACK's wish for a leading extent.
+/// A leading dimension as LAPACK requires it: at least 1.
 inline Int leading(Int extent) { return extent < 1 ? 1 : extent; }
 
-/// Calls `routine(work, size)` for the size that it wants, then with as much.
+/// Calls `routine(work, size)` twice: with size -1, which queries the size of the workspace, then
+/// with a workspace of that size.
 template <typename T, typename Routine> void withWork(Routine routine) {
   T wanted{};
   routine(&wanted, -1);

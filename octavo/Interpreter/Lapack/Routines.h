@@ -1,4 +1,4 @@
-// LAPACK's and the BLAS's routines as they are linked, one name for the four types of elements.
+// Declares routines of LAPACK and the BLAS, with one name for the four element types.
 #pragma once
 
 #include <complex>
@@ -10,6 +10,7 @@ namespace octavo::interpreter::lapack {
 /// Fortran's INTEGER and LOGICAL.
 using Int = int;
 
+/// The real type of a real or complex type.
 template <typename T> struct RealOf {
   using type = T;
 };

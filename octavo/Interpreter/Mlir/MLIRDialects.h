@@ -1,4 +1,5 @@
-// The evaluators of MLIR's own dialects, of which exporters to StableHLO leave some operations.
+// Registers evaluators for operations of MLIR's own dialects, which exporters to StableHLO leave in
+// programs.
 #pragma once
 
 #include "octavo/Interpreter/Evaluator.h"

@@ -1,4 +1,4 @@
-// dot_general on plain tensors (rule I12).
+// dot_general of plain tensors (rule I12).
 #pragma once
 
 #include "octavo/Interpreter/Products/OperandLayout.h"
@@ -6,12 +6,14 @@
 
 namespace octavo::interpreter {
 
-/// The product of two float tensors, of two integer tensors or of two complex ones. Floats:
-/// operands decoded to the accumulation type, products and sums rounded in it, in increasing
-/// row-major order of the contracted index from +0, one rounding to `result` at the end. Integers
-/// wrap in `result`; on booleans the product is `and`, the sum `or`. Complex numbers: each part of
-/// each product, by the formula, and of each sum rounded to the format of `result`. `accumulation`
-/// is f64, f32, f16 or bf16; defaultAccumulation gives the one that applies where a program names
+/// The product of two tensors of one kind.
+/// - Floats: operands are decoded to the accumulation type; products and sums are rounded in it, in
+///   increasing row-major order of the contracted index, from +0; one rounding to `result` at the
+///   end.
+/// - Integers wrap in `result`. Booleans: the product is `and`, the sum `or`.
+/// - Complex numbers: each part of each product (by the formula) and of each sum is rounded to the
+///   format of `result`.
+/// `accumulation` is f64, f32, f16 or bf16. defaultAccumulation is the type if a program names
 /// none.
 Tensor dotGeneral(const Tensor& lhs, const Tensor& rhs, const DotDimensions& dimensions,
                   const ElementType& result, const ElementType& accumulation);

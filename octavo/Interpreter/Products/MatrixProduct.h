@@ -1,5 +1,6 @@
-// The inner loops of dot products: tiles of sums that all run over the contracted index in order,
-// one lane an element of the result. Vector width changes no bit: lanes never add to one another.
+// The inner loops of dot products. A tile of sums runs over the contracted index in order; each
+// lane is one element of the result. Lanes are never added to one another, so the vector width does
+// not change any bit.
 #pragma once
 
 #include <array>
@@ -10,23 +11,23 @@ namespace octavo::interpreter {
 
 inline constexpr std::int64_t kTileRows = 4;
 
-/// Columns of a tile: one cache line of lanes.
+/// Columns of a tile: one cache line (64 bytes) of lanes.
 template <typename Real> inline constexpr std::int64_t kTileColumns = 64 / sizeof(Real);
 
 template <typename Real> using Tile = Real[kTileRows][kTileColumns<Real>];
 
-/// Adds, for k = 0 .. depth - 1 in this order, a[r * stride + k] * b[k * kTileColumns + j] to
-/// sums[r][j]; each product and each sum is rounded. `rows` <= kTileRows.
+/// For k = 0 .. depth - 1 in this order, adds a[r * stride + k] * b[k * kTileColumns + j] to
+/// sums[r][j]. Each product and each sum is rounded. `rows` is at most kTileRows.
 void accumulate(std::int64_t rows, std::int64_t depth, const float* a, std::int64_t stride,
                 const float* b, Tile<float>& sums);
 void accumulate(std::int64_t rows, std::int64_t depth, const double* a, std::int64_t stride,
                 const double* b, Tile<double>& sums);
 
-/// A right operand in panels of kTileColumns columns: panel p holds, for each k, the elements of
-/// columns p * kTileColumns and on; zeros beyond the last column.
+/// A right operand in panels of kTileColumns columns. Panel p has, for each k, the elements of
+/// columns p * kTileColumns and following; zeros beyond the last column.
 template <typename Real> class Panels {
 public:
-  /// `element(k, n)` gives the elements.
+  /// Packs the elements that `element(k, n)` returns.
   template <typename F> Panels(std::int64_t depth, std::int64_t columns, F element) : depth(depth) {
     constexpr std::int64_t width = kTileColumns<Real>;
     const std::int64_t panels = (columns + width - 1) / width;

@@ -1,18 +1,19 @@
-// Products whose operands and result are of different kinds: integers, floats, complex numbers.
+// Products whose operands and result have different kinds of elements: integers, floats, complex
+// numbers.
 #pragma once
 
 #include "octavo/Interpreter/Tensor/Conversions.h"
 
 namespace octavo::interpreter {
 
-/// The type in which a product of two operands is computed (rule I12): the type of the result,
-/// unless an operand is of a higher kind than the result. The kinds are, from low to high:
-/// integers, floats, complex numbers. Then it is the type of that operand; of two such operands of
-/// different types the wider one. None of the three may be quantized.
+/// The type in which a product is computed (rule I12). The kinds, from low to high, are integers,
+/// floats, complex numbers. The type is `result`, unless an operand has a higher kind: then it is
+/// that operand's type, or the wider one if both have. No type may be quantized.
 ElementType productType(const ElementType& lhs, const ElementType& rhs, const ElementType& result);
 
-/// Calls product(lhs, rhs, type) with operands of one kind and the type to compute in. Operands of
-/// a lower kind are converted to that type first, and the product to `result` at the end (rule I7).
+/// Calls product(lhs, rhs, type) with operands of the kind of `type`, the type of the computation.
+/// Operands of a lower kind are converted to it first, and the product is converted to `result`
+/// (rule I7).
 template <typename Product>
 Tensor productOfKinds(const Tensor& lhs, const Tensor& rhs, const ElementType& result,
                       Product product) {

@@ -1,5 +1,5 @@
-// octavo.dot_general on two scaled tensors (rule I13): numerics::dot for every element of the
-// result, bit for bit, fast enough to run a model.
+// octavo.dot_general of two scaled tensors (rule I13). Each element equals numerics::dot, bit for
+// bit, but is computed fast enough to run a model.
 #pragma once
 
 #include "octavo/Interpreter/Products/OperandLayout.h"
@@ -9,20 +9,20 @@
 
 namespace octavo::interpreter {
 
-/// The products in f32, row-major in dotShape. The contracted index is cut wherever the block of
-/// either operand changes. Contracted extents and batch extents of both sides must agree.
+/// The products in f32, row-major in dotShape. The contracted index is split wherever the block of
+/// either operand changes. Paired batch and contracted extents must be equal.
 std::vector<float> scaledDotGeneral(const numerics::ScaledTensor& lhs,
                                     const numerics::ScaledTensor& rhs,
                                     const DotDimensions& dimensions);
 
-/// How an exact sum of products of elements can be formed.
+/// Which arithmetic gives exact sums of products of elements.
 enum class ExactSum {
-  InF32,   ///< f32 holds every partial sum, for all codes of both formats
-  InF64,   ///< f64 does
-  Depends, ///< on the elements: f64 where their exponents lie close enough together
+  InF32,   ///< f32 represents every partial sum, for all codes of both formats
+  InF64,   ///< f64 represents every partial sum
+  Depends, ///< depends on the elements: f64 if their exponents are close enough
 };
 
-/// What holds for sums of at most `length` products of elements of two formats.
+/// The arithmetic for sums of at most `length` products of elements of the two formats.
 ExactSum exactSum(const format::ElementFormat& lhs, const format::ElementFormat& rhs,
                   std::int64_t length);
 

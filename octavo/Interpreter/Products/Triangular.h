@@ -1,25 +1,25 @@
-// Cholesky's factorization and triangular systems.
+// Cholesky factorization and triangular systems.
 #pragma once
 
 #include "octavo/Interpreter/Tensor/Elements.h"
 
 namespace octavo::interpreter {
 
-/// For each matrix of the last two axes: L with a = L L^H where `isLower`, U with a = U^H U
-/// otherwise, from that triangle of `a` alone; zeros in the other. NaN in the whole triangle where
-/// `a` is not positive definite. Floats or complex numbers, computed in f64 and rounded once.
+/// For each matrix of the last two axes: L with a = L L^H if `isLower`, else U with a = U^H U. Only
+/// that triangle of `a` is read; the result's other triangle is zero. If `a` is not positive
+/// definite, the triangle is NaN. Floats or complex numbers, computed in f64 and rounded once.
 Tensor cholesky(const Tensor& a, bool isLower);
 
 enum class MatrixForm { AsIs, Transposed, Adjoint };
 
 struct TriangularSystem {
   bool isLeft;         ///< form(a) x = b, else x form(a) = b
-  bool isLower;        ///< the triangle of `a`, as given, that is read
-  bool isUnitDiagonal; ///< the diagonal is taken as ones and not read
+  bool isLower;        ///< which triangle of `a`, before `form`, is read
+  bool isUnitDiagonal; ///< the diagonal is ones and is not read
   MatrixForm form;
 };
 
-/// x for each pair of matrices of the last two axes, computed in f64 and rounded once.
+/// Solves for x for each pair of matrices of the last two axes. Computed in f64 and rounded once.
 Tensor triangularSolve(const Tensor& a, const Tensor& b, const TriangularSystem& system);
 
 } // namespace octavo::interpreter

@@ -1,4 +1,4 @@
-// Elements attributes as tensors.
+// Converts elements attributes to tensors and back.
 #pragma once
 
 #include "octavo/Interpreter/Evaluator.h"
@@ -7,13 +7,12 @@
 
 namespace octavo::interpreter {
 
-/// The tensor that a dense attribute (splat, dense or resource) of `op` holds. An error for `op`
-/// where the attribute is of another kind, its element type is none of octavo's, or a resource has
-/// not the bytes that its type needs.
+/// The tensor of a dense attribute (splat, dense or resource). An error at `op` if the attribute is
+/// of another kind, octavo does not have its element type, or a resource has another number of
+/// bytes than its type needs.
 llvm::Expected<Tensor> constantTensor(mlir::Operation* op, mlir::ElementsAttr attribute);
 
-/// The dense attribute that holds a tensor, which may not be quantized: constantTensor gives the
-/// tensor back.
+/// The dense attribute of a tensor that is not quantized; the inverse of constantTensor.
 mlir::DenseElementsAttr constantAttribute(mlir::MLIRContext* context, const Tensor& tensor);
 
 } // namespace octavo::interpreter

@@ -1,4 +1,4 @@
-// convolution and dynamic_conv: their attributes as the kernel takes them.
+// Converts the attributes of convolution and dynamic_conv to those of convolve, and calls it.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Convolution.h"
@@ -6,8 +6,8 @@
 
 namespace octavo::interpreter {
 
-/// The convolution of two operands, the padding given as low and high for each spatial axis; an
-/// error for `op` where they do not fit together.
+/// The convolution of two operands. `padding` has low and high for each spatial axis. An error at
+/// `op` if the operands do not fit.
 llvm::Expected<Value> convolveOperands(mlir::Operation* op, const Value& lhs, const Value& rhs,
                                        const stablehlo::ConvolutionAttributes& attributes,
                                        llvm::ArrayRef<std::int64_t> padding);

@@ -1,4 +1,4 @@
-// Dimension numbers of the IR in the kernels' terms.
+// Converts dimension numbers of the IR to those of the product kernels.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Contraction.h"

@@ -1,4 +1,4 @@
-// The algorithms that dot_general may name (rule I12).
+// The algorithms that dot_general can name (rule I12).
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Contraction.h"
@@ -6,8 +6,9 @@
 
 namespace octavo::interpreter {
 
-/// The product of two float tensors by an algorithm: operands as one to three components of the
-/// precision types, partial products of the components summed from the least significant on.
+/// The product of two float tensors by `algorithm`. Each operand is split into one to three
+/// components of its precision type, and the partial products of components are summed from the
+/// least significant on.
 Tensor dotByAlgorithm(const Tensor& lhs, const Tensor& rhs, const DotDimensions& dimensions,
                       const ElementType& result, stablehlo::DotAlgorithmAttr algorithm);
 

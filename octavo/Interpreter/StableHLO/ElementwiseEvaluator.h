@@ -1,4 +1,4 @@
-// Evaluators of operations that apply one scalar operation to every element.
+// Evaluators of operations that apply one scalar operation to each element.
 #pragma once
 
 #include "octavo/Interpreter/Evaluator.h"
@@ -6,15 +6,15 @@
 
 namespace octavo::interpreter {
 
-/// The tensor as the one result, or the error for `op`.
+/// The tensor as the only result, or an error at `op`.
 inline llvm::Expected<Results> orFailure(mlir::Operation* op, Defined<Tensor> tensor) {
   if (!tensor)
     return failure(op, tensor.error().message());
   return Results{Value(std::move(*tensor))};
 }
 
-/// An error for `op` where operands, tensors all, have several shapes: types may leave extents
-/// open, so that only here it is seen.
+/// An error at `op` if the operands, which are tensors, have different shapes. Types with unknown
+/// extents allow that, so it can only be checked here.
 inline llvm::Error requireOneShape(mlir::Operation* op, const Operands& operands) {
   for (const Value& operand : operands)
     if (operand.tensor().shape != operands[0].tensor().shape)
@@ -33,7 +33,7 @@ llvm::Expected<Results> evaluateMap(mlir::Operation* op, const Operands& operand
   return orFailure(op, map<Op>(operands[I].tensor()...));
 }
 
-/// `Op` on the numbers that `Arity` operands are or stand for.
+/// Applies `Op` to `Arity` operands; quantized operands are dequantized first.
 template <typename Op, std::size_t Arity>
 llvm::Expected<Results> evaluateElementwise(mlir::Operation* op, const Operands& operands,
                                             Evaluation& evaluation) {

@@ -1,4 +1,4 @@
-// gather and dynamic_gather: what their types leave open is checked, then the kernel runs.
+// Evaluates gather and dynamic_gather: checks what the types leave unknown, then calls the kernel.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Dialect.h"
@@ -6,7 +6,7 @@
 
 namespace octavo::interpreter {
 
-/// The gathered tensor, or an error for `op` where operands and slice sizes do not fit together.
+/// The gathered tensor, or an error at `op` if operands and slice sizes do not fit.
 llvm::Expected<Value> gatherOperands(mlir::Operation* op, const Value& operand,
                                      const Value& startIndices,
                                      stablehlo::GatherDimensionNumbersAttr numbers,

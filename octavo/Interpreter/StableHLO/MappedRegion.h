@@ -1,5 +1,4 @@
-// A region on scalars, applied at each place of tensors: what map does, and each step of reductions
-// and windows.
+// Applies a region on scalars to each element of tensors. Used by map, reductions and windows.
 #pragma once
 
 #include "octavo/Interpreter/Evaluation.h"
@@ -11,18 +10,19 @@
 
 namespace octavo::interpreter {
 
-/// A region whose operations all work element by element is given the tensors as they are, one
-/// evaluation for all places; any other is evaluated for each place, in row-major order.
+/// If all operations of the region are elementwise, it is evaluated once, on whole tensors. Any
+/// other region is evaluated once for each element, in row-major order.
 class MappedRegion {
 public:
-  /// Prepares a region whose arguments and results are scalars for tensors of `shape`.
+  /// Prepares `region`, whose arguments and results are scalars, for tensors of `shape`.
   static llvm::Expected<MappedRegion> prepare(mlir::Region& region, std::vector<std::int64_t> shape,
                                               Evaluation& evaluation);
 
-  /// Its results on `arguments`, tensors of the shape and of the arguments' element types.
+  /// The results for `arguments`, which are tensors of that shape and of the parameters' element
+  /// types.
   llvm::Expected<Results> apply(std::vector<Value> arguments, Evaluation& evaluation) const;
 
-  /// Element types of its arguments and results.
+  /// The element types of the region's arguments and results.
   const std::vector<ElementType>& argumentTypes() const { return arguments; }
   const std::vector<ElementType>& resultTypes() const { return results; }
 
@@ -37,7 +37,7 @@ private:
   MappedRegion(mlir::Region& region, std::vector<std::int64_t> shape)
       : region(&region), shape(std::move(shape)) {}
 
-  /// Finds the steps; false where an operation is not elementwise.
+  /// Plans the steps; returns false if an operation is not elementwise.
   llvm::Expected<bool> prepareSteps(Evaluation& evaluation);
   llvm::Expected<Results> applyAtEachPlace(const std::vector<Value>& arguments,
                                            Evaluation& evaluation) const;
@@ -47,12 +47,13 @@ private:
   std::vector<ElementType> arguments, results;
   bool worksOnTensors = false;
   std::vector<Step> steps;
-  /// Arguments first, then what is defined; constants have their value at every place already.
+  /// Arguments first, then results. Constants are already broadcast to the shape.
   std::vector<Value> slots;
+  /// Slots of the results.
   std::vector<unsigned> returned;
 };
 
-/// Whether an operation computes each element from those at the same place alone.
+/// Whether an operation computes each element only from the operands' elements at the same index.
 bool isElementwise(mlir::Operation& op);
 
 /// Element `i` of a tensor as a scalar, converted to `type`.

@@ -1,5 +1,5 @@
-// What a comparator compares: most sort by the order of one or a few numbers for each element,
-// which are computed once instead of in each comparison.
+// Sort keys. Most comparators compare one or a few numbers of each element. These are computed once
+// for each element instead of in each comparison.
 #pragma once
 
 #include "octavo/Interpreter/Evaluation.h"
@@ -12,17 +12,18 @@
 
 namespace octavo::interpreter {
 
-/// For each element a number whose order is that of the comparator; ties go on to the next key.
+/// keys[k][i] is a number for element i, ordered as the comparator orders. Ties of key k are
+/// decided by key k + 1.
 using SortKeys = std::vector<std::vector<std::int64_t>>;
 
-/// The keys of a comparator that compares, by LT or GT, the same elementwise function of either
-/// side, or several such one after the other: or(lt(a, b), and(eq(a, b), ...)). Nothing for any
-/// other comparator, and where IEEE comparisons meet a NaN.
+/// The keys of a comparator that compares, by LT or GT, the same elementwise function of both
+/// sides, or several functions combined as or(lt(a, b), and(eq(a, b), ...)). nullopt for any other
+/// comparator, or if an IEEE comparison would meet a NaN.
 llvm::Expected<std::optional<SortKeys>> sortKeys(mlir::Region& comparator, const Operands& inputs,
                                                  Evaluation& evaluation);
 
-/// The total order of IEEE 754 as integers (rule I9), for each element of a float tensor; the
-/// values of an integer tensor. Descending orders have all bits flipped.
+/// For a float tensor, integers in the total order of IEEE 754 (rule I9); for an integer tensor,
+/// its values. If `isDescending`, all bits are flipped.
 std::vector<std::int64_t> totalOrderKeys(const Tensor& tensor, bool isDescending);
 
 } // namespace octavo::interpreter

@@ -1,4 +1,4 @@
-// Sorting by a comparator of the program.
+// Sorts by a comparator of the program.
 #pragma once
 
 #include "octavo/Interpreter/Evaluation.h"
@@ -6,8 +6,8 @@
 
 namespace octavo::interpreter {
 
-/// The order of the elements of `inputs`, tensors of one shape, along an axis by a region on two
-/// elements of each (rule I20).
+/// The sorted order of the elements of `inputs`, tensors of one shape, along `axis`. The comparator
+/// takes two elements of each input (rule I20).
 llvm::Expected<Permutation> sortedBy(mlir::Region& comparator, const Operands& inputs,
                                      std::int64_t axis, Evaluation& evaluation);
 

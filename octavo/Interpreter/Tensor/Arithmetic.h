@@ -1,7 +1,7 @@
-// The scalar operations of the elementwise family: what each computes on doubles, on integers and
-// on complex numbers; functions that only approximations are known of on extended precision too.
-// Integers come extended to 64 bits and are truncated to their type afterwards (Map.h), which is
-// wrapping. Rules are those of docs/semantics.md, section Interpreter.
+// The scalar operations of the elementwise family, on doubles, integers and complex numbers.
+// Functions without an exact algorithm are also defined on extended precision. Integers are
+// extended to 64 bits and truncated to their type afterwards (Map.h), which wraps. Rules are those
+// of docs/semantics.md, section Interpreter.
 #pragma once
 
 #include "octavo/Interpreter/Tensor/Elements.h"
@@ -66,8 +66,8 @@ struct Remainder {
   }
 };
 
-/// Rule I6: by repeated multiplication, wrapping; a negative exponent gives the integer part of the
-/// quotient 1 / x^-y, and 0 where x is 0.
+/// Rule I6: repeated multiplication, which wraps. A negative exponent gives the integer part of the
+/// quotient 1 / x^-y, and 0 if x is 0.
 struct Power {
   template <std::floating_point T> static T real(T x, T y) { return std::pow(x, y); }
   template <typename T> static std::complex<T> complex(std::complex<T> x, std::complex<T> y) {
@@ -86,7 +86,7 @@ struct Power {
   }
 };
 
-/// Rule I5 for complex numbers: by the real part, then by the imaginary part.
+/// Rule I5 for complex numbers: compares the real parts, then the imaginary parts.
 inline bool isBefore(Complex x, Complex y) {
   return x.real() != y.real() ? x.real() < y.real() : x.imag() < y.imag();
 }
@@ -120,7 +120,7 @@ struct Minimum {
   static Complex complex(Complex x, Complex y) { return isBefore(x, y) ? x : y; }
 };
 
-/// Shifts of a type's width or more: zeros, or copies of the highest bit.
+/// Shifts by the type's width or more give zeros, or copies of the sign bit.
 struct ShiftLeft {
   static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
     const std::uint64_t amount = truncate(type, y);
@@ -258,7 +258,7 @@ struct Sinh {
   static auto real(std::floating_point auto x) { return std::sinh(x); }
   template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::sinh(x); }
 };
-/// y above x: the angle of the point (x, y); of complex numbers -i log((x + iy) / sqrt(x^2 + y^2)).
+/// atan2(y, x), the angle of the point (x, y). Complex: -i log((x + iy) / sqrt(x^2 + y^2)).
 struct Atan2 {
   template <std::floating_point T> static T real(T y, T x) { return std::atan2(y, x); }
   template <typename T> static std::complex<T> complex(std::complex<T> y, std::complex<T> x) {
@@ -269,9 +269,10 @@ struct Sqrt {
   static double real(double x) { return std::sqrt(x); }
   template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::sqrt(x); }
 };
-/// Of f64 (as `long double`, which holds it) by a Newton step in f64, whose bits compiled code has
-/// on every machine: 1 / sqrt(x) may be 1.5 ulp off, the step leaves 0.5 and a trifle. Of narrower
-/// floats 1 / sqrt(x) in f64, which the rounding to the format makes correct.
+/// For f64 (called with `long double`, which holds it): 1 / sqrt(x) can be 1.5 ulp off, so one
+/// Newton step in f64 follows, which leaves little more than 0.5 ulp. Compiled code has the same
+/// bits on every machine. For narrower floats: 1 / sqrt(x) in f64, which is correct after rounding
+/// to the format.
 struct Rsqrt {
   static double real(double x) { return 1 / std::sqrt(x); }
   static long double real(long double x) {
@@ -279,7 +280,7 @@ struct Rsqrt {
     const double y = 1 / std::sqrt(number);
     const double product = number * y, rest = std::fma(number, y, -product);
     const double error = std::fma(-product, y, 1.0) - rest * y; // 1 - x y^2
-    return error == error ? std::fma(0.5 * y, error, y) : y; // of 0, infinity and NaN there is none
+    return error == error ? std::fma(0.5 * y, error, y) : y; // NaN for 0, infinity and NaN
   }
   template <typename T> static std::complex<T> complex(std::complex<T> x) {
     return numerics::reciprocalRoot(x);
@@ -300,7 +301,7 @@ struct Ceil {
 struct RoundAwayFromZero {
   static double real(double x) { return std::round(x); }
 };
-/// The rounding mode of the process is never changed, so this rounds ties to even.
+/// Rounds ties to even, because the process's rounding mode is never changed.
 struct RoundToEven {
   static double real(double x) { return std::nearbyint(x); }
 };

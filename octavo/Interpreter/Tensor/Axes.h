@@ -1,4 +1,4 @@
-// Sets of axes, as operations name them.
+// Membership in a list of axes.
 #pragma once
 
 #include <algorithm>

@@ -1,13 +1,13 @@
-// Batch normalization by the formulas of the specification, computed in f64 with one rounding of
-// each result.
+// Batch normalization by the formulas of the specification, computed in f64. Each result is rounded
+// once.
 #pragma once
 
 #include "octavo/Interpreter/Tensor/Elements.h"
 
 namespace octavo::interpreter {
 
-/// Operands are float tensors of one format; lists have one number for each index of the axis
-/// `feature` of the operand.
+/// Operands are float tensors of one format. `scale`, `offset`, `mean` and `variance` have one
+/// number for each index of the operand's axis `feature`.
 Tensor batchNormInference(const Tensor& operand, const Tensor& scale, const Tensor& offset,
                           const Tensor& mean, const Tensor& variance, double epsilon,
                           std::int64_t feature);

@@ -1,6 +1,6 @@
-// Loops over elements choose what they load and store once, by the container: a codec turns the
-// codes of one float format into f64 and back, an integer codec those of one integer type into 64
-// bits and back. numerics::decode and numerics::convert are what they answer to, bit for bit.
+// Codecs for loops over elements. A loop selects a codec once, by the container type. It converts
+// the codes of one float format to f64 and back, or the codes of one integer type to 64 bits and
+// back. The results are those of numerics::decode and numerics::convert, bit for bit.
 #pragma once
 
 #include "octavo/Numerics/Conversion.h"
@@ -18,21 +18,21 @@ namespace octavo::interpreter {
 using format::ElementFormat;
 using numerics::IntegerType;
 
-/// x, or the positive quiet NaN where x is any NaN (rule I3).
+/// x, or the positive quiet NaN if x is any NaN (rule I3).
 template <typename Real> inline Real canonicalNan(Real x) {
   return x == x ? x : std::numeric_limits<Real>::quiet_NaN();
 }
 
-/// f32 and f64: the machine's own conversion rounds once, ties to even, overflow to Inf.
+/// f32 and f64: the machine's conversion rounds once, ties to even, overflow to Inf.
 template <typename Real> struct MachineCodec {
   using Container = Real;
   static double decode(Real code) { return static_cast<double>(code); }
   static Real encode(double value) { return canonicalNan(static_cast<Real>(value)); }
 };
 
-/// A format of at most 16 bits: values come from a table of all codes, codes from the bits of the
-/// f64. What overflows, is infinite or NaN, and every value of a format without sign and zero, is
-/// numerics::convert's.
+/// A format of at most 16 bits. Decoding reads a table of all codes; encoding works on the bits of
+/// the f64. numerics::convert encodes overflow, infinity, NaN, and every value of a format without
+/// sign and zero.
 template <typename Code> class TableCodec {
 public:
   using Container = Code;
@@ -48,14 +48,14 @@ public:
       return static_cast<Code>(numerics::convert(*format, canonicalNan(value)));
     std::uint64_t code = 0;
     if (magnitude >= smallestNormal) {
-      // Adding just below half of the last kept bit's weight, and one more if that bit is set,
-      // carries exactly where ties to even goes up.
+      // Adds just below half of the last kept bit's weight, and one more if that bit is set. So the
+      // sum carries exactly where ties to even rounds up.
       const std::uint64_t half = (std::uint64_t{1} << (dropped - 1)) - 1;
       const std::uint64_t odd = ((magnitude >> dropped) - rebias) & 1;
       code = ((magnitude + half + odd) >> dropped) - rebias;
     } else {
-      // In units of the smallest subnormal the value is below 2^11: adding 2^52 leaves its integer
-      // part, ties to even, in the low bits.
+      // In units of the smallest subnormal, the value is below 2^11. Adding 2^52 leaves its integer
+      // part, rounded ties to even, in the low bits.
       const double units = std::bit_cast<double>(magnitude) * perQuantum + 0x1p52;
       code = std::bit_cast<std::uint64_t>(units) & 0xFFFF;
     }
@@ -65,13 +65,13 @@ public:
 
 private:
   const ElementFormat* format;
-  const float* values;          ///< of each code; every format of 16 bits is exact in f32
-  std::uint64_t beyond;         ///< bits of the first magnitude that is not encoded here
-  std::uint64_t smallestNormal; ///< its bits
-  std::uint64_t rebias;         ///< between f64's exponent field and the format's, in place
+  const float* values;          ///< by code; f32 represents every format of 16 bits exactly
+  std::uint64_t beyond;         ///< bits of the smallest magnitude that numerics::convert encodes
+  std::uint64_t smallestNormal; ///< bits of the smallest normal magnitude as f64
+  std::uint64_t rebias;         ///< difference of the biases, shifted to the exponent field
   std::uint64_t sign;
   double perQuantum; ///< 1 / the smallest subnormal
-  int dropped;       ///< bits of f64's significand that the format does not have
+  int dropped;       ///< number of bits of f64's significand that the format lacks
   bool hasNegativeZero;
 };
 
@@ -86,7 +86,7 @@ template <typename F> decltype(auto) withCodec(const ElementFormat& format, F f)
   return f(TableCodec<std::uint16_t>(format));
 }
 
-/// The code of an integer type extended to 64 bits: by its sign, or by zeros if the type is
+/// Extends the code of an integer type to 64 bits: sign-extended, or zero-extended if the type is
 /// unsigned or boolean.
 inline std::uint64_t extend(IntegerType type, std::uint64_t code) {
   const int unused = 64 - type.width;
@@ -96,7 +96,7 @@ inline std::uint64_t extend(IntegerType type, std::uint64_t code) {
              : static_cast<std::uint64_t>(static_cast<std::int64_t>(code) >> unused);
 }
 
-/// The low bits of a 64-bit integer that a type keeps: what wrapping means.
+/// The low bits of `value` that the type keeps (wrapping).
 inline std::uint64_t truncate(IntegerType type, std::uint64_t value) {
   return value & (~std::uint64_t{0} >> (64 - type.width));
 }
@@ -134,8 +134,7 @@ struct Container16 {
   std::uint64_t low, high;
 };
 
-/// Calls `f` with a value of a container's type, whatever the element is: for loops that move codes
-/// and do not look at them.
+/// Calls `f` with a value of the container's type, for loops that move codes without decoding them.
 template <typename F> decltype(auto) withContainer(const numerics::ElementType& type, F f) {
   switch (type.bytes()) {
   case 1:

@@ -1,4 +1,4 @@
-// Elements of a tensor as numbers: decoded to f64, f32 or 64-bit integers, and back.
+// Decodes the elements of a tensor to f64, f32 or 64-bit integers, and encodes them.
 #pragma once
 
 #include "octavo/Interpreter/Tensor/Codec.h"
@@ -44,7 +44,7 @@ Tensor encodeComplex(const ElementFormat& part, std::vector<std::int64_t> shape,
 /// Elements of an integer tensor, extended to 64 bits.
 std::vector<std::uint64_t> decodeIntegers(const Tensor& tensor);
 
-/// An integer tensor of `values`, each truncated.
+/// An integer tensor of `values`, each truncated to the type.
 Tensor encodeIntegers(IntegerType type, std::vector<std::int64_t> shape,
                       std::span<const std::uint64_t> values);
 

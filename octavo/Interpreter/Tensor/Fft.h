@@ -10,15 +10,16 @@ namespace octavo::interpreter {
 
 enum class FftDirection { Forward, Inverse };
 
-/// Transforms the last `axes` axes of a complex tensor, computed in a wider type than its own; the
-/// inverse divides by the number of elements of those axes.
+/// Transforms the last `axes` axes of a complex tensor, computed in a wider type. The inverse
+/// divides by the number of elements of those axes.
 Tensor fft(const Tensor& tensor, std::int64_t axes, FftDirection direction);
 
-/// The same of a real tensor (f32 or f64): of the last axis only the first n / 2 + 1 numbers.
+/// The transform of a real tensor (f32 or f64). Only the first n / 2 + 1 numbers of the last axis
+/// are kept.
 Tensor realFft(const Tensor& tensor, std::int64_t axes);
 
-/// Its inverse: the last axis of the result has `length` numbers, those that the operand lacks are
-/// the conjugates of those that it has.
+/// The inverse of realFft: the last axis of the result has `length` numbers. Frequencies that the
+/// operand lacks are the conjugates of those that it has.
 Tensor inverseRealFft(const Tensor& tensor, std::int64_t axes, std::int64_t length);
 
 } // namespace octavo::interpreter

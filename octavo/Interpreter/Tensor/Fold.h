@@ -10,8 +10,8 @@
 
 namespace octavo::interpreter {
 
-/// Calls f(i, j) for each element i of the input, in row-major order, with the element j of the
-/// result that it goes to.
+/// Calls f(i, j) for each element i of the input, in row-major order; j is the element of the
+/// result into which i is reduced.
 template <typename F>
 void forEachPair(std::span<const std::int64_t> shape, std::span<const std::int64_t> reduced, F f) {
   if (numerics::elementCount(shape) == 0)
@@ -34,7 +34,8 @@ void forEachPair(std::span<const std::int64_t> shape, std::span<const std::int64
 
 namespace fold_detail {
 
-/// Sums that start from `init`; each step is `step(sum, element)`.
+/// Running values, one for each element of the result, that start from `init`. Each step is
+/// `step(sum, element)`.
 template <typename Sum, typename Codec, typename F>
 std::vector<Sum> foldContainers(const Codec& codec, const Tensor& input, Sum init,
                                 std::span<const std::int64_t> reduced, F step) {
@@ -52,7 +53,7 @@ Tensor foldReal(const Tensor& input, Real init, std::span<const std::int64_t> re
                 const ElementFormat& format) {
   const std::vector<Real> sums = withCodec(input.type.format(), [&](const auto& codec) {
     return foldContainers(codec, input, init, reduced, [](Real sum, double x) {
-      // An f64 element of an f32 sum is rounded to f32 first.
+      // An f64 element is rounded to f32 before it is added to an f32 sum.
       return Op::real(static_cast<double>(sum), static_cast<double>(static_cast<Real>(x)));
     });
   });
@@ -62,9 +63,11 @@ Tensor foldReal(const Tensor& input, Real init, std::span<const std::int64_t> re
 } // namespace fold_detail
 
 /// Reduces the axes `reduced` of `input` by `Op`, from `init` (rank 0), in row-major order of the
-/// input. Floats: in f64 if the result or the input is f64, else in f32, each step rounded; one
-/// rounding to `type` at the end. Integers wrap in `type` at each step. Complex numbers: each part
-/// in the format of `type` at each step. An error where !isDefinedOn<Op>(type).
+/// input. An error if !isDefinedOn<Op>(type).
+/// - Floats: in f64 if the result or the input is f64, else in f32, each step rounded; one rounding
+///   to `type` at the end.
+/// - Integers wrap in `type` at each step.
+/// - Complex numbers: each part is rounded to the format of `type` at each step.
 template <typename Op>
 Defined<Tensor> fold(const Tensor& input, const Tensor& init, std::span<const std::int64_t> reduced,
                      const ElementType& type) {

@@ -1,9 +1,9 @@
 // Applies a scalar operation to every element of tensors of one shape and type.
 //
-// An operation is a struct with static functions: `real`, on doubles, `integer`, on extended 64-bit
-// integers and their type, and `complex`, on complex numbers of doubles. It has those that have a
-// meaning. Floats of every format are decoded, computed in f64 and rounded once (rule I1), each
-// part of a complex number by itself.
+// An operation is a struct with static functions: `real`, on doubles; `integer`, on 64-bit extended
+// integers and their type; `complex`, on complex numbers of doubles. It has only those on which it
+// is defined. Floats of every format are decoded, computed in f64 and rounded once (rule I1); so is
+// each part of a complex number.
 #pragma once
 
 #include "octavo/Base/Loops.h"
@@ -19,7 +19,8 @@
 
 namespace octavo::interpreter {
 
-/// Whether `Op::real` takes one to three `Number`s and gives one; `Op::complex` one or two.
+/// Whether `Op::real` takes one to three arguments of type `Number` and returns one, or
+/// `Op::complex` one or two.
 template <typename Op, typename Number>
 concept RealOperationOn = requires(Number x) {
   { Op::real(x) } -> std::same_as<Number>;
@@ -50,7 +51,7 @@ template <typename Op> bool isDefinedOn(const ElementType& type) {
                             : false;
 }
 
-/// What an operation says of an element type that it is not defined on.
+/// The error of an operation that is not defined on an element type.
 struct Undefined {
   ElementType type;
   std::string message() const { return "is not defined on elements of " + type.name(); }
@@ -58,7 +59,7 @@ struct Undefined {
 
 template <typename T> using Defined = tl::expected<T, Undefined>;
 
-/// Calls f(i) for 0 <= i < n, in parallel; f(i) must depend on nothing that another call writes.
+/// Calls f(i) for 0 <= i < n, in parallel. f(i) must not read what another call writes.
 template <typename F> void forEachIndex(std::int64_t n, F f) {
   constexpr std::int64_t kGrain = 1 << 14;
   base::forRanges(n, kGrain, [&](std::int64_t begin, std::int64_t end) {
@@ -81,14 +82,14 @@ Tensor mapContainers(const Codec& codec, F f, const Tensor& first, const Inputs&
   return result;
 }
 
-/// `real` on the values of float tensors of one shape and type, rounded to it.
+/// Applies `real` to the values of float tensors of one shape and type, and rounds to that type.
 template <typename F, std::same_as<Tensor>... Inputs>
 Tensor mapReal(F real, const Tensor& first, const Inputs&... rest) {
   return withCodec(first.type.format(),
                    [&](const auto& codec) { return mapContainers(codec, real, first, rest...); });
 }
 
-/// f64 as extended precision.
+/// Codec of f64 that computes in extended precision.
 struct ExtendedCodec {
   using Container = double;
   static long double decode(double code) { return code; }
@@ -97,7 +98,7 @@ struct ExtendedCodec {
   }
 };
 
-/// Complex numbers of parts that `Part` encodes.
+/// Codec of complex numbers; `Part` is the codec of the parts.
 template <typename Part> struct ComplexCodec {
   using Container = std::complex<typename Part::Container>;
   using Number = std::complex<decltype(Part::decode({}))>;
@@ -109,14 +110,15 @@ template <typename Part> struct ComplexCodec {
   }
 };
 
-/// Calls `f` with the codec of complex numbers with parts of a format, f32 or f64.
+/// Calls `f` with the codec of complex numbers whose parts have format `part`, f32 or f64.
 template <typename F> decltype(auto) withComplexCodec(const ElementFormat& part, F f) {
   if (part == format::element("f32"))
     return f(ComplexCodec<MachineCodec<float>>());
   return f(ComplexCodec<MachineCodec<double>>());
 }
 
-/// `Op` on each element of tensors of one shape and type; an error where !isDefinedOn<Op>(type).
+/// Applies `Op` to each element of tensors of one shape and type. An error if
+/// !isDefinedOn<Op>(type).
 template <typename Op, std::same_as<Tensor>... Inputs>
 Defined<Tensor> map(const Tensor& first, const Inputs&... rest) {
   if constexpr (RealOperationOn<Op, long double>)

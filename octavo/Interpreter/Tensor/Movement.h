@@ -1,4 +1,4 @@
-// Kernels of the data movement family: elements change places and keep their codes.
+// Kernels of the data movement family: they move elements and do not change their codes.
 #pragma once
 
 #include "octavo/Interpreter/Tensor/Elements.h"
@@ -13,29 +13,29 @@ namespace octavo::interpreter {
 /// Row-major strides of a shape, in elements.
 std::vector<std::int64_t> rowMajorStrides(std::span<const std::int64_t> shape);
 
-/// Steps a row-major index on by one; false when it wraps around to zero.
+/// Increments a row-major index; returns false when it wraps around to zero.
 bool nextIndex(std::vector<std::int64_t>& index, std::span<const std::int64_t> shape);
 
 /// The extents of `shape` on the axes that are not in `reduced`.
 std::vector<std::int64_t> keptShape(std::span<const std::int64_t> shape,
                                     std::span<const std::int64_t> reduced);
 
-/// Strides by which the elements of `shape` go to those of keptShape: 0 on the axes `reduced`.
+/// Strides that map an index of `shape` to the element of keptShape: 0 on the axes `reduced`.
 std::vector<std::int64_t> keptStrides(std::span<const std::int64_t> shape,
                                       std::span<const std::int64_t> reduced);
 
-/// result[i] = tensor element number base + sum over axes of i[axis] * strides[axis]. Every such
-/// number must lie in the tensor.
+/// result[i] = element number base + sum over axes of i[axis] * strides[axis] of `tensor`. Each
+/// such number must be in the tensor.
 Tensor pick(const Tensor& tensor, std::vector<std::int64_t> shape, std::int64_t base,
             std::span<const std::int64_t> strides);
 
 Tensor transpose(const Tensor& tensor, std::span<const std::int64_t> permutation);
 
-/// The shape of the result is `shape`; axis i of the operand is axis dimensions[i] of it.
+/// Broadcasts to `shape`: axis i of the operand is axis dimensions[i] of the result.
 Tensor broadcastInDim(const Tensor& tensor, std::vector<std::int64_t> shape,
                       std::span<const std::int64_t> dimensions);
 
-/// A rank 0 tensor at every place of `shape`.
+/// Broadcasts a rank 0 tensor to `shape`.
 Tensor broadcastScalar(const Tensor& scalar, std::vector<std::int64_t> shape);
 
 Tensor reshape(Tensor tensor, std::vector<std::int64_t> shape);
@@ -43,28 +43,29 @@ Tensor reshape(Tensor tensor, std::vector<std::int64_t> shape);
 Tensor slice(const Tensor& tensor, std::span<const std::int64_t> start,
              std::span<const std::int64_t> limit, std::span<const std::int64_t> strides);
 
-/// The axes `dimensions` run backwards.
+/// Reverses the axes `dimensions`.
 Tensor reverse(const Tensor& tensor, std::span<const std::int64_t> dimensions);
 
-/// The shape of a padded tensor: on each axis low + extent + high, and `interior` between each two.
-/// Nothing where an extent is negative or does not fit 63 bits.
+/// The shape of a padded tensor: on each axis low + extent + high, and `interior` elements between
+/// neighbors. nullopt if an extent is negative or does not fit 63 bits.
 std::optional<std::vector<std::int64_t>> paddedShape(std::span<const std::int64_t> shape,
                                                      std::span<const std::int64_t> low,
                                                      std::span<const std::int64_t> high,
                                                      std::span<const std::int64_t> interior);
 
-/// Negative edges cut elements off. Requires that there is a paddedShape.
+/// Pads with `value`, a rank 0 tensor. Negative edges remove elements. paddedShape must not be
+/// nullopt.
 Tensor pad(const Tensor& tensor, const Tensor& value, std::span<const std::int64_t> low,
            std::span<const std::int64_t> high, std::span<const std::int64_t> interior);
 
-/// One input at least; their extents differ on `dimension` alone.
+/// Concatenates at least one input along `dimension`, the only axis on which extents may differ.
 Tensor concatenate(std::span<const Tensor* const> inputs, std::int64_t dimension);
 
-/// onTrue[i] where predicate[i], else onFalse[i]: three tensors of one shape, the predicate
+/// onTrue[i] if predicate[i], else onFalse[i]. All tensors have one shape; the predicate is
 /// boolean.
 Tensor select(const Tensor& predicate, const Tensor& onTrue, Tensor onFalse);
 
-/// Index along `dimension`, converted to `type` (rounded once, or wrapped).
+/// Each element is its index along `dimension`, converted to `type` (rounded once, or wrapped).
 Tensor iota(const ElementType& type, std::vector<std::int64_t> shape, std::int64_t dimension);
 
 /// Dimension numbers of stablehlo.gather, as the specification names them.
@@ -75,12 +76,13 @@ struct GatherDimensions {
   std::int64_t indexVectorDim = 0;
 };
 
-/// Shape of the result: slice sizes on the offset axes, extents of the start indices on the others.
+/// The shape of the result: slice sizes on the offset axes, extents of the start indices on the
+/// others.
 std::vector<std::int64_t> gatheredShape(std::span<const std::int64_t> startIndices,
                                         const GatherDimensions& dimensions,
                                         std::span<const std::int64_t> sliceSizes);
 
-/// stablehlo.gather: start indices are clamped so that each slice lies in the operand.
+/// stablehlo.gather. Start indices are clamped so that each slice is in the operand.
 Tensor gather(const Tensor& operand, const Tensor& startIndices, const GatherDimensions& dimensions,
               std::span<const std::int64_t> sliceSizes);
 

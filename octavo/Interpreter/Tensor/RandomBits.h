@@ -1,5 +1,5 @@
-// Random bits as XLA's generators give them: Threefry-2x32 with 20 rounds and Philox-4x32 with 10
-// (Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, 2011), on counters.
+// XLA's random bit generators: Threefry-2x32 with 20 rounds and Philox-4x32 with 10 (Salmon et al.,
+// Parallel Random Numbers: As Easy as 1, 2, 3, 2011), on counters.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,19 @@
 
 namespace octavo::interpreter {
 
-/// Bits for a tensor of `shape` whose elements have `width` bits (64 or at most 32, which are the
-/// low bits of 32), row-major, and the state for the next ones. The layout is XLA's.
+/// Random bits for a tensor of `shape`, row-major in XLA's layout, and the next state. `width` is
+/// the number of bits of an element: 64, or at most 32 (the low bits of 32).
 struct RandomBits {
   std::vector<std::uint64_t> state;
   std::vector<std::uint64_t> bits;
 };
 
-/// state: key, counter.
+/// state: the key, the counter.
 RandomBits threefryBits(std::span<const std::uint64_t> state, std::span<const std::int64_t> shape,
                         int width);
 
-/// state: key, the counter's low 64 bits, and its high ones: with two words, the key again.
+/// state: the key, the low 64 bits of the counter, its high 64 bits. A state of two words uses the
+/// key as the high bits.
 RandomBits philoxBits(std::span<const std::uint64_t> state, std::span<const std::int64_t> shape,
                       int width);
 

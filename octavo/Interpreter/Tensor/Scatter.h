@@ -1,4 +1,4 @@
-// Kernels of the operations that write to places that come from data.
+// Kernels of operations that write at indices from data.
 #pragma once
 
 #include "octavo/Interpreter/Tensor/Elements.h"
@@ -19,22 +19,21 @@ struct ScatterDimensions {
 };
 
 /// For each element of the updates, in row-major order, the number of the input's element that it
-/// goes to; -1 where that lies outside.
+/// updates; -1 if the index is outside the input.
 std::vector<std::int64_t> scatterPlaces(std::span<const std::int64_t> input,
                                         const Tensor& scatterIndices,
                                         std::span<const std::int64_t> updates,
                                         const ScatterDimensions& dimensions);
 
-/// target[places[i]] = updates[i] in order; a negative place is left out.
+/// For each i in order: target[places[i]] = updates[i]. Negative places are skipped.
 void overwrite(Tensor& target, const Tensor& updates, std::span<const std::int64_t> places);
 
-/// Start indices (rank 0 tensors of an integer type) clamped so that a slice of these sizes lies in
-/// the shape.
+/// Start indices (rank 0 integer tensors), clamped so that a slice of `sizes` is inside `shape`.
 std::vector<std::int64_t> clampedStarts(std::span<const Tensor* const> starts,
                                         std::span<const std::int64_t> shape,
                                         std::span<const std::int64_t> sizes);
 
-/// Writes `update` into `target` from `start` on, where it must fit.
+/// Writes `update` into `target` at `start`. It must fit.
 void updateSlice(Tensor& target, const Tensor& update, std::span<const std::int64_t> start);
 
 } // namespace octavo::interpreter

@@ -1,5 +1,5 @@
-// Functions of CHLO that the C library lacks, on f64; what f64 is too narrow for, in extended
-// precision.
+// Functions of CHLO that the C library lacks, on f64; in extended precision if f64 is not precise
+// enough.
 #pragma once
 
 namespace octavo::interpreter {
@@ -13,12 +13,12 @@ long double digamma(long double x);
 /// log |gamma|; +Inf at the poles and at either infinity.
 long double logGamma(long double x);
 
-/// Hurwitz's zeta function, the sum of (q + k)^-x over k >= 0: +Inf for x = 1, NaN for x < 1. For
-/// q <= 0: NaN where x is not an integer; at a pole +Inf for even x, else NaN.
+/// Hurwitz's zeta function, the sum of (q + k)^-x over k >= 0. +Inf for x = 1, NaN for x < 1. For q
+/// <= 0: NaN if x is not an integer; at a pole +Inf for even x, else NaN.
 double zeta(double x, double q);
 
-/// The derivative of order n of digamma; NaN where n is not a non-negative integer. At the poles
-/// 0, -1, -2, ...: +Inf for odd n, else NaN.
+/// The derivative of order n of digamma; NaN if n is not a non-negative integer. At the poles 0,
+/// -1, -2, ...: +Inf for odd n, else NaN.
 double polygamma(double n, double x);
 
 /// exp(-|x|) I1(x), with I1 the modified Bessel function of the first kind of order 1.

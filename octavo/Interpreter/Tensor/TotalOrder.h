@@ -8,8 +8,8 @@
 
 namespace octavo::interpreter {
 
-/// Position of a code in the order -NaN, -Inf, ..., -0, +0, ..., Inf, NaN. A NaN whose format gives
-/// it no sign is positive.
+/// The position of a code in the order -NaN, -Inf, ..., -0, +0, ..., Inf, NaN. A NaN is positive if
+/// its format gives it no sign.
 inline std::int64_t totalOrder(const format::ElementFormat& format, std::uint64_t code) {
   if (format.specials == format::Specials::UnsignedZero && format.isNan(code))
     return std::numeric_limits<std::int64_t>::max();
