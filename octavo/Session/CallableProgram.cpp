@@ -105,37 +105,21 @@ Shapes shapesOfAll(std::span<const Value> values) {
 
 llvm::Expected<std::unique_ptr<CallableProgram>>
 CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, ProgramFile file,
-                      const CallableOptions& options) {
+                      const Backend& backend, const PreparationOptions& options) {
   std::unique_ptr<CallableProgram> made(new CallableProgram);
   made->context = std::move(context);
   made->file = std::move(file);
-  made->backend = options.backend;
+  made->backend = &backend;
   mlir::ModuleOp module = *made->file.program;
-  if (auto whole = session::findFunction(module, options.function); !whole)
-    return whole.takeError();
-  else if (llvm::Error error = session::markParameters(*whole, options.weights))
-    return std::move(error);
   made->told = transforms::scattersPartlyOutside(module);
-  if (options.recoversScaled)
-    llvm::append_range(made->told, transforms::differingDots(transforms::recoverScaled(module)));
-  if (options.dots) {
-    auto report = transforms::quantizeDots(module, *options.dots);
-    if (!report)
-      return report.takeError();
-    made->report = std::move(*report);
-    for (std::string& line : made->report->leftCaches())
-      made->told.push_back(std::move(line));
-  } else {
-    made->unchanged = module.clone();
-  }
-  if (options.dropsScales)
-    made->dropReport = transforms::dropScalesOfProgram(module);
-  if (options.probes) {
-    auto probed = transforms::addCalibrationProbes(module, *options.probes);
-    if (!probed)
-      return probed.takeError();
-    made->probedSides = std::move(*probed);
-  }
+  auto preparation = prepareProgram(module, options);
+  if (!preparation)
+    return preparation.takeError();
+  llvm::append_range(made->told, preparation->warnings);
+  made->report = std::move(preparation->dots);
+  made->unchanged = std::move(preparation->unquantized);
+  made->dropReport = std::move(preparation->drops);
+  made->probedSides = std::move(preparation->probes);
   auto function = session::findFunction(module, options.function);
   if (!function)
     return function.takeError();

@@ -10,11 +10,9 @@
 #include "octavo/Session/Binding/Binding.h"
 #include "octavo/Session/Binding/ProgramFile.h"
 #include "octavo/Session/OpenExtents.h"
+#include "octavo/Session/Preparation.h"
 #include "octavo/Session/Trials/DotErrors.h"
 #include "octavo/Session/Trials/DotWidths.h"
-#include "octavo/Transforms/Quantize/CalibrationProbes.h"
-#include "octavo/Transforms/Quantize/QuantizeDots.h"
-#include "octavo/Transforms/Recover/DropScales.h"
 #include "octavo/Transforms/Recover/MissedDots.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,20 +35,6 @@
 
 namespace octavo::session {
 
-struct CallableOptions {
-  std::string function = {};        ///< empty: session::findFunction's
-  const Backend* backend = nullptr; ///< must be given
-  /// Names of arguments that are to be bound: they are weights, whatever the program says of them.
-  std::vector<std::string> weights = {};
-  /// Whether dots of what the program dequantizes become products of scaled tensors first.
-  bool recoversScaled = false;
-  /// Whether tensors that are only dequantized again are not quantized (transforms::dropScales).
-  bool dropsScales = false;
-  std::optional<transforms::DotOptions> dots = {}; ///< those that become narrow; none: none
-  /// What dots are given goes to the probes of the host; none: it does not. Not beside `dots`.
-  std::optional<transforms::CalibrationProbeOptions> probes = {};
-};
-
 /// Any number of threads may call it at once.
 class CallableProgram : public std::enable_shared_from_this<CallableProgram> {
 public:
@@ -60,17 +44,17 @@ public:
   /// errors are those of session::findFunction and argumentsOf, quantizeDots and the backend; a
   /// result that is no tensor; several processes.
   static llvm::Expected<std::unique_ptr<CallableProgram>>
-  make(std::shared_ptr<mlir::MLIRContext> context, ProgramFile program,
-       const CallableOptions& options);
+  make(std::shared_ptr<mlir::MLIRContext> context, ProgramFile program, const Backend& backend,
+       const PreparationOptions& options);
 
   const std::string& name() const { return functionName; }
   const std::vector<program::Argument>& arguments() const { return taken; }
   const std::vector<Result>& results() const { return given; }
-  /// What became of the dots; empty without CallableOptions::dots.
+  /// What became of the dots; empty without PreparationOptions::dots.
   const std::optional<transforms::DotReport>& dots() const { return report; }
-  /// What became of scales; empty without CallableOptions::dropsScales.
+  /// What became of scales; empty without PreparationOptions::dropsScales.
   const std::optional<transforms::DropReport>& dropped() const { return dropReport; }
-  /// What the probes are on; empty without CallableOptions::probes.
+  /// What the probes are on; empty without PreparationOptions::probes.
   const std::vector<transforms::CalibratedSide>& probed() const { return probedSides; }
 
   /// The dots that multiply wide values though narrow ones are behind them; none is looked for

@@ -197,20 +197,19 @@ compileWith(const nb::bytes& source, bool isPath, const GivenWeights& given,
   if (backend == nullptr)
     raise(ErrorClass::Format, "backend: there is no \"{}\"; there are: {}", backendName,
           fmt::join(session::names(), ", "));
-  session::CallableOptions options{.function = function,
-                                   .backend = backend,
-                                   .weights = weightNames(given),
-                                   .recoversScaled = recoversScaled,
-                                   .dropsScales = dropsScales,
-                                   .dots = std::move(dots),
-                                   .probes = std::move(probes)};
-  auto made = interruptibly([program, isPath, options = std::move(options)](const auto&) {
+  session::PreparationOptions options{.function = function,
+                                      .weights = weightNames(given),
+                                      .recoversScaled = recoversScaled,
+                                      .dots = std::move(dots),
+                                      .dropsScales = dropsScales,
+                                      .probes = std::move(probes)};
+  auto made = interruptibly([program, isPath, backend, options = std::move(options)](const auto&) {
     auto context = session::makeContext();
     auto file = isPath ? session::readProgramFile(program, *context)
                        : session::readProgram(program, "the program", *context);
     if (!file)
       return textOr<std::unique_ptr<CallableProgram>>(file.takeError());
-    return textOr(CallableProgram::make(std::move(context), std::move(*file), options));
+    return textOr(CallableProgram::make(std::move(context), std::move(*file), *backend, options));
   });
   const std::shared_ptr<CallableProgram> callable = orRaise(std::move(made));
   bindWeights(*callable, given);

@@ -251,10 +251,9 @@ llvm::Expected<std::unique_ptr<CallableProgram>>
 FormatTrials::compiled(const Choice& choice) const {
   ProgramFile file;
   file.program = program.get().clone();
-  CallableOptions callable{.function = functionName, .backend = options.backend};
-  callable.dots = options.dots;
-  callable.dots->rules = rules(choice, "the choice that is tried");
-  return CallableProgram::make(context, std::move(file), callable);
+  PreparationOptions preparation{.function = functionName, .dots = options.dots};
+  preparation.dots->rules = rules(choice, "the choice that is tried");
+  return CallableProgram::make(context, std::move(file), *options.backend, preparation);
 }
 
 llvm::Expected<Value> FormatTrials::quantized(const program::Argument& argument, std::size_t at,

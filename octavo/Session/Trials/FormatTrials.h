@@ -25,7 +25,7 @@ struct TrialDot {
 struct TrialOptions {
   std::string function = {};             ///< empty: session::findFunction's
   const Backend* backend = nullptr;      ///< must be given
-  std::vector<std::string> weights = {}; ///< as CallableOptions has them
+  std::vector<std::string> weights = {}; ///< as PreparationOptions has them
   transforms::DotOptions dots = {};      ///< which dots; its formats and rules are not used
   /// Candidate i + 1 of each dot; candidate 0 is the dot as it is. At least one.
   std::vector<transforms::DotFormats> candidates = {};

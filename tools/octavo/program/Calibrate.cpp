@@ -178,9 +178,8 @@ Calibration calibrationOf(const CalibrateFlags& flags) {
     const ElapsedTime preparing("preparing the program");
     program = orThrow(
         session::CallableProgram::make(
-            std::move(context), std::move(file),
+            std::move(context), std::move(file), *backend,
             {.function = flags.function,
-             .backend = backend,
              .weights = orThrow(session::tensorNames(flags.weights)),
              .probes = transforms::CalibrationProbeOptions{flags.parameters, flags.hasColumns}}),
         flags.program);

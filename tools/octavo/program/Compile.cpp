@@ -130,15 +130,14 @@ void compileProgram(const CompileOptions& options) {
   std::unique_ptr<CallableProgram> program;
   {
     const ElapsedTime time("compiling the program");
-    program =
-        orThrow(CallableProgram::make(std::move(context), std::move(file),
-                                      {.function = options.function,
-                                       .backend = session::find("compiled"),
-                                       .weights = orThrow(session::tensorNames(options.weights)),
-                                       .recoversScaled = options.recoversScaled,
-                                       .dropsScales = options.dropsScales,
-                                       .dots = std::move(dots)}),
-                options.program);
+    program = orThrow(
+        CallableProgram::make(std::move(context), std::move(file), *session::find("compiled"),
+                              {.function = options.function,
+                               .weights = orThrow(session::tensorNames(options.weights)),
+                               .recoversScaled = options.recoversScaled,
+                               .dots = std::move(dots),
+                               .dropsScales = options.dropsScales}),
+        options.program);
   }
   warnOf(program->warnings(), options.program);
   warnOfMissedDots(program->missed(), options.program, options.failsOnMissed);

@@ -23,6 +23,7 @@
 #include "octavo/Session/Binding/Program.h"
 #include "octavo/Session/Binding/ProgramFile.h"
 #include "octavo/Session/OpenExtents.h"
+#include "octavo/Session/Preparation.h"
 #include "octavo/Session/Trials/Bisect.h"
 #include "octavo/Session/Trials/DotErrors.h"
 #include "octavo/Transforms/Quantize/QuantizeDots.h"
@@ -192,12 +193,8 @@ void holdToBound(const RunReport& report, double bound) {
                          ExitCode::CheckFailed);
 }
 
-QuantizationReport quantizeProgram(mlir::ModuleOp program, const RunOptions& options) {
-  const transforms::DotOptions dots = dotOptions(options.dots);
-  const ElapsedTime time("quantizing dots");
-  const transforms::DotReport report =
-      orThrow(transforms::quantizeDots(program, dots), options.program);
-  warnOf(report.leftCaches(), options.program);
+QuantizationReport reportOf(const transforms::DotReport& report, double seconds,
+                            const transforms::DotOptions& dots, const RunOptions& options) {
   if (options.compare == "f32" && report.hasState())
     throw CommandError("caches as codes, scales of earlier steps and random numbers make the "
                        "program one of other arguments and results, and --compare f32 runs both on "
@@ -213,7 +210,7 @@ QuantizationReport quantizeProgram(mlir::ModuleOp program, const RunOptions& opt
           .whyLeft = report.quantized() == 0 ? report.whyLeft() : "",
           .dots = static_cast<std::int64_t>(report.dots.size()),
           .others = static_cast<std::int64_t>(report.others.size()),
-          .seconds = time.seconds(),
+          .seconds = seconds,
           .hasState = report.hasState()};
 }
 
@@ -231,17 +228,13 @@ void markWeights(mlir::ModuleOp program, const RunOptions& options) {
                        ExitCode::BadInput);
 }
 
-RecoveryReport recoverProgram(mlir::ModuleOp program, const std::string& name) {
-  const ElapsedTime time("recovering products of scaled tensors");
-  const transforms::RecoverReport report = transforms::recoverScaled(program);
-  warnOf(transforms::differingDots(report), name);
+RecoveryReport reportOf(const transforms::RecoverReport& report, double seconds) {
   return {.narrow = report.count(transforms::DotWidth::Narrow),
           .missed = report.count(transforms::DotWidth::Missed),
-          .seconds = time.seconds()};
+          .seconds = seconds};
 }
 
-DropCounts dropScales(mlir::ModuleOp program) {
-  const transforms::DropReport report = transforms::dropScalesOfProgram(program);
+DropCounts countsOf(const transforms::DropReport& report) {
   return {.dropped = report.dropped(),
           .kept = static_cast<std::int64_t>(report.quantizations.size()) - report.dropped()};
 }
@@ -308,15 +301,25 @@ void runProgram(const RunOptions& options) {
   mlir::OwningOpRef<mlir::ModuleOp> original;
   if (options.compare == "f32" || (options.repeat > 0 && isChanged(options)))
     original = program.clone();
-  std::optional<RecoveryReport> recovery;
-  if (options.recovers)
-    recovery = recoverProgram(program, options.program);
-  std::optional<QuantizationReport> quantization;
+  session::PreparationOptions wanted{.function = options.function,
+                                     .recoversScaled = options.recovers,
+                                     .dropsScales = options.dropsScales};
   if (isQuantized(options))
-    quantization = quantizeProgram(program, options);
+    wanted.dots = dotOptions(options.dots);
+  const session::Preparation preparation = [&] {
+    const ElapsedTime time("preparing the program");
+    return orThrow(session::prepareProgram(program, wanted), options.program);
+  }();
+  warnOf(preparation.warnings, options.program);
+  std::optional<RecoveryReport> recovery;
+  if (preparation.recovered)
+    recovery = reportOf(*preparation.recovered, preparation.recoverSeconds);
+  std::optional<QuantizationReport> quantization;
+  if (preparation.dots)
+    quantization = reportOf(*preparation.dots, preparation.quantizeSeconds, *wanted.dots, options);
   std::optional<DropCounts> drops;
-  if (options.dropsScales)
-    drops = dropScales(program);
+  if (preparation.drops)
+    drops = countsOf(*preparation.drops);
 
   const bool looksInside =
       !options.profile.empty() || !options.dump.empty() || options.isPerOp || options.failsOnMissed;
