@@ -26,14 +26,14 @@ namespace {
 
 using Axes = llvm::SmallVector<std::int64_t>;
 
-/// A tensor whose elements lie as those of a side of a dot do.
+/// A tensor that has the elements of a dot's side in the same places; null: a scaled value.
 mlir::Value elementsOf(mlir::Value side) {
   if (auto pack = side.getDefiningOp<ir::PackOp>())
     return pack.getElements();
   return mlir::isa<mlir::RankedTensorType>(side.getType()) ? side : mlir::Value();
 }
 
-/// A side of a dot, and which of its axes are which.
+/// A side of a dot, with its axes by role.
 struct Side {
   mlir::Value value;
   Axes batch, contracted, free;
@@ -58,7 +58,7 @@ template <typename Dot> std::array<Side, 2> sidesOf(Dot dot) {
            numbers.getRhsContractingDimensions())};
 }
 
-/// An element by a variable for each axis of a tensor.
+/// Any element of a tensor: one variable for each axis.
 struct AnyElement {
   llvm::ArrayRef<std::int64_t> shape;
   llvm::SmallVector<Index> indices;
@@ -73,7 +73,7 @@ struct AnyElement {
     return llvm::map_to_vector(
         axes, [&](std::int64_t axis) { return shape[static_cast<std::size_t>(axis)]; });
   }
-  /// Along some axes alone.
+  /// The element's number, counted along `axes` alone.
   Index number(llvm::ArrayRef<std::int64_t> axes) const {
     return linearIndex(
         llvm::map_to_vector(
@@ -82,8 +82,8 @@ struct AnyElement {
   }
 };
 
-/// The free axes of a side along which indices choose slices of something that comes again, in
-/// their order; nothing where none are chosen, or in another order.
+/// The free axes of a side along which indices select slices of a recurring tensor, in order.
+/// nullopt: no indices do, or in another order.
 std::optional<Axes> chosenAxes(const Side& side) {
   const mlir::Value tensor = elementsOf(side.value);
   if (!tensor || !mlir::cast<mlir::RankedTensorType>(tensor.getType()).hasStaticShape() ||
@@ -92,7 +92,7 @@ std::optional<Axes> chosenAxes(const Side& side) {
   const AnyElement place(tensor);
   Unknowns unknowns(place.rank() + kMostChoices);
   const Element element{tensor, place.linear()};
-  // Codes of a scaled side are no floats.
+  // The codes of a scaled side are integers, which no conversion widens.
   const Conversions conversions = tensor == side.value ? Conversions::Widen : Conversions::Stop;
   const std::optional<Index> number = choiceNumber(element, place.rank(), conversions, unknowns);
   if (!number)
@@ -130,9 +130,9 @@ bool isNaN(mlir::Value value) {
   return bits && type && llvm::APFloat(type.getFloatSemantics(), *bits).isNaN();
 }
 
-/// Has a dot with a side that has NaN in place of slices that are beyond a stack, as JAX takes them
-/// in its mode "fill", be one of slices that are in it, with a result of NaN in their places:
-/// all of its sums have one.
+/// Handles a side with NaN in place of slices beyond a stack (JAX's gather mode "fill"). The dot
+/// then reads the slices themselves, and a select puts NaN into the results of those beyond the
+/// stack, as each of their sums includes a NaN.
 stablehlo::DotGeneralOp filled(stablehlo::DotGeneralOp dot, std::size_t number) {
   std::array<Side, 2> sides = sidesOf(dot);
   Side& side = sides[number];
@@ -168,7 +168,7 @@ stablehlo::DotGeneralOp filled(stablehlo::DotGeneralOp dot, std::size_t number) 
   for (const std::int64_t axis : *chosen)
     places.push_back(static_cast<std::int64_t>(freeBefore) +
                      (llvm::find(side.free, axis) - side.free.begin()));
-  // dims of a broadcast go upwards, as free axes do.
+  // The broadcast's dimensions must ascend, as free axes do.
   auto product = mlir::cast<stablehlo::DotGeneralOp>(builder.clone(*dot));
   product->setOperand(static_cast<unsigned>(number), side.value);
   const mlir::Value flags = stablehlo::ReshapeOp::create(
@@ -190,7 +190,7 @@ stablehlo::DotGeneralOp filled(stablehlo::DotGeneralOp dot, std::size_t number) 
   return product;
 }
 
-/// A value with further axes of those extents before its axis `at`, along which it is the same.
+/// Inserts axes of these extents before axis `at`; the value is the same along them.
 mlir::Value repeated(mlir::OpBuilder& builder, mlir::Value value, std::size_t at,
                      llvm::ArrayRef<std::int64_t> extents) {
   Axes shape(shapeOf(value)), places = count(at);
@@ -199,7 +199,7 @@ mlir::Value repeated(mlir::OpBuilder& builder, mlir::Value value, std::size_t at
   return broadcast(builder, value, shape, places);
 }
 
-/// Whether one scale is of all matrices of a batch, which has those axes.
+/// Whether the matrices of a batch, counted by these axes, share scales.
 bool haveOneScale(ir::ScaledType type, llvm::ArrayRef<std::int64_t> batch) {
   return llvm::any_of(batch, [&](std::int64_t axis) {
     return type.getBlock()[static_cast<std::size_t>(axis)] != 1;
@@ -211,8 +211,8 @@ bool haveScalesBeyondMatrices(mlir::Value value, llvm::ArrayRef<std::int64_t> ba
   return type.getHasOuterScale() || haveOneScale(type, batch);
 }
 
-/// The same of a scaled value. A quantization whose scales are each of one matrix is made one of
-/// more matrices; of others the parts are repeated.
+/// The same for a scaled value. If each scale is of one matrix, the quantization is repeated with
+/// more matrices; else the parts are broadcast.
 mlir::Value repeatedScaled(mlir::OpBuilder& builder, mlir::Value value, std::size_t at,
                            llvm::ArrayRef<std::int64_t> extents) {
   const auto type = mlir::cast<ir::ScaledType>(value.getType());
@@ -246,7 +246,7 @@ mlir::Value repeatedScaled(mlir::OpBuilder& builder, mlir::Value value, std::siz
       repeated(builder, scales, at, isOne ? llvm::ArrayRef(ones) : extents), outer);
 }
 
-/// A side with the axes of the batch first, and those that are contracted last.
+/// Transposes a side: batch axes first, contracted axes last.
 Side withBatchFirst(mlir::OpBuilder& builder, const Side& side) {
   Axes order(side.batch);
   order.append(side.free);
@@ -271,7 +271,8 @@ public:
   void rewrite(ir::DotGeneralOp dot) { rewriteAs(dot); }
 
 private:
-  /// Left sides that several dots have, as gate and up of an expert, by their further axes.
+  /// Left sides that several dots share, such as gate and up of an expert, with the axes that were
+  /// added.
   std::map<std::tuple<const void*, std::size_t, Axes>, mlir::Value> leftSides;
 
   mlir::Value leftOf(mlir::OpBuilder& builder, const Side& side,
@@ -303,10 +304,10 @@ template <typename Dot> void Batches::rewriteAs(Dot dot) {
     chosen = chosenAxes(right);
   }
   const std::size_t batch = left.batch.size();
-  // What is quantized under scales of more than a matrix is quantized as a whole, and taken apart.
+  // A side whose scales span matrices is quantized as a whole, then unpacked.
   const bool isTakenApart = left.value.template getDefiningOp<ir::QuantizeOp>() &&
                             haveScalesBeyondMatrices(left.value, left.batch);
-  // Scaled products have the axes of their batch first; plain ones have them anywhere.
+  // Scaled products need their batch axes first; plain products take them anywhere.
   const bool isInOrder = isPlain || areFirst(left.batch);
   if (!chosen || (chosen->empty() && !isTurned && !isTakenApart && isInOrder))
     return;
@@ -317,8 +318,8 @@ template <typename Dot> void Batches::rewriteAs(Dot dot) {
       return;
     left = withBatchFirst(builder, left);
   }
-  // The result has the axes of the batch, those that are chosen along, then the others of the left
-  // side and of the right: where each axis of the dot's is among them.
+  // The axes of the new result: batch, selected, other free axes of the left side, of the right
+  // side. `places` maps each axis of the old result to them.
   const std::size_t more = chosen->size();
   auto next = static_cast<std::int64_t>(batch),
        column = next + static_cast<std::int64_t>(more + left.free.size());

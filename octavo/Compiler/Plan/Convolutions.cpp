@@ -30,8 +30,8 @@ bool isMultiplied(stablehlo::ConvolutionOp op) {
          !isKernelMember(op);
 }
 
-/// Where the elements of a value lie, as a view of what is in memory or else in memory itself: a
-/// distance for each axis.
+/// Where the elements of a value lie: memory, an offset, and a distance for each axis, in elements.
+/// stridesOf gives the value as a view of another memory first, then in its own.
 struct Strides {
   mlir::Value memory;
   std::int64_t offset;
@@ -47,7 +47,7 @@ llvm::SmallVector<Strides, 2> stridesOf(mlir::Value value) {
   llvm::SmallVector<Strides, 2> found;
   for (const Element& source : {sourceOf({value, linear}, unknowns), Element{value, linear}}) {
     if (source.tensor != value && isInlined(source.tensor.getDefiningOp()))
-      continue; // made where it is used: it has no memory
+      continue; // computed where it is used: it has no memory
     Strides strides{source.tensor, source.linear.constant(), Axes(shape.size(), 0)};
     const bool isPlain = llvm::all_of(source.linear.digits(), [&](const Index::Digit& digit) {
       const auto axis = static_cast<std::size_t>(digit.variable);
@@ -66,7 +66,7 @@ std::int64_t at(llvm::ArrayRef<std::int64_t> list, std::int64_t axis) {
   return list[static_cast<std::size_t>(axis)];
 }
 
-/// [batch, places, features] as axes of a result with these numbers.
+/// The axes of a result with these numbers, in the order [batch, places, features].
 Axes resultAxes(stablehlo::ConvDimensionNumbersAttr numbers) {
   Axes axes{numbers.getOutputBatchDimension()};
   llvm::append_range(axes, numbers.getOutputSpatialDimensions());
@@ -83,7 +83,7 @@ Axes inputAxes(stablehlo::ConvDimensionNumbersAttr numbers) {
 
 bool isInOrder(llvm::ArrayRef<std::int64_t> axes) { return llvm::is_sorted(axes); }
 
-/// The axes behind each other that `axes` names: where each of them comes to lie.
+/// The inverse permutation of `axes`.
 Axes inverse(llvm::ArrayRef<std::int64_t> axes) {
   Axes places(axes.size());
   for (const auto& [place, axis] : llvm::enumerate(axes))
@@ -96,7 +96,7 @@ bool isOnePlace(const stablehlo::WindowAxis& axis) {
          axis.baseDilation == 1;
 }
 
-/// Over the features of each place.
+/// Replaces a convolution over one place by a dot over the features.
 void makeDot(stablehlo::ConvolutionOp op) {
   mlir::OpBuilder builder(op);
   const auto numbers = op.getDimensionNumbers();
@@ -110,7 +110,7 @@ void makeDot(stablehlo::ConvolutionOp op) {
   mlir::Value weight = stablehlo::ReshapeOp::create(
       builder, op.getLoc(), mlir::RankedTensorType::get(matrix, elementOf(op.getRhs())),
       op.getRhs());
-  // The result has the input's axes but features, in their order, then features.
+  // The dot's result has the input's axes except features, in their order, then the features.
   Axes order = inputAxes(numbers), free, shape, permutation;
   for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(order.size()); ++axis)
     if (axis != numbers.getInputFeatureDimension()) {

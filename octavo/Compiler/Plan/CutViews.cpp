@@ -10,7 +10,7 @@
 namespace octavo::compiler {
 
 void cutViews(mlir::ModuleOp module) {
-  llvm::DenseMap<mlir::Value, int> views; // in a row, up to a view
+  llvm::DenseMap<mlir::Value, int> views; // how many in a row end with this view
   module.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
     if (!isView(op) || !isInlined(op))
       return;

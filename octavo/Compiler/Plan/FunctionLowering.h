@@ -1,5 +1,5 @@
-// How a function becomes steps, operation by operation: what Lowering.cpp and the sources
-// Lower*.cpp share.
+// Lowers a function to steps, operation by operation. Lowering.cpp and the sources Lower*.cpp share
+// this class.
 #pragma once
 
 #include "octavo/Compiler/Kernels/Scatter.h"
@@ -30,17 +30,19 @@ using program::Sequence;
 using program::Slot;
 using program::SlotUse;
 
-/// The error of an operation that a program cannot be compiled with.
+/// The error for an operation that cannot be compiled: its location, its name and `why`.
 llvm::Error refusal(mlir::Operation* op, const llvm::Twine& why);
 
-/// Gives slots that are not in use at the same time the same memory, and says how much all take:
-/// the largest first, each at the lowest offset that is free for as long as it is in use. Behind
-/// each are `guard` bytes.
+/// Places slots in one piece of memory and returns its size in bytes. Slots that are in use at the
+/// same time do not overlap. The largest slot goes first, each to the lowest offset that is free.
+/// After each slot are `guard` unused bytes.
 program::BatchExtent layOut(llvm::MutableArrayRef<SlotUse*> slots, std::size_t guard);
 
-/// Numbers that do not depend on items.
+/// The same numbers, as extents that do not depend on the batch size.
 std::vector<program::BatchExtent> itemNumbers(llvm::ArrayRef<std::int64_t> numbers);
 
+/// The lowering of one function. Positions number the steps; the use of a slot lasts from a first
+/// to a last position.
 class FunctionLowering {
 public:
   FunctionLowering(mlir::func::FuncOp function, Evaluate evaluate, Guarding guarding)
@@ -49,6 +51,7 @@ public:
       program.guards = std::make_shared<program::Guards>();
   }
 
+  /// Fails as compiler::lower does.
   llvm::Expected<Lowered> lower();
 
 private:
@@ -56,16 +59,17 @@ private:
   Evaluate evaluate;
   program::Program program;
   std::vector<std::string> kernels;
-  llvm::StringMap<std::size_t> kernelNumbers; ///< by their texts
+  llvm::StringMap<std::size_t> kernelNumbers; ///< by kernel text: its index in `kernels`
   llvm::DenseMap<mlir::Value, Place> places;
-  llvm::DenseSet<mlir::Value> sharing; ///< values of loops whose place other values have, too
-  llvm::DenseMap<int, int> kept;       ///< slots that loops carry: where each is written first
-  llvm::DenseMap<int, int> copies;     ///< of them, those that begin as a copy: of which slot
-  llvm::DenseSet<int> swapped;         ///< those that loops swap, which are nobody's result
-  llvm::DenseMap<mlir::Operation*, int> packed; ///< of quantizations that are packed for products
+  llvm::DenseSet<mlir::Value> sharing; ///< values of loops that share a place with others
+  llvm::DenseMap<int, int> kept;       ///< slots that loops carry: position of the first write
+  llvm::DenseMap<int, int> copies;     ///< carried slots that begin as a copy: of which slot
+  llvm::DenseSet<int> swapped;         ///< slots that loops exchange; they cannot be results
+  llvm::DenseMap<mlir::Operation*, int> packed; ///< by quantization: its packed operand
   llvm::DenseMap<mlir::Operation*, program::OperationTextPtr> texts;
   DonatedResults donated;
-  /// What bodies of loops hand on, by the argument of the body whose turn comes next.
+  /// Values that the body of a loop passes on, with the argument that receives each in the next
+  /// iteration.
   llvm::DenseMap<mlir::Value, mlir::BlockArgument> handedOn;
   struct Overwriter { ///< a kernel that may write results over donated arguments
     program::KernelStep* step;
@@ -74,23 +78,24 @@ private:
     int position;
   };
   std::vector<Overwriter> overwriters;
-  std::vector<int> usedSlotNumbers; ///< of each use of a slot
+  std::vector<int> usedSlotNumbers; ///< one entry for each use of a slot
   int position = 0;                 ///< of the next step
   llvm::DenseMap<const program::Step*, int>
-      positions;            ///< of steps, but links and kernels of products
-  int link = 0;             ///< of the next link of a chain
+      positions;            ///< of each step, except links and kernels of products
+  int link = 0;             ///< number of the next link of the chain
   std::optional<int> token; ///< the place of all tokens
   struct CalledFunction {
     const program::FunctionStep* step = nullptr;
-    std::size_t firstSlot = 0, endSlot = 0; ///< its own
+    std::size_t firstSlot = 0, endSlot = 0; ///< its slots
   };
   std::map<llvm::StringRef, CalledFunction> calledFunctionsByName;
-  std::size_t calledSlots = 0; ///< of all of them, before those of the function itself
+  std::size_t calledSlots = 0; ///< slots of all called functions, which come first
   static constexpr int kAlways = std::numeric_limits<int>::max();
 
+  /// A new slot for a static tensor whose elements have a type in memory; else a new value.
   Place newPlace(mlir::Type type);
   llvm::Expected<Place> placeOf(mlir::Value value);
-  /// The place of a value that the next step reads or writes.
+  /// The place of a value that the next step reads or writes. Extends the use of its slot.
   llvm::Expected<Place> used(mlir::Value value);
   llvm::Expected<std::vector<Place>> used(mlir::ValueRange values);
   llvm::Expected<Slot> usedSlot(mlir::Value value);
@@ -148,7 +153,8 @@ private:
   llvm::Error write(mlir::Operation* op, const WritingCode& written, Sequence& sequence);
   llvm::Error sort(stablehlo::SortOp op, Sequence& sequence);
   llvm::Error randomBits(stablehlo::RngBitGeneratorOp op, Sequence& sequence);
-  /// Has what is computed in f64 and rounded once, of floats narrower than f32, be of f64.
+  /// Computes factorizations and triangular solves of floats that are neither f32 nor f64 in f64,
+  /// and rounds the result once.
   static void widen(mlir::Block& block);
   llvm::Error cholesky(stablehlo::CholeskyOp op, Sequence& sequence);
   llvm::Error triangularSolve(stablehlo::TriangularSolveOp op, Sequence& sequence);
@@ -159,7 +165,7 @@ private:
   llvm::Error dequantize(ir::DequantizeOp op, Sequence& sequence);
   llvm::Error toParts(ir::UnpackOp op, Sequence& sequence);
   llvm::Error stored(ir::DotGeneralOp op, Sequence& sequence);
-  /// `reason` says why there is no code.
+  /// Adds a step that the interpreter evaluates. `reason` says why the operation has no code.
   llvm::Error interpret(mlir::Operation* op, Sequence& sequence, std::string reason);
   llvm::Error results();
   void overwriteDonated();

@@ -33,19 +33,19 @@ namespace {
 
 constexpr int kUnknown = kColumn + 1;
 
-/// So many uses between drafts are looked at to find out whether one uses another; beyond that they
-/// are taken to, and stay apart: what is looked at stays linear in the program.
+/// The search whether one draft uses another visits at most this many uses. Beyond that it answers
+/// yes, so that the drafts stay apart; the work stays linear in the program.
 constexpr int kMostUses = 1 << 14;
 
-/// More would make registers spill, and LLVM takes more than linear time.
+/// More members would spill registers, and LLVM takes more than linear time for them.
 constexpr std::size_t kMostMembers = 256;
-/// The same of members that are more code each: 32 functions such as tanh, whose code stands in the
-/// kernel. From twice as many on, LLVM takes more than twice the time.
+/// The limit on the code of members, as codeOf counts it: 32 functions such as tanh, which are
+/// inlined. From twice as much on, LLVM takes more than twice the time.
 constexpr int kMostCode = 512;
 
-/// The code of a member, in additions of floats.
+/// The amount of code of a member, in float additions.
 int codeOf(mlir::Operation* op) {
-  constexpr int kFunction = 16; ///< of what costs more a function is called
+  constexpr int kFunction = 16; ///< at most: a function that costs more is called
   constexpr int kConversions = 8;
   const auto isConverted = [](mlir::Type type) {
     const mlir::Type element = mlir::getElementTypeOrSelf(type);
@@ -59,8 +59,8 @@ int codeOf(mlir::Operation* op) {
 
 bool isConstant(mlir::Operation* op) { return mlir::matchPattern(op, mlir::m_Constant()); }
 
-/// What a value's element `linear` is read from, through views; nothing where it is written in the
-/// code itself.
+/// The element that element `linear` of a value is read from, through views. nullopt: it is
+/// inlined.
 std::optional<Element> readFrom(mlir::Value value, const Index& linear = Index()) {
   Unknowns unknowns(kUnknown);
   Element source = sourceOf({value, linear}, unknowns);
@@ -76,20 +76,21 @@ public:
 private:
   struct Draft {
     Node node;
-    bool isSplit = false;                       ///< rows and columns are fixed by a reduction
-    llvm::SetVector<int> reads = {};            ///< drafts whose results it uses
-    llvm::SmallVector<int> readers = {};        ///< drafts that use its results
-    int level = 0;                              ///< above those of all drafts that it uses
-    int code = 0;                               ///< of its members
-    llvm::SmallVector<mlir::Value> memory = {}; ///< what has to lie in memory, if it is no kernel
+    bool isSplit = false;                ///< a reduction fixes rows and columns
+    llvm::SetVector<int> reads = {};     ///< drafts whose results this draft uses
+    llvm::SmallVector<int> readers = {}; ///< drafts that use its results
+    int level = 0;                       ///< greater than that of every draft whose results it uses
+    int code = 0;                        ///< sum of codeOf over its members
+    llvm::SmallVector<mlir::Value> memory = {}; ///< values an operation needs in memory
+    /// The draft into which this draft was merged; -1: none.
     int mergedInto = -1;
   };
 
   mlir::Block& block;
   std::vector<Draft> drafts;
   llvm::DenseMap<mlir::Operation*, int> draftOf;
-  llvm::DenseMap<mlir::Operation*, int> layoutOf; ///< of views that are laid out in memory
-  std::vector<int> lookedAt;                      ///< of each draft: in which search it was last
+  llvm::DenseMap<mlir::Operation*, int> layoutOf; ///< by view: the draft that copies it to memory
+  std::vector<int> lookedAt;                      ///< by draft: the last search that visited it
   int searches = 0;
 
   int resolve(int draft) const {
@@ -117,7 +118,8 @@ private:
   void connect();
 };
 
-/// Whether `from` uses what `to` gives, over others. Only drafts above `to` do.
+/// Whether `from` uses results of `to`, perhaps through other drafts. Only drafts of a higher level
+/// can.
 bool Builder::reaches(int from, int to) {
   const int level = at(to).level;
   if (at(from).level <= level)
@@ -138,12 +140,12 @@ bool Builder::reaches(int from, int to) {
   return false;
 }
 
-/// Has a draft stand at a level at least, and those that use it above it.
+/// Raises a draft to at least `level`, and its users above it.
 void Builder::raise(int draft, int level) {
   llvm::SmallVector<std::pair<int, int>> open{{draft, level}};
   while (!open.empty()) {
     const auto [next, least] = open.pop_back_val();
-    // In a circle, which build() finds, there is no end to it.
+    // A cycle, which build() reports, would raise levels forever.
     if (at(next).level >= least || least > static_cast<int>(drafts.size()))
       continue;
     at(next).level = least;
@@ -153,7 +155,7 @@ void Builder::raise(int draft, int level) {
   }
 }
 
-/// Notes that a draft uses what another gives.
+/// Records that the draft `reader` uses results of the draft `source`.
 void Builder::link(int reader, int source) {
   if (!at(reader).reads.insert(source))
     return;
@@ -161,8 +163,8 @@ void Builder::link(int reader, int source) {
   raise(reader, at(source).level + 1);
 }
 
-/// Whether each use that the operation makes of the draft's members is at the place where they are
-/// computed, with so many rows and columns.
+/// Whether the operation reads each value of the draft's members at the index where they compute
+/// it, in a kernel of `rows` by `columns`.
 bool Builder::fits(mlir::Operation* op, int draft, std::int64_t rows, std::int64_t columns) {
   const Index row = Index::variable(kRow, rows);
   const Index place = row * columns + Index::variable(kColumn, columns);
@@ -184,13 +186,13 @@ bool Builder::fits(mlir::Operation* op, int draft, std::int64_t rows, std::int64
     return isAtItsPlace(reduce.getInputs()[0], place) && isFromElsewhere(reduce.getInitValues()[0]);
   const bool isOfRow = columns != 1 && sizeOf(op->getResult(0)) == rows;
   return llvm::all_of(op->getOperands(), [&](mlir::Value operand) {
-    // One value for all comes from elsewhere.
+    // An operand that all elements share must come from another draft.
     const bool isWhole = shapeOf(operand) == shapeOf(op->getResult(0));
     return isWhole ? isAtItsPlace(operand, isOfRow ? row : place) : isFromElsewhere(operand);
   });
 }
 
-/// Makes the operation a member of a draft, if it can be.
+/// Makes the operation a member of a draft, if it fits. Returns whether it did.
 bool Builder::joins(mlir::Operation* op, int draft) {
   Draft& d = at(draft);
   if (!d.node.isKernel() || d.node.kernel.members.size() == kMostMembers ||
@@ -217,7 +219,7 @@ bool Builder::joins(mlir::Operation* op, int draft) {
   }
   if (!fits(op, draft, rows, columns))
     return false;
-  // Nothing that the operation reads besides may depend on the draft.
+  // Other operands of the operation must not depend on the draft.
   for (mlir::Value operand : op->getOperands()) {
     const std::optional<Element> source = readFrom(operand);
     const int other = source ? draftOfValue(source->tensor) : -1;
@@ -233,7 +235,7 @@ bool Builder::joins(mlir::Operation* op, int draft) {
   return true;
 }
 
-/// Makes two drafts one that go over the same rows, if no third stands between them.
+/// Merges two drafts over the same rows, if neither uses the other. Returns whether it did.
 bool Builder::merge(int into, int other) {
   Draft &a = at(into), &c = at(other);
   if (!a.node.isKernel() || !c.node.isKernel() ||
@@ -245,7 +247,7 @@ bool Builder::merge(int into, int other) {
     return false;
   if (a.isSplit && c.isSplit && a.node.kernel.rows != c.node.kernel.rows)
     return false;
-  // Uses between the two would have to be at their place; those that are not hold them apart.
+  // A use between them would have to read at the writer's index; drafts with other uses stay apart.
   if (reaches(into, other) || reaches(other, into))
     return false;
   if (!a.isSplit && c.isSplit) {
@@ -261,7 +263,7 @@ bool Builder::merge(int into, int other) {
     std::swap(a.readers, c.readers);
   a.readers.append(c.readers);
   c.readers.clear();
-  // Those that use either are above both.
+  // Users of either draft must be above both.
   const int level = std::max(a.level, c.level);
   a.level = level - 1;
   raise(into, level);
@@ -307,7 +309,7 @@ void Builder::place(mlir::Operation* op) {
         home = candidate;
         break;
       }
-    // What the operation reads besides would wait for the merged draft, and that for it.
+    // Merging would create a cycle if another operand of the operation depends on the candidate.
     const auto waitsFor = [&](int candidate) {
       return llvm::any_of(sources, [&](int source) {
         const int other = resolve(source);
@@ -344,9 +346,9 @@ void Builder::place(mlir::Operation* op) {
       link(home, other);
 }
 
-/// Rows and columns of a draft that no reduction has cut: where each member is read and written in
-/// the order of its elements, rows are elements; else the last axis are the columns, so that no
-/// index is divided within the inner loop.
+/// Chooses rows and columns of a draft that no reduction fixed. If each member reads and writes in
+/// the order of its elements, rows are elements. Else the last axis becomes the columns, so that
+/// the inner loop divides no index.
 void Builder::shape(Draft& draft) {
   if (draft.isSplit || draft.node.kernel.rows == 0)
     return;
@@ -383,8 +385,8 @@ void Builder::shape(Draft& draft) {
     }
 }
 
-/// The members of kernels whose values anything reads: what is packed from where slices come from
-/// reads none of what makes the slices.
+/// The members of kernels whose results are read. A product that packs slices from their original
+/// tensor does not read the kernels that would make the slices.
 llvm::DenseSet<mlir::Operation*> Builder::asked() {
   llvm::DenseSet<mlir::Operation*> found;
   llvm::SmallVector<mlir::Value> open(block.getTerminator()->getOperands());
@@ -403,7 +405,7 @@ llvm::DenseSet<mlir::Operation*> Builder::asked() {
   return found;
 }
 
-/// Has a value lie in memory for a draft that reads it.
+/// Makes `value` lie in memory for the draft `reader` (-1: a result of the block).
 void Builder::require(mlir::Value value, int reader) {
   value = inMemory(value);
   mlir::Operation* op = value.getDefiningOp();
@@ -447,7 +449,7 @@ void Builder::connect() {
       for (mlir::Value operand : member->getOperands())
         if (const std::optional<Element> source = readFrom(operand))
           require(source->tensor, reader);
-    // A copy: laying out a view adds a draft.
+    // A copy, because laying out a view adds a draft.
     for (mlir::Value value : llvm::SmallVector<mlir::Value>(at(reader).memory))
       require(value, reader);
   }
@@ -467,7 +469,7 @@ llvm::Expected<std::vector<Node>> Builder::build() {
   }
   connect();
 
-  // Effects keep their order.
+  // Operations with side effects keep their order.
   int lastEffect = -1;
   for (mlir::Operation& op : block.without_terminator()) {
     const auto found = draftOf.find(&op);
@@ -509,15 +511,15 @@ llvm::Expected<std::vector<Node>> Builder::build() {
       continue;
     }
     if (draft.node.kernel.stored.empty())
-      continue; // nobody asks
+      continue; // no result is read
     shape(draft);
-    // Members that were merged are put back into the order of the program.
+    // Restores the order of the program among merged members.
     llvm::SmallVector<mlir::Operation*> members = draft.node.kernel.members.takeVector();
     llvm::sort(members,
                [](mlir::Operation* a, mlir::Operation* c) { return a->isBeforeInBlock(c); });
     draft.node.kernel.members.insert(members.begin(), members.end());
     if (draft.node.kernel.rows == 0)
-      continue; // of no elements
+      continue; // no elements
     draft.node.code = emitKernel(draft.node.kernel);
     nodes.push_back(std::move(draft.node));
   }
@@ -571,7 +573,7 @@ llvm::SmallVector<mlir::Value> readsOf(const Node& node) {
     mlir::getUsedValuesDefinedAbove(node.op->getRegions(), captured);
     for (mlir::Value value : captured) {
       reads.push_back(value);
-      // A kernel inside reads through views.
+      // A kernel inside the region reads through views.
       while (isView(value.getDefiningOp()))
         reads.push_back(value = value.getDefiningOp()->getOperand(0));
     }

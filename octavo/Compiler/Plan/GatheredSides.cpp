@@ -16,16 +16,16 @@ namespace {
 
 constexpr int kElement = 0, kSlice = 1;
 
-/// Where a part of a weight is gathered from: the axes of what is gathered are those of choices,
-/// and of elements.
+/// Where a part of a weight is gathered from. The gathered axes are those of the selections, then
+/// those of the elements.
 struct Source {
   mlir::Value tensor;
   program::Gathered gathered;
   IndexedSlices choices;
 };
 
-/// Whether the digits of one variable are all of its, and adds an axis for each, the most
-/// significant first.
+/// Appends an axis for each digit of `variable` in `place`, the most significant first. Returns
+/// whether these digits make up the whole variable.
 bool addAxes(const Index& place, int variable, std::int64_t extent,
              std::vector<program::Gathered::Axis>& axes) {
   llvm::SmallVector<Index::Digit> digits;
@@ -46,7 +46,7 @@ bool chooses(mlir::Operation* op) {
   return llvm::isa_and_present<stablehlo::DynamicSliceOp, stablehlo::GatherOp>(op);
 }
 
-/// Of one that so many products have, each as much of it.
+/// For a part that `products` share equally.
 std::optional<Source> sourceOfPart(mlir::Value part, std::int64_t products,
                                    Conversions conversions = Conversions::Stop) {
   const std::int64_t size = sizeOf(part);
@@ -66,7 +66,7 @@ std::optional<Source> sourceOfPart(mlir::Value part, std::int64_t products,
   const bool isWhole = llvm::all_of(linear.digits(), [&](const Index::Digit& digit) {
     return digit.variable < kSlice + choices;
   });
-  // A slice is all matrices, or that of one product.
+  // A slice has all matrices, or the matrix of one product.
   const std::int64_t ofSlice = isOfProduct(source.choices) ? size / products : size;
   return isWhole && addAxes(linear, kElement, ofSlice, axes) ? std::optional(std::move(source))
                                                              : std::nullopt;
@@ -86,7 +86,7 @@ std::optional<GatheredSide> movedSide(ir::PackOp pack, std::size_t batchAxes) {
   std::optional<Source> scales = sourceOfPart(pack.getScales(), haveOwnScales ? products : 1);
   if (!elements || !scales)
     return std::nullopt;
-  // Scales that are not chosen are those of every slice.
+  // Scales that no index selects are the same for every slice.
   const bool haveSlicesThem = !isOfProduct(elements->choices) || !haveOwnScales || products == 1;
   if (scales->choices.empty() && !elements->choices.empty() && haveSlicesThem) {
     scales->choices = elements->choices;
@@ -105,7 +105,8 @@ std::optional<GatheredSide> movedSide(ir::PackOp pack, std::size_t batchAxes) {
                          elements->tensor == unpack.getElements() &&
                          scales->tensor == other.getScales();
     auto outer = pack.getOuter() ? pack.getOuter().getDefiningOp<ir::UnpackOp>() : ir::UnpackOp();
-    // Its outer scale or none, which the whole would be multiplied by all the same.
+    // The outer scale of the tensor, or none where the tensor has none: the product of the whole
+    // would multiply by it too.
     const bool hasItsOuter = pack.getOuter() ? outer && outer.getOperand() == unpack.getOperand() &&
                                                    outer.getOuter() == pack.getOuter()
                                              : !unpack.getOuter();
@@ -117,7 +118,7 @@ std::optional<GatheredSide> movedSide(ir::PackOp pack, std::size_t batchAxes) {
   side.parts = {elements->tensor, scales->tensor};
   if (pack.getOuter())
     side.parts.push_back(pack.getOuter());
-  // As they are, they need no copy.
+  // Parts that nothing moves need no copy, so there is nothing to gather.
   const bool isMoved = elements->tensor != pack.getElements() || scales->tensor != pack.getScales();
   const auto isKept = [&](mlir::Value part) {
     return part.getDefiningOp<stablehlo::ConstantOp>() ||
@@ -141,7 +142,7 @@ std::optional<KeptSlice> keptSlice(mlir::Value values) {
   return KeptSlice{source->tensor, std::move(source->gathered), std::move(source->choices)};
 }
 
-/// Whether all dots that take a tensor of parts take them moved.
+/// Whether each dot that reads a packed tensor gathers its parts.
 static bool isTakenMoved(ir::PackOp pack) {
   const auto takesMoved = [&](mlir::Operation* dot) {
     const std::optional<ScaledProduct> product = scaledProduct(llvm::cast<ir::DotGeneralOp>(dot));
@@ -154,7 +155,7 @@ bool OnlyMoved::contains(mlir::Operation* op) {
   return (llvm::isa<ir::UnpackOp>(op) || chooses(op)) && isMoved(op);
 }
 
-/// Whether what an operation moves is taken moved, or moved on by others of which that is so.
+/// Whether every user of the operation's result gathers it, or is itself moved so.
 bool OnlyMoved::isMoved(mlir::Operation* first) {
   const auto moves = [](mlir::Operation* op) { return isView(op) || chooses(op); };
   llvm::SmallVector<mlir::Operation*> open = {first};
@@ -194,7 +195,7 @@ static bool movesParts(mlir::Operation* op) {
   return llvm::isa_and_present<ir::PackOp, ir::UnpackOp>(op) || chooses(op) || isView(op);
 }
 
-/// A copy of a value, and of what moves it, at another place.
+/// Clones the operations that move a value, at the builder's place, and returns the clone's value.
 static mlir::Value copied(mlir::OpBuilder& builder, mlir::Value value, mlir::IRMapping& known) {
   mlir::Operation* op = value.getDefiningOp();
   if (!movesParts(op) || known.contains(value))
@@ -205,7 +206,7 @@ static mlir::Value copied(mlir::OpBuilder& builder, mlir::Value value, mlir::IRM
   return known.lookup(value);
 }
 
-/// Whether a value is something that comes again, moved in another block than that of who reads it.
+/// Whether a value is a recurring tensor that is moved in another block than its reader's.
 static bool isMovedElsewhere(mlir::Operation* reader, mlir::Value value) {
   bool isElsewhere = false;
   for (mlir::Operation* op; movesParts(op = value.getDefiningOp()); value = op->getOperand(0))

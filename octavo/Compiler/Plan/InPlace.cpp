@@ -10,7 +10,7 @@ namespace octavo::compiler {
 
 static mlir::Value updatedBy(mlir::Value value);
 
-/// Whether `value` is `from` after updates alone, where nothing else reads what they write over.
+/// Whether `value` is `from` after updates alone, each the only reader of the value before it.
 static bool isUpdated(mlir::Value value, mlir::Value from) {
   value = inMemory(value);
   while (value != from) {
@@ -22,7 +22,7 @@ static bool isUpdated(mlir::Value value, mlir::Value from) {
   return true;
 }
 
-/// The value that an update changes, or a loop of them; null where `value` does not come from one.
+/// The value that an update, or a loop of updates, changes into `value`; null: no such operation.
 static mlir::Value updatedBy(mlir::Value value) {
   mlir::Operation* op = value.getDefiningOp();
   if (auto update = llvm::dyn_cast_or_null<stablehlo::DynamicUpdateSliceOp>(op))

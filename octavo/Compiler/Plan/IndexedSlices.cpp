@@ -30,16 +30,16 @@ bool isOfProduct(const IndexedSlices& choices) {
 
 namespace {
 
-/// An element of one slice along an axis.
+/// An element of a tensor, in the slice that one operation selects along one axis.
 struct SlicedElement {
   mlir::Value whole;
-  llvm::SmallVector<Index> indices; ///< of the element; of the axis what its variable counts
+  llvm::SmallVector<Index> indices; ///< of the element; along `axis`, a variable that counts slices
   std::size_t axis;
   Choice choice;
-  std::optional<Index> number; ///< of an array of indices: which of them
+  std::optional<Index> number; ///< a gather: which of its indices selects the slice
 };
 
-/// One slice along one axis, of which it is everything along all others: the axis.
+/// The axis along which slices have extent 1, if they are complete along every other axis.
 std::optional<std::size_t> slicedAxis(llvm::ArrayRef<std::int64_t> from,
                                       llvm::ArrayRef<std::int64_t> sizes) {
   std::optional<std::size_t> found;
@@ -66,7 +66,8 @@ std::optional<SlicedElement> throughSlice(stablehlo::DynamicSliceOp slice, const
       std::nullopt};
 }
 
-/// The value that indices lie in, where they lie there one behind the other; else they themselves.
+/// The value that holds the indices in their order, if they are a view of all of it; else
+/// `indices`.
 mlir::Value arrayOf(mlir::Value indices) {
   const std::int64_t count = sizeOf(indices);
   if (count == 0)
@@ -84,7 +85,7 @@ std::optional<SlicedElement> throughGather(stablehlo::GatherOp gather, const Ind
   const llvm::ArrayRef<std::int64_t> map = numbers.getStartIndexMap(),
                                      from = shapeOf(gather.getOperand()),
                                      to = shapeOf(gather.getResult());
-  // Starts along the other axes, of which a slice is everything, are clamped to 0.
+  // Starts along the other axes are clamped to 0: the slice is complete along them.
   const auto axis = slicedAxis(from, gather.getSliceSizes());
   if (!axis || !numbers.getOperandBatchingDims().empty())
     return std::nullopt;
@@ -127,7 +128,7 @@ std::optional<SlicedElement> sliced(const Element& element, Variables& variables
 
 } // namespace
 
-/// What is converted to a type that holds all of its values; null where nothing is.
+/// The operand of a conversion to a type that holds all values of the operand's type; else null.
 static mlir::Value widenedFrom(mlir::Value value) {
   auto convert = value.getDefiningOp<stablehlo::ConvertOp>();
   const mlir::Type to = elementOf(value);
@@ -147,7 +148,7 @@ Element throughConversions(Element element, Variables& variables) {
   return element;
 }
 
-/// What a choice is made of, where `may` says so of it.
+/// Traces an element through the selections that `may` accepts.
 static ChosenElement throughChoices(Element element, int variable, Conversions conversions,
                                     Variables& variables,
                                     llvm::function_ref<bool(const SlicedElement&)> may) {

@@ -1,4 +1,4 @@
-// Functions that the program calls, and the calls.
+// Lowers the functions that the program calls, and the calls.
 #include "octavo/Compiler/Plan/FunctionLowering.h"
 #include "octavo/Dialect/CalledFunction.h"
 #include "octavo/Dialect/Diagnostics.h"
@@ -9,13 +9,13 @@
 
 namespace octavo::compiler {
 
-/// The functions that are called from a function, each after those that it calls. An error says
-/// that one calls itself, or is not to be found.
+/// The functions that `root` calls, directly or not, each after its callees. Fails if a function
+/// calls itself or is not found.
 static llvm::Expected<std::vector<mlir::func::FuncOp>> calledFrom(mlir::func::FuncOp root) {
   mlir::SymbolTableCollection symbols;
   struct Open {
     mlir::func::FuncOp function;
-    llvm::SmallVector<mlir::func::CallOp> calls; ///< that are left to be looked at
+    llvm::SmallVector<mlir::func::CallOp> calls; ///< not visited yet
   };
   const auto opened = [](mlir::func::FuncOp function) {
     Open open{function, {}};
@@ -111,7 +111,7 @@ llvm::Error FunctionLowering::call(mlir::func::CallOp op, Sequence& sequence) {
   return llvm::Error::success();
 }
 
-/// The memory that each function has for itself, laid out: slots that stand for it.
+/// Lays out the memory of each called function, and returns a slot for each that stands for it.
 std::vector<SlotUse> FunctionLowering::layOutCalled() {
   std::vector<SlotUse> frames;
   for (const auto& [name, called] : calledFunctionsByName) {
@@ -124,7 +124,7 @@ std::vector<SlotUse> FunctionLowering::layOutCalled() {
   return frames;
 }
 
-/// Moves what lies in the memory of each function to where that is.
+/// Moves the slots of each called function to the place of its memory.
 void FunctionLowering::placeCalled(llvm::ArrayRef<SlotUse> frames) {
   for (const auto& [entry, frame] : llvm::zip(calledFunctionsByName, frames))
     for (std::size_t i = entry.second.firstSlot; i < entry.second.endSlot; ++i)

@@ -15,8 +15,8 @@ static llvm::SmallVector<mlir::Value> withoutTokens(mlir::ValueRange values) {
   return llvm::to_vector(llvm::make_filter_range(values, std::not_fn(isToken)));
 }
 
-/// Has kernels write what a body of a loop hands on over the argument of the body that it becomes,
-/// where nothing reads that any more.
+/// Lets a kernel write a value that the loop's body passes on over the argument that receives it,
+/// if nothing reads the argument afterwards.
 void FunctionLowering::overwriteCarried(std::vector<Chain>& chains) {
   if (handedOn.empty())
     return;
@@ -57,19 +57,19 @@ llvm::Error FunctionLowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
   mlir::Block& condition = op->getRegion(0).front();
   mlir::Block& body = op->getRegion(1).front();
   std::vector<program::WhileStep::Carried> carried;
-  std::vector<unsigned> changing; // the operands that these are
+  std::vector<unsigned> changing; // the operand of each
   const int begin = position;
   const std::size_t slotsBefore = program.slots.size(), usedBefore = usedSlotNumbers.size();
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-    // What each turn hands on as it is stays where it is, and the loop by itself does not read it:
-    // a weight is packed once, not at each turn.
+    // A value that each iteration passes on unchanged stays where it is, and the loop itself does
+    // not read it. So a weight is packed once, not in each iteration.
     const bool isSame =
         isToken(op->getOperand(i)) || body.getTerminator()->getOperand(i) == body.getArgument(i);
     llvm::Expected<Place> given = isSame ? placeOf(op->getOperand(i)) : used(op->getOperand(i));
     if (!given)
       return given.takeError();
-    // A donated argument is only updated, in loops too (InPlace.h); what nobody else reads is where
-    // the loop carries it.
+    // Donated arguments are only updated, also in loops (InPlace.h). A value with no other reader
+    // stays in its memory, where the loop carries it.
     const bool isDonated = given->memory && slot(*given).kind == SlotUse::Kind::Donated &&
                            inMemory(op->getOperand(i)).hasOneUse();
     const bool isThere = isSame || isDonated || canBeOverwritten(op->getOperand(i), op, *given);
@@ -77,7 +77,7 @@ llvm::Error FunctionLowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
     keep(argument);
     if (!isThere && given->memory)
       copies[argument.number] = given->number;
-    // One by one: a reference to one's place is gone when the next makes the map grow.
+    // One by one: a reference into the map is invalid when the next insertion makes it grow.
     for (mlir::Value each : {mlir::Value(condition.getArgument(i)),
                              mlir::Value(body.getArgument(i)), mlir::Value(op->getResult(i))}) {
       places[each] = argument;
@@ -119,7 +119,8 @@ llvm::Error FunctionLowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
     mlir::Operation* maker = inMemory(given).getDefiningOp();
     const bool isOwn = maker != nullptr && maker->getBlock() == &body &&
                        (!isMemory || slot(*place).kind == SlotUse::Kind::Arena);
-    // What comes from elsewhere, or is another's, is copied to a place of its own.
+    // A value from outside the body, or one that is carried as another operand, is copied to a new
+    // place.
     if (!staysInPlace && (!isOwn || !taken[isMemory ? 0 : 1].insert(place->number).second)) {
       Place own =
           newPlace(argument.memory ? op->getResult(changing[i]).getType() : given.getType());
@@ -133,7 +134,7 @@ llvm::Error FunctionLowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
     }
     carried[i].next = *place;
   }
-  // What the loop reads from before it, it reads again at each turn.
+  // Each iteration reads again what the loop reads from before it.
   for (const int number : llvm::drop_begin(usedSlotNumbers, usedBefore))
     if (static_cast<std::size_t>(number) < slotsBefore && slot(Slot{number}).last > begin)
       slot(Slot{number}).last = std::max(slot(Slot{number}).last, position);
@@ -161,7 +162,7 @@ llvm::Error FunctionLowering::branch(mlir::Operation* op, Sequence& sequence) {
   llvm::Expected<std::vector<Place>> found = used(withoutTokens(op->getResults()));
   if (!found)
     return found.takeError();
-  // The branches' results are read when the step ends.
+  // The step reads the results of the branches at its end.
   for (const auto& each : branches)
     for (const Place& place : each.results)
       if (place.memory)

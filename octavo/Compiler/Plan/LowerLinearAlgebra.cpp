@@ -1,4 +1,4 @@
-// Cholesky's factorization, triangular systems, Fourier transforms.
+// Lowers Cholesky factorizations, triangular solves and Fourier transforms.
 #include "octavo/Compiler/Kernels/Scalars.h"
 #include "octavo/Compiler/Plan/FunctionLowering.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
@@ -11,7 +11,7 @@
 
 namespace octavo::compiler {
 
-/// Nothing for elements that are neither f32 nor f64 nor complex.
+/// nullopt: the elements are neither f32 nor f64, real or complex.
 static std::optional<program::Numbers> numbersOf(mlir::Value value) {
   mlir::Type part = elementOf(value);
   auto complex = mlir::dyn_cast<mlir::ComplexType>(part);
@@ -22,7 +22,7 @@ static std::optional<program::Numbers> numbersOf(mlir::Value value) {
   return program::Numbers{.isComplex = static_cast<bool>(complex), .isF64 = part.isF64()};
 }
 
-/// How many there are along all axes but the last ones.
+/// The number of matrices: the product of all extents but the last `last` ones.
 static program::BatchExtent countOf(llvm::ArrayRef<std::int64_t> shape, std::size_t last) {
   program::BatchExtent count{1};
   for (const std::int64_t extent : shape.drop_back(last))

@@ -12,8 +12,8 @@
 
 namespace octavo::compiler {
 
-/// To a scaled tensor for whoever takes one; what only left sides of products take is packed by
-/// them.
+/// Quantizes to a scaled tensor. A quantization that only left sides of products read does not get
+/// here: its products pack it.
 llvm::Error FunctionLowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
   const auto element = elementType(mlir::getElementTypeOrSelf(op.getOperand().getType()));
   if (!element || element->format().name != "f32")
@@ -100,7 +100,7 @@ static program::Matrices rightOf(const ScaledBatch& batch,
   return {{groups ? groups->count : batch.count}, batch.sharesRightScales};
 }
 
-/// A product of two scaled tensors that lie among the values.
+/// A product of two scaled tensors that are values, not memory.
 llvm::Error FunctionLowering::stored(ir::DotGeneralOp op, Sequence& sequence) {
   std::string why;
   const std::optional<StoredProduct> product = storedProduct(op, &why);
@@ -214,7 +214,7 @@ llvm::Expected<program::PartSlots> FunctionLowering::partSlots(mlir::ValueRange 
                             slots->size() > 2 ? std::optional((*slots)[2]) : std::nullopt};
 }
 
-/// The step that packs the left operand of products, quantized where `quantize` says so.
+/// The step that packs the left operand of products; a PackStep with options quantizes it.
 llvm::Expected<FunctionLowering::RowStepPtr>
 FunctionLowering::pack(mlir::Operation* op, const ScaledProduct& product, int number) {
   auto groups = rowGroups(product.groups);
@@ -239,7 +239,7 @@ FunctionLowering::pack(mlir::Operation* op, const ScaledProduct& product, int nu
                                              program::BatchExtent{product.rows}, *groups, number);
 }
 
-/// Packs and multiplies; a quantization has been packed before.
+/// Adds the packing of the left side to `steps`, unless it was quantized and packed before.
 llvm::Expected<FunctionLowering::ProductStepPtr>
 FunctionLowering::scaled(mlir::Operation* op, const ScaledProduct& product,
                          std::vector<RowStepPtr>& steps) {
@@ -287,7 +287,7 @@ FunctionLowering::scaled(mlir::Operation* op, const ScaledProduct& product,
       program.rightCount++);
 }
 
-/// The quantization that one of its products packs.
+/// The step that packs a quantization, for the first of its products.
 llvm::Expected<FunctionLowering::RowStepPtr> FunctionLowering::quantization(ir::QuantizeOp op) {
   const auto product = *scaledProduct(mlir::cast<ir::DotGeneralOp>(*op.getResult().user_begin()));
   const auto [number, isNew] = packed.try_emplace(op, program.packedCount);
@@ -295,7 +295,7 @@ llvm::Expected<FunctionLowering::RowStepPtr> FunctionLowering::quantization(ir::
   return pack(op, product, number->second);
 }
 
-/// A node's steps, if it can be cut into rows; else none.
+/// The steps of a node, if it can be cut into rows; else none.
 llvm::Expected<std::vector<FunctionLowering::RowStepPtr>>
 FunctionLowering::rowSteps(const Node& node) {
   std::vector<RowStepPtr> steps;
@@ -364,7 +364,7 @@ llvm::Error FunctionLowering::chain(const Chain& chain, Sequence& sequence) {
     const int begin = position;
     for (RowStepPtr& step : links)
       add(sequence, std::move(step));
-    // What the first reads the last may still need, as rows of a product that are not packed.
+    // The last step may read what the first one reads, as rows of a product that are not packed.
     if (links.size() > 1)
       for (SlotUse& use : program.slots)
         if (use.last == begin)

@@ -38,20 +38,21 @@ static bool areInUseAtOnce(const SlotUse& a, const SlotUse& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-/// The bytes from where a slot begins to where one behind it may.
+/// The distance from a slot to the next: its bytes and guard, aligned.
 static std::int64_t room(std::int64_t bytes, std::size_t guard = 0) {
   return static_cast<std::int64_t>(
       llvm::alignTo(static_cast<std::uint64_t>(std::max<std::int64_t>(0, bytes)) + guard,
                     program::kSlotAlignment));
 }
 
-/// Slots by their offsets, in blocks, of which those that are not in use at a time are passed over
-/// as a whole: slots of one size that a program uses one after the other lie beside each other.
+/// Slots by offset, in blocks. A block of which no slot is in use at the same time is skipped as a
+/// whole: slots of one size that a program uses one after the other lie beside each other.
 class PlacedSlots {
 public:
   explicit PlacedSlots(std::int64_t program::BatchExtent::* part) : part(part) {}
 
-  /// Calls f with each that is in use at the same time as `slot`, by offset, until it says false.
+  /// Calls f with each slot that is in use at the same time as `slot`, by offset, until f returns
+  /// false.
   template <typename F> void forThoseInUse(const SlotUse& slot, F f) const {
     for (const std::unique_ptr<Block>& block : blocks) {
       if (block->first > slot.last || block->last < slot.first)
@@ -94,7 +95,7 @@ private:
   static constexpr std::ptrdiff_t kMost = 64;
   struct Block {
     std::vector<SlotUse*> slots;
-    int first = std::numeric_limits<int>::max(), last = 0; ///< between which any is in use
+    int first = std::numeric_limits<int>::max(), last = 0; ///< while any of its slots is in use
     void count(const SlotUse& slot) {
       first = std::min(first, slot.first), last = std::max(last, slot.last);
     }
@@ -103,7 +104,7 @@ private:
   std::vector<std::unique_ptr<Block>> blocks;
 };
 
-/// Lays out what the slots have of each item, or besides. The result is the end.
+/// Lays out one coefficient (`part`) of the slots' sizes: fixed or per batch size. Returns the end.
 static std::int64_t layOut(llvm::MutableArrayRef<SlotUse*> slots,
                            std::int64_t program::BatchExtent::* part, std::size_t guard) {
   llvm::sort(slots, [&](const SlotUse* a, const SlotUse* b) {
@@ -142,8 +143,9 @@ program::BatchExtent layOut(llvm::MutableArrayRef<SlotUse*> slots, std::size_t g
   auto const largest = arePairs ? &BatchExtent::square : &BatchExtent::factor;
   BatchExtent all{end};
   all.*largest = layOut(open, largest, guard);
-  // What lies before another of each item, or pair of them, lies before it besides, behind what is
-  // not open; what has nothing of pairs, before those that have.
+  // The other coefficients follow the order of the largest one: a slot before another by that one
+  // lies before it by each, after all slots of fixed size. Slots without a square come before slots
+  // with it.
   llvm::stable_sort(open, [&](const SlotUse* a, const SlotUse* b) {
     return std::pair(a->offset.*largest, a->bytes.*largest != 0) <
            std::pair(b->offset.*largest, b->bytes.*largest != 0);
@@ -164,7 +166,8 @@ program::BatchExtent layOut(llvm::MutableArrayRef<SlotUse*> slots, std::size_t g
   return all;
 }
 
-/// `subtract, exponential, reduce`; what a kernel without members lays out.
+/// For example `subtract, exponential, reduce`; for a kernel without members, the view that it
+/// copies.
 static std::string memberNames(const Kernel& kernel) {
   std::string text;
   llvm::SmallVector<mlir::Operation*> operations(kernel.members.begin(), kernel.members.end());
@@ -192,7 +195,7 @@ Place FunctionLowering::newPlace(mlir::Type type) {
           {.bytes = program::bytesOf(place), .first = position, .last = position});
       return place;
     }
-  // Nothing tells one token from another.
+  // All tokens are equal.
   if (mlir::isa<stablehlo::TokenType>(type)) {
     if (!token)
       token = program.valueCount++;
@@ -231,7 +234,7 @@ llvm::Expected<Place> FunctionLowering::used(mlir::Value value) {
     ++use.uses;
     usedSlotNumbers.push_back(place->number);
   }
-  // The slot is the same; the shape is the reshaped one.
+  // A reshape has the slot of its operand, and a shape of its own.
   if (place && place->memory)
     if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(value.getType()))
       place->memory->shape = itemNumbers(tensor.getShape());
@@ -266,7 +269,7 @@ llvm::Expected<std::vector<Slot>> FunctionLowering::usedSlots(mlir::ValueRange v
   return slots;
 }
 
-/// The number of a kernel's code, which others may have in common with it.
+/// The index of a kernel's code; kernels with the same text share it.
 std::size_t FunctionLowering::numberOf(const KernelCode& code) {
   const auto [entry, isNew] = kernelNumbers.try_emplace(code.text, kernels.size());
   if (isNew) {
@@ -276,8 +279,8 @@ std::size_t FunctionLowering::numberOf(const KernelCode& code) {
   return entry->second;
 }
 
-/// Whether the result of an operation, which reads the value too, can be written over it: nobody
-/// else reads the value or another in its place, and its memory is the program's own.
+/// Whether `op`, which reads `value`, can write its result over it: no other operation reads the
+/// value or shares its place, and the memory belongs to the program.
 bool FunctionLowering::canBeOverwritten(mlir::Value value, mlir::Operation* op,
                                         const Place& place) {
   return inMemory(value) == value && value.hasOneUse() && !sharing.contains(value) &&
@@ -285,7 +288,7 @@ bool FunctionLowering::canBeOverwritten(mlir::Value value, mlir::Operation* op,
          (slot(place).kind == SlotUse::Kind::Arena || slot(place).kind == SlotUse::Kind::Donated);
 }
 
-/// Whether an argument of a kernel's code is what the kernel writes.
+/// Whether a kernel writes an argument of its code.
 static bool isStored(const Kernel& kernel, mlir::Value argument) {
   return llvm::any_of(kernel.stored,
                       [&](mlir::Value stored) { return inMemory(stored) == inMemory(argument); });
@@ -437,8 +440,8 @@ llvm::Error FunctionLowering::results() {
   return llvm::Error::success();
 }
 
-/// Finds which donated arguments nothing reads any more when their results are written, and makes
-/// the code of kernels that read them meanwhile.
+/// Determines which donated arguments are dead when their results are written. Emits code for
+/// kernels that read such an argument while they write the result.
 void FunctionLowering::overwriteDonated() {
   const auto place = [](const std::vector<Place>& places, unsigned i) { return places[i].number; };
   for (Overwriter& each : overwriters) {
@@ -471,7 +474,7 @@ void FunctionLowering::overwriteDonated() {
     if (!from.memory || !to.memory)
       continue;
     const SlotUse &read = slot(from), &written = slot(to);
-    // A loop that carries it in the memory of the result begins with a copy to there.
+    // A loop that carries the argument in the memory of the result begins with a copy to there.
     const auto copy = copies.find(to.number);
     const bool isItself = copy != copies.end() && copy->second == from.number;
     if (read.kind == SlotUse::Kind::Argument && written.kind == SlotUse::Kind::Result &&
@@ -500,8 +503,8 @@ void FunctionLowering::layOutArena() {
   program.guards->add(std::move(pieces));
 }
 
-/// Holds the plan of the arena to what the steps say that they read and write: each slot has memory
-/// while they do.
+/// Checks the memory plan against what the steps say that they read and write: each slot must have
+/// memory at that time.
 llvm::Error FunctionLowering::checkPlan() const {
   const auto accesses = program::accessesOf(program);
   const program::Step* wrong = nullptr;
@@ -516,12 +519,13 @@ llvm::Error FunctionLowering::checkPlan() const {
     for (const std::unique_ptr<program::Step>& step : sequence.all()) {
       const program::StepFacts::Kind kind = step->facts().kind;
       if (kind == program::StepFacts::Kind::Function)
-        continue; // with slots of its own
+        continue; // it has slots of its own
       const auto known = positions.find(step.get());
       const int at = known == positions.end() ? outer : known->second;
       for (const Sequence* nested : step->nested())
         self(self, *nested, at);
-      // Loops and branches read and write before and after the steps that they run, not at once.
+      // Loops and branches read and write before and after the steps that they run, not during
+      // them.
       const bool isAtOnce =
           kind != program::StepFacts::Kind::Loop && kind != program::StepFacts::Kind::Branch;
       const auto own = accesses.find(step.get());

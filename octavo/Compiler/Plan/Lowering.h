@@ -1,4 +1,4 @@
-// A function of static shapes as steps: which run, on which memory.
+// Lowers a function of static shapes to steps: which run, in which order, on which memory.
 #pragma once
 
 #include "octavo/Program/Steps/Program.h"
@@ -14,17 +14,20 @@ namespace octavo::compiler {
 using Evaluate = llvm::Expected<std::vector<program::Value>> (*)(
     mlir::Operation* op, std::vector<program::Value> operands, const program::RunContext& host);
 
-/// A program, and the texts of its kernels, each once.
+/// A compiled program and the LLVM IR of its kernels, each text once.
 struct Lowered {
   program::Program program;
-  std::vector<std::string> kernels; ///< of program.functions
+  std::vector<std::string> kernels; ///< texts, in the order of program.functions
 };
 
+/// Whether guard bytes lie around the slots, to detect steps that write beyond them.
 enum class Guarding : bool { None, Slots };
 
-/// Lowers a function of one block. What has no code is evaluated by `evaluate`. The error names
-/// what cannot be lowered: functions that call themselves, several blocks, regions that use values
-/// from around them.
+/// Lowers a function of one block. `evaluate` runs the operations that have no code. Fails, naming
+/// the operation, for:
+/// - functions that call themselves
+/// - functions of several blocks
+/// - operations without code whose regions capture values
 llvm::Expected<Lowered> lower(mlir::func::FuncOp function, Evaluate evaluate,
                               Guarding guarding = Guarding::None);
 

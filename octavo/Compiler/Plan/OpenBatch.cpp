@@ -24,13 +24,13 @@ using program::Step;
 
 using RangeSlot = program::ChainStep::RangeSlot;
 
-/// The memory of a chain's ranges.
+/// The slots of a chain's ranges, with the size of their memory for one row.
 struct ChainMemory {
   std::vector<RangeSlot>* slots;
   BatchExtent* bytesOfRow;
 };
 
-/// Goes through the fields of steps that the compiler has made, whose weights are bound later.
+/// Visits the fields of steps that the compiler has made, whose weights are not bound yet.
 class CompiledFields : public program::ProgramFields {
 public:
   using ProgramFields::ProgramFields;
@@ -45,13 +45,13 @@ private:
   void useValue(int /*number*/) final {}
 };
 
-/// Goes through the fields of steps for one number of items: keeps those that may be others for
-/// another number, and the values of the rest.
+/// Visits the fields of steps for one batch size. Keeps those that may depend on the batch size,
+/// and the values of the others.
 class ItemFields final : public CompiledFields {
 public:
   using CompiledFields::CompiledFields;
 
-  /// CheckedFields says what is wrong.
+  /// Errors are left to CheckedFields.
   void fail(std::string /*why*/) override {}
   void batch(program::MatrixBatch& batch) override { batches.push_back(&batch); }
   void slotsOfChain(std::vector<RangeSlot>& slots, BatchExtent& bytesOfRow) override {
@@ -59,7 +59,7 @@ public:
     list(slots, kMost, [&](RangeSlot& each) { number(each.slot); });
   }
   void estimate(double& value) override { estimates.push_back(&value); }
-  /// Lets go of what was kept, not of what later steps refer to.
+  /// Forgets the fields of the last step, but not what later steps refer to.
   void clear() {
     numbers.clear();
     batches.clear();
@@ -82,7 +82,7 @@ private:
   void itemNumber(BatchExtent& value) override { numbers.push_back(&value); }
 };
 
-/// Holds the fields of steps of any number of items to what their program has.
+/// Checks the fields of steps for every batch size against their program.
 class CheckedFields final : public CompiledFields {
 public:
   using CompiledFields::CompiledFields;
@@ -95,7 +95,7 @@ private:
 
 constexpr const char* kOtherSteps = "it becomes other steps for other numbers of items";
 
-/// The programs of one function for some numbers of items.
+/// The programs of one function for several batch sizes.
 class Programs {
 public:
   explicit Programs(llvm::MutableArrayRef<LoweredItems> lowered)
@@ -111,7 +111,7 @@ public:
       if (std::optional<std::string> why = (this->*part)())
         return why;
     layOutMemory();
-    // No items are no slice of all of them.
+    // A program that slices samples is not valid for batch size 0; then it starts at 1.
     if (one.items.least == 0 && check())
       one.items.least = 1;
     return check();
@@ -123,7 +123,7 @@ private:
   std::vector<std::int64_t> items;
   std::vector<ChainMemory> chains;
 
-  /// Calls f with a part of each program.
+  /// Calls `part` for each program, and returns the results.
   template <typename Part> auto ofAll(const Part& part) const {
     std::vector<std::decay_t<decltype(part(one))>> parts;
     for (Program* each : all)
@@ -131,7 +131,7 @@ private:
     return parts;
   }
 
-  /// Has the first number be that of any number of items.
+  /// Makes the first number the extent of any batch size. Returns whether there is one.
   bool join(llvm::ArrayRef<BatchExtent*> numbers) const {
     std::vector<std::int64_t> values;
     for (const BatchExtent* each : numbers)
@@ -142,7 +142,7 @@ private:
     return joined.has_value();
   }
 
-  /// The same of products of a batch, of which there may be as many for each item.
+  /// The same for the products of a batch. Each sample may have products of its own.
   bool join(llvm::ArrayRef<program::MatrixBatch*> batches) const {
     program::MatrixBatch& batch = *batches.front();
     std::vector<kernels::BatchOffsets>& offsets = batch.offsets;
@@ -191,8 +191,8 @@ private:
     return std::tie(a.left, a.right, a.c) == std::tie(b.left, b.right, b.c);
   }
 
-  /// Leaves the products of the first of so many items, where those of the others lie as far from
-  /// them each: so far.
+  /// Cuts `all` to the products of the first sample, if those of each further sample lie at the
+  /// same distance from the sample before. Returns that distance.
   static std::optional<kernels::BatchOffsets> cutToItem(std::vector<kernels::BatchOffsets>& all,
                                                         std::int64_t items) {
     const std::size_t size = all.size() / static_cast<std::size_t>(items);
@@ -209,7 +209,7 @@ private:
     return item;
   }
 
-  /// Joins what lies in lists of each program.
+  /// Joins the entries of the lists, one list for each program.
   template <typename Part> bool joinAll(llvm::ArrayRef<const std::vector<Part*>*> lists) const {
     const std::size_t count = lists.front()->size();
     if (llvm::any_of(lists, [&](const auto* each) { return each->size() != count; }))
@@ -257,7 +257,7 @@ private:
       if (!isKept || !joinAll<BatchExtent>(numbers) || !joinAll<program::MatrixBatch>(batches))
         return placeOf(step) + " depends on the number of items otherwise than by sizes";
       chains.insert(chains.end(), fields.front()->chains.begin(), fields.front()->chains.end());
-      // What is estimated has a part of its own, and one for each item.
+      // An estimate has a constant part and a part for each sample.
       for (auto [estimate, twin] : llvm::zip(fields[0]->estimates, fields[1]->estimates))
         *estimate -= (*twin - *estimate) / static_cast<double>(items[1] - items[0]) *
                      static_cast<double>(items[0] - 1);
@@ -307,7 +307,7 @@ private:
     return std::nullopt;
   }
 
-  /// For any number of items.
+  /// Checks the program for any batch size, and bounds its largest.
   std::optional<std::string> check() {
     CheckedFields fields(one);
     for (const std::unique_ptr<Step>& step : one.steps.all()) {

@@ -1,5 +1,5 @@
-// Programs that run on any number of items, which is what a program leaves open: the first axis of
-// what it is given, a batch most often.
+// Programs that accept any batch size: the size of an axis that the program leaves open, most often
+// the first axis of its arguments.
 #pragma once
 
 #include "octavo/Compiler/Kernels/BatchCode.h"
@@ -12,17 +12,18 @@
 
 namespace octavo::compiler {
 
-/// A function that was lowered for so many items, and what was compared for it.
+/// A function that was lowered for one batch size, and the comparisons that lowering made for it.
 struct LoweredItems {
   Lowered lowered;
-  std::int64_t items;
+  std::int64_t items; ///< the batch size
   std::vector<Comparison> compared;
 };
 
-/// Makes the first the program of any number of items, at least `fewest`, or some more where it is
-/// one of these (Program::items). The others are the same function for other numbers of them
-/// (ItemCounts). All that they are not equal in must be numbers of items, which a run computes, in
-/// steps and in kernels. If there is more, says what, and leaves none of use.
+/// Makes `all.front()` the program of every batch size from `fewest` on, or from a larger bound if
+/// a comparison or a kernel needs it (Program::items, kMostFewest). The others are the same
+/// function for other batch sizes (ItemCounts). Where they differ, in steps or in kernels, must be
+/// numbers that a BatchExtent gives. On failure returns the reason, and none of the programs can be
+/// used.
 std::optional<std::string> openItems(llvm::MutableArrayRef<LoweredItems> all, std::int64_t fewest);
 
 } // namespace octavo::compiler

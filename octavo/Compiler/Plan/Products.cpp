@@ -38,10 +38,10 @@ namespace {
 
 using Axes = llvm::SmallVector<std::int64_t>;
 
-/// Which axes of an operand are which, in the order in which the product counts them.
+/// The axes of an operand by role, in the order in which the product counts them.
 struct Roles {
   Axes batch, free, contracted;
-  Axes groups; ///< of a right side with a matrix for each group of rows: their axis
+  Axes groups; ///< a right side with a matrix for each group of rows: the axis of the groups
 
   Roles(std::int64_t rank, llvm::ArrayRef<std::int64_t> batching,
         llvm::ArrayRef<std::int64_t> contracting, llvm::ArrayRef<std::int64_t> grouped = {})
@@ -60,7 +60,7 @@ std::int64_t product(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int
   return size;
 }
 
-/// The one stride of several axes counted row-major, if they have one.
+/// The stride of several axes as one axis, counted row-major. nullopt: they have no common stride.
 std::optional<std::int64_t> jointStride(llvm::ArrayRef<std::int64_t> shape,
                                         llvm::ArrayRef<std::int64_t> axes,
                                         llvm::ArrayRef<std::int64_t> strides) {
@@ -79,7 +79,8 @@ std::optional<std::int64_t> jointStride(llvm::ArrayRef<std::int64_t> shape,
   return innermost.value_or(0);
 }
 
-/// Of an operand, or of slices, which the variables after those of its axes count.
+/// The layout of an operand at `source`. The variables after those of its axes count the slices of
+/// `choices`. nullopt: the elements have no strides that a MatrixLayout can say.
 std::optional<MatrixLayout> layoutFrom(const Element& source, mlir::Value operand,
                                        const Roles& roles, IndexedSlices choices = {}) {
   llvm::SmallVector<std::int64_t> shape(shapeOf(operand));
@@ -121,14 +122,15 @@ std::optional<MatrixLayout> layoutFrom(const Element& source, mlir::Value operan
   return layout;
 }
 
-/// The format of what an operand is converted from; null where it is of its type.
+/// The format of `memory` if `operand` is a conversion of it; null if both have one type.
 const format::ElementFormat* formatBefore(mlir::Value memory, mlir::Value operand) {
   const mlir::Type from = elementOf(memory);
   return from == elementOf(operand) ? nullptr : elementFormat(from);
 }
 
-/// A right operand that is a slice of memory that comes again, in which its own would be new in
-/// each run; of a batch, one for each product. It may be converted before it is chosen, or then.
+/// The layout of a right operand that is a slice of recurring memory; of a batch, one slice for
+/// each product. The slice itself would be new in each run, so that it would be packed each time.
+/// Conversions may come before the selection or after it.
 std::optional<MatrixLayout> chosenSlice(Element source, mlir::Value operand, const Roles& roles) {
   const llvm::ArrayRef<std::int64_t> shape = shapeOf(operand);
   llvm::SmallVector<Index> batch;
@@ -145,15 +147,15 @@ std::optional<MatrixLayout> chosenSlice(Element source, mlir::Value operand, con
       !(roles.batch.empty() || isOfProduct(chosen.choices)))
     return std::nullopt;
   auto layout = layoutFrom(chosen.element, operand, roles, std::move(chosen.choices));
-  // A slice is the matrix of one product.
+  // Selected slices are the matrix of one product: the batch must add no offsets.
   if (!layout || !llvm::all_of(layout->batch, [](std::int64_t each) { return each == 0; }))
     return std::nullopt;
   layout->from = formatBefore(layout->memory, operand);
   return layout;
 }
 
-/// Where an operand lies: as a view of what is in memory, or else in memory itself. `isPacked`: of
-/// a right side that is packed if it is of one product, or one of several slices for each.
+/// The layout of an operand: as a view of a value in memory, or else of the operand's own memory.
+/// `isPacked`: a right side that is packed if it is of one product, or a selected slice.
 std::optional<MatrixLayout> layoutOf(mlir::Value operand, const Roles& roles, bool isLeft,
                                      bool isPacked = false) {
   const llvm::ArrayRef<std::int64_t> shape = shapeOf(operand);
@@ -176,7 +178,7 @@ std::optional<MatrixLayout> layoutOf(mlir::Value operand, const Roles& roles, bo
       }
   for (const Element& source : {first, Element{operand, linear}}) {
     if (source.tensor != operand && isInlined(source.tensor.getDefiningOp()))
-      continue; // made where it is used: it has no memory
+      continue; // computed where it is used: it has no memory
     auto layout = layoutFrom(source, operand, roles);
     if (layout && (!isLeft || layout->depthStride == 1))
       return layout;
@@ -199,7 +201,7 @@ bool isF32(mlir::Value value) {
   return isStaticOf(value, mlir::Float32Type::get(value.getContext()));
 }
 
-/// Of a dot of any kind.
+/// For dots of both kinds, plain and ragged.
 static std::optional<kernels::PlainType> plainTypeOf(auto dot) {
   const auto are = [&](auto isOne) { return isOne(dot.getLhs()) && isOne(dot.getRhs()); };
   const auto isInteger = [&](unsigned width) {
@@ -222,7 +224,7 @@ std::optional<kernels::PlainType> plainType(stablehlo::DotGeneralOp dot) {
 
 namespace {
 
-/// Whether both sides and the result are complex numbers of one type, and not none.
+/// Whether both sides and the result are complex, of one type, and not empty.
 bool isComplex(stablehlo::DotGeneralOp dot) {
   const mlir::Type type = elementOf(dot.getResult());
   return mlir::isa<mlir::ComplexType>(type) &&
@@ -238,8 +240,8 @@ Roles rolesOf(mlir::Value operand, llvm::ArrayRef<std::int64_t> batching,
 
 } // namespace
 
-/// Has products one after the other that have one right side, as query heads that share a head of
-/// the keys, be one of more rows: the right side is then packed once for them.
+/// Joins consecutive products that share their right side into one product of more rows, as the
+/// query heads that share a head of keys. The right side is then packed once for them.
 static void joinRows(MatrixProduct& product) {
   llvm::SmallVector<std::int64_t>&left = product.left.batch, &right = product.right.batch;
   const std::size_t count = left.size();
@@ -276,7 +278,7 @@ std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot) {
                              numbers.getLhsContractingDimensions());
   const Roles right = rolesOf(dot.getRhs(), numbers.getRhsBatchingDimensions(),
                               numbers.getRhsContractingDimensions());
-  // Complex numbers are taken from anywhere.
+  // A complex side needs no unit stride along its depth.
   auto leftLayout = layoutOf(dot.getLhs(), left, type.has_value());
   auto rightLayout = layoutOf(dot.getRhs(), right, false, type.has_value());
   if (!leftLayout || !rightLayout)
@@ -291,7 +293,7 @@ std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot) {
   return result;
 }
 
-/// Whether the ragged axis is the one free axis of the left side.
+/// Whether the ragged axis is the only free axis of the left side.
 static bool hasRaggedRows(chlo::RaggedDotOp dot) {
   const auto numbers = dot.getRaggedDotDimensionNumbers();
   return dot.mode() == chlo::RaggedDotOp::Mode::Free &&
@@ -347,7 +349,8 @@ std::optional<MatrixProduct> matrixProduct(chlo::RaggedDotOp dot) {
                        RowGroups{dot.getGroupSizes(), sizes.getDimSize(0)}};
 }
 
-/// Whether a loop over what is contracted goes over neighbours.
+/// Whether the contracted axes are the last ones in order, so that a loop over them reads
+/// neighbours.
 static bool contractsNeighbours(llvm::ArrayRef<std::int64_t> axes, mlir::Value operand) {
   const std::size_t first = shapeOf(operand).size() - axes.size();
   return llvm::all_of(llvm::enumerate(axes), [&](auto each) {

@@ -19,7 +19,8 @@
 
 namespace octavo::compiler {
 
-/// Whether the body is one operation on both arguments that may be applied in any order, and twice.
+/// Whether the body is one operation on both arguments that is associative, commutative and
+/// idempotent.
 static bool isOrderless(mlir::Block& body) {
   return llvm::hasNItems(body, 2) &&
          llvm::isa<stablehlo::MaxOp, stablehlo::MinOp, stablehlo::AndOp, stablehlo::OrOp>(
@@ -32,7 +33,7 @@ static bool isOrderless(mlir::Block& body) {
 }
 
 void reduceByRows(mlir::Block& block) {
-  // Shorter rows would take longer than what they save.
+  // For shorter rows, the second reduction costs more than it saves.
   constexpr std::int64_t kLeastColumns = 16;
   for (auto reduce : llvm::make_early_inc_range(block.getOps<stablehlo::ReduceOp>())) {
     if (reduce.getInputs().size() != 1 || !isOrderless(reduce.getBody().front()))
@@ -55,7 +56,7 @@ void reduceByRows(mlir::Block& block) {
   }
 }
 
-/// The operation with one more tensor, whose elements a body has in place of `captured`.
+/// The operation with one more tensor, whose elements its body reads in place of `captured`.
 static mlir::Operation* withTensorOf(mlir::Operation* op, mlir::Value captured) {
   const bool isSort = llvm::isa<stablehlo::SortOp>(op);
   const unsigned count = op->getNumResults();
@@ -75,7 +76,7 @@ static mlir::Operation* withTensorOf(mlir::Operation* op, mlir::Value captured) 
   state.addRegion()->takeBody(op->getRegion(0));
   mlir::Operation* next = builder.create(state);
   mlir::Region& body = next->getRegion(0);
-  // A comparator has both sides of each tensor beside each other.
+  // A comparator's arguments are the two sides of each tensor, next to each other.
   body.insertArgument(isSort ? 2 * count : count, captured.getType(), op->getLoc());
   const mlir::Value element = body.addArgument(captured.getType(), op->getLoc());
   captured.replaceUsesWithIf(element, [&](mlir::OpOperand& use) {

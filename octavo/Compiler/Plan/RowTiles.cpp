@@ -46,7 +46,8 @@ namespace {
 
 using Values = llvm::DenseSet<mlir::Value>;
 
-/// So many nodes that do not join in a row end the search for links: it stays linear.
+/// The search for links stops after this many nodes in a row that do not join, so that it is
+/// linear.
 constexpr int kWindow = 64;
 
 llvm::SmallVector<mlir::Value> madeBy(const Node& node) {
@@ -58,7 +59,8 @@ llvm::SmallVector<mlir::Value> madeBy(const Node& node) {
   return made;
 }
 
-/// The rows of a product that can be cut into ranges; 0 for all else.
+/// The number of rows, or products of a batch, that can be cut into ranges; 0: the node is no
+/// product, or needs all rows at once.
 std::int64_t rowsOf(const Node& node) {
   if (node.takesWhole)
     return 0;
@@ -68,7 +70,7 @@ std::int64_t rowsOf(const Node& node) {
     return products;
   if (node.matrices)
     return node.matrices->rows;
-  // Blocks across rows, and a scale for all of them, are not known from a range; but of parts.
+  // A range of rows does not determine the scale of blocks that span rows; parts have their scales.
   const std::int64_t across = node.scaled->plan.left.across;
   const bool isInBands = across != 1 && across != format::kWholeAxis && across < node.scaled->rows;
   if (node.scaled->leftParts && isInBands)
@@ -135,7 +137,7 @@ private:
   static bool fits(const Node& node, const Chain& chain, const Values& made);
 };
 
-/// Whether a node can be cut into the chain's rows, and reads of `made` what is in its row.
+/// Whether a node can be cut into the chain's rows, and reads only its own row of values in `made`.
 bool ChainBuilder::fits(const Node& node, const Chain& chain, const Values& made) {
   const std::int64_t rows = chain.rows;
   if (node.isKernel())
@@ -146,10 +148,10 @@ bool ChainBuilder::fits(const Node& node, const Chain& chain, const Values& made
   if (rowsOf(node) != rows)
     return false;
   if (node.scaled) {
-    // Ranges of products have fewer rows than keep the order of sums of one.
+    // A range of a batch has fewer rows of a single product than keep the order of its sums.
     if (chain.isBatch != (node.scaled->batch.count != 1))
       return false;
-    // A scale that is not of a row is whole before any row is.
+    // A scale of more than one row must be complete before the first row is multiplied.
     const auto isMade = [&](mlir::Value value) { return made.contains(inMemory(value)); };
     const bool isByRow = node.scaled->batch.count == 1 ? node.scaled->plan.left.across == 1
                                                        : !node.scaled->batch.sharesLeftScales;
@@ -209,7 +211,7 @@ void ChainBuilder::begin(std::size_t first) {
       return llvm::any_of(read, [&](mlir::Value value) { return set.contains(value); });
     };
     const bool waits = isIn(later);
-    if (node.isPacked) { // a link where its products are; it is before all others
+    if (node.isPacked) { // a link before its product; the node runs before the chain
       if (!waits && !isIn(made))
         before.push_back(i);
       continue;
@@ -232,7 +234,7 @@ void ChainBuilder::begin(std::size_t first) {
   chains.push_back(std::move(chain));
 }
 
-/// Takes out quantizations that are links wherever they are used.
+/// Removes quantizations that are links in all chains that use them.
 void ChainBuilder::dropPacked() {
   llvm::DenseSet<mlir::Operation*> inChains;
   for (const Chain& chain : chains)
@@ -247,7 +249,7 @@ void ChainBuilder::dropPacked() {
   });
 }
 
-/// Whether a kernel makes more bytes than it reads.
+/// Whether a kernel writes more bytes than it reads.
 bool expands(const Node& node) {
   std::int64_t read = 0, made = 0;
   for (mlir::Value argument : node.code.arguments)
@@ -256,8 +258,8 @@ bool expands(const Node& node) {
   return read < made;
 }
 
-/// The rows of memory of the right sides of products in a batch, each of which is a row, along the
-/// columns or along what is contracted, of one product; 0 where they lie otherwise.
+/// The number of rows in memory of the right sides of a batch, if together they cover the memory
+/// exactly and each row is of one product, along its columns or its depth; else 0.
 std::int64_t rowsOfRightSides(const MatrixProduct& product) {
   const MatrixLayout& right = product.right;
   const bool isOfColumns = right.depthStride == 1;
@@ -336,7 +338,7 @@ void ChainBuilder::findWithin() {
     readBeyond(value, nullptr);
 }
 
-/// The rows of the result of a product, if it can be computed row by row.
+/// The number of rows of a product's result, if it can be computed row by row; else 0.
 std::int64_t resultRowsOf(const Node& node) {
   if (node.productsOfBatch() <= 1)
     return rowsOf(node);
@@ -347,7 +349,8 @@ bool isProduct(const Node& node) {
   return !node.takesWhole && (node.matrices || node.patches || node.scaled);
 }
 
-/// Whether a kernel can go over rows of a product's result: it reads no others of it.
+/// Whether a kernel can run on ranges of the product's result rows: it reads only those of the
+/// result.
 bool finishes(const Node& kernel, const Node& product, std::int64_t rows) {
   return kernel.isKernel() && kernel.kernel.rows % rows == 0 &&
          llvm::all_of(kernel.code.reads, [&](const Element& read) {
@@ -356,10 +359,10 @@ bool finishes(const Node& kernel, const Node& product, std::int64_t rows) {
          });
 }
 
-/// Makes kernels the epilogues of the products that are the last of what they read: of a link of
-/// the same chain, or of a product that is no link and whose rows are not cut.
+/// Makes kernels epilogues of the last product that they read. That product is a link of the same
+/// chain, or neither it nor the kernel is in a chain that is cut.
 void ChainBuilder::findEpilogues() {
-  llvm::DenseMap<mlir::Value, std::pair<std::size_t, std::size_t>> makers; // chain and link
+  llvm::DenseMap<mlir::Value, std::pair<std::size_t, std::size_t>> makers; // by value: chain, link
   for (std::size_t c = 0; c < chains.size(); ++c) {
     std::vector<Node>& links = chains[c].links;
     const auto productOf = [&](const Node& node) -> Node* {

@@ -15,7 +15,7 @@
 
 namespace octavo::compiler {
 
-/// On a quantization of f32: the type that its values were in before.
+/// On a quantization whose input was converted to f32: the type before.
 static constexpr llvm::StringLiteral kCameIn = "came_in";
 
 void widenInput(ir::QuantizeOp quantize) {
@@ -40,7 +40,7 @@ namespace {
 
 using Axes = llvm::SmallVector<std::int64_t>;
 
-/// Something, or why the kernels have no form for it.
+/// A product's form, or why the kernels have none.
 template <typename T> using Form = tl::expected<T, std::string>;
 
 tl::unexpected<std::string> none(llvm::StringRef why) { return tl::make_unexpected(why.str()); }
@@ -53,7 +53,7 @@ template <typename T> std::optional<T> formOr(Form<T> form, std::string* why) {
   return std::nullopt;
 }
 
-/// Whether blocks have one element on each of some axes, or all of them.
+/// Whether blocks have extent 1 on each of some axes, or span all of these axes.
 struct BlocksOnAxes {
   bool areOne, areWhole;
   BlocksOnAxes(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> block)
@@ -65,8 +65,8 @@ struct BlocksOnAxes {
 struct ScaledSide {
   kernels::OperandFormat format;
   std::int64_t count, rows, depth;
-  bool isTransposed; ///< each is [depth, rows]
-  bool sharesScales; ///< all have the scales of the first
+  bool isTransposed; ///< each matrix is [depth, rows]
+  bool sharesScales; ///< all matrices use the scales of the first
 };
 
 Form<ScaledSide> scaledSide(ir::ScaledType type, llvm::ArrayRef<std::int64_t> batching,
@@ -105,19 +105,20 @@ Form<ScaledSide> scaledSide(ir::ScaledType type, llvm::ArrayRef<std::int64_t> ba
     return side;
   if (free.size() != 1 && !ofFree.areWhole)
     return none("the kernels have no form for blocks across some of its axes");
-  // One scale for all rows is one for any number of them (Items.h).
+  // One scale for all rows holds for any number of rows, so an open batch can vary it
+  // (OpenBatch.h).
   side.format.across = ofFree.areWhole ? format::kWholeAxis : across.front();
   return side;
 }
 
-/// How many axes a side of a dot has, scaled or not.
+/// The rank of a side of a dot, scaled or not.
 std::size_t axesOf(mlir::Value side) {
   const auto scaled = mlir::dyn_cast<ir::ScaledType>(side.getType());
   return scaled ? scaled.getShape().size() : shapeOf(side).size();
 }
 
-/// What takes of each row of a dot with the matrices of all groups what it has of its own; null of
-/// others, and where anything else reads the dot.
+/// The rows_of_groups that is the only reader of a dot over the matrices of all groups. Null if
+/// there is none, or if the dot has no form that the grouped product takes.
 ir::RowsOfGroupsOp rowsOfGroups(ir::DotGeneralOp dot) {
   const auto numbers = dot.getDotDimensionNumbers();
   auto rows = dot->hasOneUse() ? llvm::dyn_cast<ir::RowsOfGroupsOp>(*dot->user_begin())
@@ -142,20 +143,21 @@ ir::RowsOfGroupsOp rowsOfGroups(ir::DotGeneralOp dot) {
              : ir::RowsOfGroupsOp();
 }
 
-/// The axes of a right side that count its matrices.
+/// The axes of the right side that count its matrices.
 Axes axesOfMatrices(ir::DotGeneralOp dot) {
   return rowsOfGroups(dot) ? Axes{0}
                            : Axes(dot.getDotDimensionNumbers().getRhsBatchingDimensions());
 }
 
-/// Whether each row of a quantized tensor has scales that depend on it alone.
+/// Whether the scales of each row of a quantized tensor depend on that row alone.
 bool isQuantizedByRow(ir::QuantizeOp quantize) {
   const auto type = mlir::cast<ir::ScaledType>(quantize.getResult().getType());
   return type.getBlock().front() == 1 &&
          !(type.getHasOuterScale() && numerics::needsWholeTensor(optionsOf(quantize), true));
 }
 
-/// The right side, and what a product of scaled tensors must be besides.
+/// The right side of a product of scaled tensors. Fails if it is not scaled or the result is not
+/// f32.
 Form<ScaledSide> rightSide(ir::DotGeneralOp dot) {
   const auto numbers = dot.getDotDimensionNumbers();
   const auto type = mlir::dyn_cast<ir::ScaledType>(dot.getRhs().getType());
@@ -166,7 +168,7 @@ Form<ScaledSide> rightSide(ir::DotGeneralOp dot) {
   return scaledSide(type, axesOfMatrices(dot), numbers.getRhsContractingDimensions());
 }
 
-/// A left side that is a scaled tensor.
+/// The left side, which must be a scaled tensor.
 Form<ScaledSide> leftSide(ir::DotGeneralOp dot) {
   const auto numbers = dot.getDotDimensionNumbers();
   Form<ScaledSide> side =
@@ -177,13 +179,13 @@ Form<ScaledSide> leftSide(ir::DotGeneralOp dot) {
   return side;
 }
 
-/// What packs the parts of a side in the block of the dot, if anything does.
+/// The pack operation that makes `side` in the block of the dot; else null.
 ir::PackOp packedBeside(ir::DotGeneralOp dot, mlir::Value side) {
   auto pack = side.getDefiningOp<ir::PackOp>();
   return pack && pack->getBlock() == dot->getBlock() ? pack : ir::PackOp();
 }
 
-/// Whether each matrix of a quantized side has scales that depend on it alone.
+/// Whether the scales of each matrix of a quantized side depend on that matrix alone.
 bool isQuantizedByMatrix(ir::QuantizeOp quantize, const ScaledSide& side) {
   const auto type = mlir::cast<ir::ScaledType>(quantize.getResult().getType());
   return side.count == 1 ||

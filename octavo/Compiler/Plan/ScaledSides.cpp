@@ -46,7 +46,7 @@ mlir::Value reordered(mlir::OpBuilder& builder, mlir::Operation* op,
 
 namespace {
 
-/// The same of a scaled tensor that is taken apart for it.
+/// Like reordered, for a scaled tensor that is unpacked first.
 mlir::Value movedParts(mlir::OpBuilder& builder, mlir::Location location, mlir::Value side,
                        llvm::ArrayRef<std::int64_t> order) {
   const auto type = mlir::cast<ir::ScaledType>(side.getType());
@@ -58,8 +58,8 @@ mlir::Value movedParts(mlir::OpBuilder& builder, mlir::Location location, mlir::
   return moved;
 }
 
-/// A copy of a quantization, or of the packing of codes, with the axis `contracted` moved to the
-/// end, and its blocks with it.
+/// A copy of a quantization or packing with the axis `contracted`, and its blocks, moved to the
+/// end.
 mlir::Value contractedLast(mlir::Operation* op, std::int64_t contracted) {
   mlir::OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
@@ -72,13 +72,13 @@ mlir::Value contractedLast(mlir::Operation* op, std::int64_t contracted) {
   return llvm::is_sorted(order) ? builder.clone(*op)->getResult(0) : reordered(builder, op, order);
 }
 
-/// Whether a side is quantized, or packed, in the block of the dot.
+/// Whether a side is quantized or packed in the block of the dot.
 bool isMadeBeside(mlir::Operation* dot, mlir::Value side) {
   mlir::Operation* op = side.getDefiningOp();
   return llvm::isa_and_present<ir::QuantizeOp, ir::PackOp>(op) && op->getBlock() == dot->getBlock();
 }
 
-/// Whether a dot can take its left side as it is, or no other would do.
+/// Whether a dot can take its left side as it is, or a copy would not help.
 bool hasOwnLeftSide(ir::DotGeneralOp dot) {
   mlir::Operation* op = dot.getLhs().getDefiningOp();
   auto quantize = llvm::dyn_cast_if_present<ir::QuantizeOp>(op);
@@ -90,7 +90,7 @@ bool hasOwnLeftSide(ir::DotGeneralOp dot) {
                        mlir::cast<ir::ScaledType>(dot.getLhs().getType()).getRank());
 }
 
-/// The same of the right side. One that is the left side of others is packed by them.
+/// The same for the right side. As a left side of other dots, it is packed by those.
 bool hasOwnRightSide(ir::DotGeneralOp dot) {
   auto quantize = dot.getRhs().getDefiningOp<ir::QuantizeOp>();
   return !quantize || quantize->getBlock() != dot->getBlock() ||
@@ -98,7 +98,7 @@ bool hasOwnRightSide(ir::DotGeneralOp dot) {
          dot.getDotDimensionNumbers().getRhsContractingDimensions().front() == 1;
 }
 
-/// Batch axes, free ones, and those that are contracted.
+/// The order of axes: batch, free, contracted.
 Axes orderOf(std::int64_t rank, llvm::ArrayRef<std::int64_t> batching,
              llvm::ArrayRef<std::int64_t> contracting) {
   Axes order(batching);
@@ -109,7 +109,7 @@ Axes orderOf(std::int64_t rank, llvm::ArrayRef<std::int64_t> batching,
   return order;
 }
 
-/// A side with its axes in that order.
+/// A side with its axes in the order `order`.
 mlir::Value inOrder(mlir::OpBuilder& builder, mlir::Operation* dot, mlir::Value side,
                     llvm::ArrayRef<std::int64_t> order) {
   if (!mlir::isa<ir::ScaledType>(side.getType()))
@@ -121,8 +121,8 @@ mlir::Value inOrder(mlir::OpBuilder& builder, mlir::Operation* dot, mlir::Value 
   return reordered(builder, side.getDefiningOp(), order);
 }
 
-/// Has dots of scaled tensors that contract one axis be of sides whose batch axes are the first and
-/// whose matrices are contracted along an end of theirs.
+/// Reorders the sides of dots that contract one axis: batch axes first, and the contracted axis at
+/// an end of each matrix.
 void orderAxes(mlir::Block& block) {
   std::map<std::pair<const void*, Axes>, mlir::Value> made;
   llvm::SetVector<mlir::Operation*> replaced;
@@ -197,7 +197,7 @@ void contractLeftLast(ir::DotGeneralOp dot) {
 
 void layOutSides(mlir::Block& block) {
   orderAxes(block);
-  // What is multiplied by the same kind of weight is packed in the same way, once.
+  // Sides that are multiplied by the same kind of weight share one packed copy.
   std::map<std::tuple<mlir::Operation*, std::int64_t, const void*, const void*>, mlir::Value> made;
   const auto own = [&](mlir::Value side, std::int64_t contracted, const void* element,
                        const void* scale) {

@@ -18,14 +18,15 @@ namespace octavo::compiler {
 
 namespace {
 
-/// What a side is made of: anew, of a tensor that may come again, or of codes that do.
+/// The source of a side, in ascending order of preference for the right: computed anew in each run,
+/// a tensor that may recur, or codes that do.
 enum class Coming { Anew, AsTensor, AsCodes };
 
-/// So many tensors that are joined are looked at; of more a side is taken to be made anew.
+/// At most this many parts of concatenations are inspected; beyond that a side counts as Anew.
 constexpr std::size_t kMostJoined = 256;
 
-/// What a tensor of so many products is slices of; null where it has no elements, or of other
-/// products.
+/// The tensor of which `tensor` is slices, one for each of `products`. Null if it has no elements,
+/// or its size is not a multiple of `products`.
 mlir::Value slicedFrom(mlir::Value tensor, std::int64_t products, Conversions conversions) {
   const auto type = mlir::dyn_cast<mlir::RankedTensorType>(tensor.getType());
   const std::int64_t size = type && type.hasStaticShape() ? type.getNumElements() : 0;
@@ -38,10 +39,10 @@ mlir::Value slicedFrom(mlir::Value tensor, std::int64_t products, Conversions co
       .element.tensor;
 }
 
-/// Whether a tensor of so many products is something that comes again, slices of it, or several of
-/// these side by side.
+/// Whether a tensor of `products` matrices is a recurring tensor, slices of it, or a concatenation
+/// of these.
 bool isOfKept(mlir::Value tensor, std::int64_t products, Conversions conversions) {
-  llvm::SetVector<mlir::Value> open; // and those that were looked at
+  llvm::SetVector<mlir::Value> open; // both to inspect and inspected
   open.insert(slicedFrom(tensor, products, conversions));
   for (std::size_t i = 0; i < open.size() && i < kMostJoined; ++i) {
     const mlir::Value memory = open[i];
@@ -59,7 +60,7 @@ bool isOfKept(mlir::Value tensor, std::int64_t products, Conversions conversions
   return open.size() <= kMostJoined;
 }
 
-/// Of a side of so many products.
+/// The source of a side of `products` matrices.
 Coming comingOf(mlir::Value side, std::int64_t products) {
   const auto tensorIf = [&](mlir::Value tensor) {
     return isOfKept(tensor, products, Conversions::Widen) ? Coming::AsTensor : Coming::Anew;
@@ -81,12 +82,12 @@ std::size_t rankOf(mlir::Value side) {
 }
 
 bool isWorthIt(stablehlo::DotGeneralOp dot) {
-  // Matrices of a batch are packed in each run.
+  // The matrices of a batch are packed in each run: a swap saves nothing.
   return plainType(dot) && dot.getDotDimensionNumbers().getLhsBatchingDimensions().empty() &&
          sizeOf(dot.getResult()) + sizeOf(dot.getRhs()) < sizeOf(dot.getLhs());
 }
 
-/// Kernels take what is quantized in the program, or not, on the left.
+/// Kernels take floats, or a side that is quantized for the product, only on the left.
 bool isWorthIt(ir::DotGeneralOp dot) {
   const auto type = mlir::cast<mlir::RankedTensorType>(dot.getResult().getType());
   auto quantize = dot.getRhs().getDefiningOp<ir::QuantizeOp>();
@@ -107,7 +108,7 @@ template <typename Dot> void turn(Dot dot) {
   const std::size_t contracted = numbers.getLhsContractingDimensions().size(),
                     left = rankOf(dot.getLhs()) - batch - contracted,
                     right = rankOf(dot.getRhs()) - batch - contracted;
-  // Where each axis of the result is among those of the one with its sides changed.
+  // Where each axis of the result lies in the result of the swapped dot.
   llvm::SmallVector<std::int64_t> places(batch + left + right);
   std::iota(places.begin(), places.end(), 0);
   const auto rows = places.begin() + static_cast<std::ptrdiff_t>(batch);
