@@ -1,5 +1,5 @@
-// Folders whose names survive a loss of power. A file that is synced keeps its bytes; its name, new
-// or gone, lies in the folder and is kept when that is synced.
+// Makes names in folders survive a loss of power. Syncing a file keeps its bytes; syncing its
+// folder keeps its name, or the fact that it was removed.
 #pragma once
 
 #include "octavo/Checkpoint/Files/Error.h"
@@ -11,16 +11,16 @@
 
 namespace octavo::checkpoint {
 
-/// Makes the names in a folder last: those that came, and those that went. A file system that
-/// cannot sync folders is no error. Errors: the folder cannot be opened; the disk's.
+/// Syncs the names in a folder, added and removed. A file system that cannot sync folders is not an
+/// error. Errors: the folder cannot be opened; the disk.
 tl::expected<void, Error> syncFolder(const std::filesystem::path& folder);
 
-/// Creates a folder, and those above it that are missing, whose names last then. Returns those that
-/// were made, the innermost first. Errors: the file system's; a file is there.
+/// Creates a folder and the missing folders above it, and syncs their names. Returns the created
+/// folders, the innermost first. Errors: the file system; a file has that name.
 tl::expected<std::vector<std::filesystem::path>, Error>
 createFolders(const std::filesystem::path& folder);
 
-/// The folder that a file lies in.
+/// The folder of `file`; "." if the path has no folder.
 std::filesystem::path folderOf(const std::filesystem::path& file);
 
 } // namespace octavo::checkpoint

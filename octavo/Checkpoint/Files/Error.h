@@ -1,4 +1,4 @@
-// What went wrong with a file, in the words a user needs.
+// Error: what went wrong with a file, in terms that a user needs.
 #pragma once
 
 #include "octavo/Base/PrintableText.h"
@@ -15,14 +15,14 @@ using base::inQuotes;
 struct Error {
   std::string file;
   std::string problem;                      ///< what is wrong, as a clause
-  std::string tensor = {};                  ///< the tensor it is about
-  std::optional<std::uint64_t> offset = {}; ///< where in the file, in bytes from its start
+  std::string tensor = {};                  ///< the name of the tensor concerned
+  std::optional<std::uint64_t> offset = {}; ///< in bytes from the start of the file
   std::string expected = {};
   std::string found = {};
   std::string fix = {}; ///< what to do next
 
-  /// `FILE: tensor "T": PROBLEM: expected E, found F (at byte N); FIX`, printable
-  /// (PrintableText.h).
+  /// The error as `FILE: tensor "T": PROBLEM: expected E, found F (at byte N); FIX`, with
+  /// unprintable bytes escaped (PrintableText.h).
   std::string message() const;
 };
 

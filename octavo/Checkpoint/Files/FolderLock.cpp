@@ -57,7 +57,7 @@ void FolderLock::removeTemporaries() const {
     if (isTemporaryName(entry->path().filename().string()))
       found.push_back(entry->path());
   for (const fs::path& path : found) {
-    // Who writes one holds it locked, for as long as he lives.
+    // A process that writes a temporary file holds it locked while it runs.
     const int file = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     struct stat status;
     if (file >= 0 && ::fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&

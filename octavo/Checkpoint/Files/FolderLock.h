@@ -1,4 +1,4 @@
-// A folder that one process at a time writes to.
+// A lock on a folder, so that one process at a time writes to it.
 #pragma once
 
 #include "octavo/Checkpoint/Files/Error.h"
@@ -10,13 +10,14 @@
 
 namespace octavo::checkpoint {
 
+/// Holds the lock until it is destroyed.
 class FolderLock {
 public:
-  /// Errors: the folder cannot be opened; another process holds it. A file system without locks is
-  /// no reason to refuse.
+  /// Takes the lock. Errors: the folder cannot be opened; another process holds the lock. On a file
+  /// system without locks it succeeds.
   static tl::expected<FolderLock, Error> take(const std::filesystem::path& folder);
 
-  /// The same, but waits for another process.
+  /// Takes the lock, and waits while another process holds it. Error: the folder cannot be opened.
   static tl::expected<FolderLock, Error> await(const std::filesystem::path& folder);
 
   FolderLock(FolderLock&& other) noexcept
@@ -24,7 +25,7 @@ public:
   FolderLock& operator=(FolderLock&&) = delete;
   ~FolderLock();
 
-  /// Removes the temporary files of processes that are gone, in the folder and below: files of a
+  /// Removes temporary files that ended processes have left in or below the folder: files with a
   /// temporary name (TemporaryName.h) that no process holds locked.
   void removeTemporaries() const;
 

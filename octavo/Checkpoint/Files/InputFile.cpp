@@ -18,7 +18,8 @@ tl::expected<InputFile, Error> InputFile::open(const std::filesystem::path& path
                                            ? "allow more open files (ulimit -n): each shard is one"
                                            : ""});
   };
-  // O_NONBLOCK: opening a pipe would wait for its writer before it can be refused.
+  // O_NONBLOCK: without it, opening a pipe would block until a writer opens it, before the pipe can
+  // be refused.
   InputFile file(path.string(), 0, {}, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.descriptor < 0)
     return failure("cannot be opened", errno);

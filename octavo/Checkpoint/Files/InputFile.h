@@ -1,5 +1,5 @@
-// A file that is read, in pieces. It is not mapped into memory: a file that becomes shorter under a
-// mapping ends the process, one that is read so gives an error.
+// A file that is read in pieces. It is not mapped into memory: if a mapped file is truncated,
+// access ends the process; a truncated file that is read gives an error.
 #pragma once
 
 #include "octavo/Checkpoint/Files/Error.h"
@@ -16,11 +16,12 @@
 
 namespace octavo::checkpoint {
 
+/// An open file, or bytes in memory that are read like a file.
 class InputFile {
 public:
-  /// Opens a regular file. Errors: it is something else; the file system's.
+  /// Opens a regular file. Errors: it is not a regular file; the file system.
   static tl::expected<InputFile, Error> open(const std::filesystem::path& path);
-  /// Bytes in memory, which must outlive the result, as if they were a file of that name.
+  /// Bytes in memory under the name `name`. They must outlive the result.
   static InputFile ofMemory(std::span<const std::byte> bytes, std::string name) {
     InputFile file(std::move(name), bytes.size(), {}, -1);
     file.memory = bytes;
@@ -40,19 +41,20 @@ public:
   }
   ~InputFile();
 
+  /// The path or name it was opened with.
   const std::string& name() const { return path; }
-  /// In bytes, when it was opened.
+  /// Size in bytes when it was opened.
   std::uint64_t size() const { return length; }
 
-  /// Copies the bytes from `offset` on, which lie within size(). Any thread. Errors: the file
-  /// system's; the file ends before, since it has become shorter.
+  /// Copies to.size() bytes from `offset` on; they must lie within size(). Callable from any
+  /// thread. Errors: the file system; the file has been truncated.
   tl::expected<void, Error> read(std::uint64_t offset, std::span<std::byte> to) const;
 
-  /// For the system's own copying; -1: bytes in memory.
+  /// The file descriptor, for copying inside the kernel; -1 for bytes in memory.
   int handle() const { return descriptor; }
 
-  /// Whether the file has the length and the time of modification that it had when it was opened. A
-  /// file that another has taken the place of is unchanged: this is still the first.
+  /// Whether the open file still has the length and the modification time of its opening. If
+  /// another file has taken its name, the result is still true: this is the first file.
   bool isUnchanged() const;
 
 private:

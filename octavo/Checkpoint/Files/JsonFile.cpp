@@ -15,11 +15,11 @@ namespace octavo::checkpoint {
 namespace {
 
 constexpr std::size_t kDeepest = 64;
-/// An index has some 100 bytes a tensor: this is room for millions.
+/// An index has about 100 bytes a tensor, so 1 GiB suffices for millions of tensors.
 constexpr std::uint64_t kLongestJson = std::uint64_t{1} << 30;
 
-/// Builds the value as the parser meets it. The library's own builder takes the last of two equal
-/// keys in silence, and searches the object for each new one: quadratic for a key a tensor.
+/// Builds the value during parsing. The library's own builder silently keeps the last of two equal
+/// keys, and searches the object for each new key: quadratic if there is a key for each tensor.
 class Builder : public nlohmann::json_sax<Json> {
 public:
   explicit Builder(const std::string& file) : file(file) {}
@@ -59,7 +59,7 @@ public:
                    const nlohmann::json::exception& exception) override {
     error = Error{.file = file,
                   .problem = "not valid JSON",
-                  .offset = position > 0 ? position - 1 : 0, // counted from 1
+                  .offset = position > 0 ? position - 1 : 0, // the library counts from 1
                   .expected = "JSON in UTF-8",
                   .found = problemOf(exception),
                   .fix = "copy or download it again, or fix it in an editor"};
@@ -116,14 +116,14 @@ std::string problemOf(const nlohmann::json::exception& exception) {
   std::string what = exception.what();
   if (const auto end = what.find("] "); end != std::string::npos)
     what.erase(0, end + 2);
-  // The rest quotes the file, whatever its bytes are.
+  // The rest of the message quotes arbitrary bytes of the file.
   if (const auto quote = what.find("; last read"); quote != std::string::npos)
     what.resize(quote);
   return what;
 }
 
 tl::expected<Json, Error> parseJson(std::string_view text, const std::string& file) {
-  // To the JSON parser a zero byte is the end: what follows it would go unread.
+  // The JSON parser treats a zero byte as the end and would ignore the bytes after it.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
     return tl::unexpected(Error{.file = file,
                                 .problem = "not valid JSON",

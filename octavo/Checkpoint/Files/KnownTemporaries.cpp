@@ -18,8 +18,8 @@ namespace {
 
 enum class Use : char { Free, Filling, Known };
 
-/// A handler takes no lock and no memory: the names lie in a table, which has pages where it is
-/// used.
+/// One registered path. A signal handler may neither lock nor allocate, so the paths are in a
+/// static table, whose pages are only mapped if used.
 struct Slot {
   std::atomic<Use> use;
   std::array<char, PATH_MAX> path;
@@ -29,7 +29,8 @@ std::array<Slot, kMost> slots;
 std::atomic<bool> isEnding;
 static_assert(std::atomic<Use>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-/// Removes the files of a folder. `readdir` takes memory, which a handler must not.
+/// Removes the files of a folder. `readdir` is not used because it allocates, which a handler must
+/// not do.
 void removeFiles(int folder) {
   alignas(dirent64) static char buffer[4096];
   for (;;) {
@@ -47,7 +48,7 @@ void removeFiles(int folder) {
 void remove(const char* path) {
   if (::unlink(path) == 0 || errno == ENOENT)
     return;
-  // A linker that still runs may put another file there.
+  // Several tries: a linker that still runs may create another file there.
   for (int tries = 0; tries < 3 && ::rmdir(path) != 0; ++tries)
     if (const int folder = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); folder >= 0) {
       removeFiles(folder);
@@ -68,7 +69,7 @@ KnownTemporary::KnownTemporary(const std::string& path) {
     slot = static_cast<int>(i);
     break;
   }
-  while (isEnding) // nothing new is made: the process is about to end
+  while (isEnding) // no new file is created: the process is about to end
     ::pause();
 }
 
@@ -94,7 +95,7 @@ void removeTemporariesOnSignals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before{};
     if (::sigaction(signal, nullptr, &before) != 0 || before.sa_handler != SIG_DFL)
-      continue; // ignored, as nohup has it
+      continue; // ignored (nohup, for example) or handled by the program
     struct sigaction action{};
     action.sa_handler = endBySignal;
     ::sigaction(signal, &action, nullptr);

@@ -1,4 +1,4 @@
-// Temporary files and folders of this process that a signal which ends it removes.
+// Temporary files and folders that are removed if a signal ends this process.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace octavo::checkpoint {
 
-/// The name of a temporary file, or of a folder that has files alone, for as long as this lives. It
-/// is known before the file is made, so that no moment is missed.
+/// Registers the path of a temporary file, or of a folder that holds only files, during its
+/// lifetime. Register before creating the file, so that a signal at any moment finds it.
 class KnownTemporary {
 public:
   KnownTemporary() = default;
@@ -20,14 +20,14 @@ public:
   ~KnownTemporary();
 
 private:
-  int slot = -1; ///< -1: none, or there are too many
+  int slot = -1; ///< index in the table; -1: empty, or the table was full
 };
 
-/// From now on SIGINT, SIGTERM and SIGHUP, where they would end the process, first remove what is
-/// known. For commands; a library leaves signals to its program.
+/// From now on SIGINT, SIGTERM and SIGHUP, if their action is the default, first remove the
+/// registered files. For commands; a library leaves signals to its program.
 void removeTemporariesOnSignals();
 
-/// What the handler does: removes what is known, and ends the process by the signal.
+/// The signal handler: removes the registered files and folders, then ends the process by `signal`.
 void endBySignal(int signal);
 
 } // namespace octavo::checkpoint

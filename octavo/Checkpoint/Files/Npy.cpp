@@ -24,14 +24,14 @@ using numerics::ElementType;
 using numerics::IntegerType;
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kBeforeHeader = 12; ///< bytes, at most: magic, version, length
-/// NumPy itself reads 10,000 bytes at most unless it is told to trust the file.
+constexpr std::size_t kBeforeHeader = 12; ///< bytes at most: magic, version, length
+/// NumPy reads at most 10,000 bytes unless it is told to trust the file.
 constexpr std::uint64_t kLongestHeader = std::uint64_t{1} << 16;
 
 struct Descr {
   std::string text;
   ElementType type;
-  bool isNumpys = true; ///< else it is ml_dtypes' name
+  bool isNumpys = true; ///< false: a name of ml_dtypes
 };
 
 std::vector<Descr> makeDescrs() {
@@ -77,7 +77,8 @@ const Descr* findDescr(const ElementType& type) {
   return nullptr;
 }
 
-/// The row of ml_dtypes that a file's name says: x.f8E4M3.npy, x.int4.npy. Null if it says none.
+/// The ml_dtypes row of the type in a file's name: x.f8E4M3.npy, x.int4.npy. Null if the name has
+/// none.
 const Descr* typeInName(const std::filesystem::path& file) {
   const std::string ending = file.stem().extension().string();
   if (ending.size() < 2)
@@ -91,14 +92,14 @@ const Descr* typeInName(const std::filesystem::path& file) {
   return nullptr;
 }
 
-/// The bytes of an element that is raw, of ml_dtypes as numpy.save writes it; 0 for other types.
+/// Bytes of an element if `descr` is the raw form in which numpy.save writes ml_dtypes; else 0.
 int rawBytes(std::string_view descr) {
   if (descr == "|V1" || descr == "<V1" || descr == "<f1")
     return 1;
   return descr == "|V2" || descr == "<V2" ? 2 : 0;
 }
 
-/// Whether elements of that type may be codes of `type`, which the file's name says.
+/// Whether elements described by `descr` may be codes of `type`, the type in the file's name.
 bool mayBeCodes(std::string_view descr, const ElementType& type) {
   const bool isByte = descr == "|u1" || (descr == "|i1" && type.isInteger());
   return type.bytes() == (isByte ? 1 : descr == "<u2" ? 2 : rawBytes(descr));
@@ -228,8 +229,7 @@ private:
   std::size_t position = 0;
 };
 
-/// Bytes of an array, or nothing where the product over the extents that are not 0 exceeds 2^63
-/// - 1.
+/// Bytes of an array; nullopt if the product over the nonzero extents exceeds 2^63 - 1.
 std::optional<std::uint64_t> bytesOf(const Header& header, const ElementType& type) {
   std::int64_t bytes = type.bytes();
   bool isEmpty = false;
@@ -265,8 +265,9 @@ std::vector<std::byte> rowMajor(std::span<const std::byte> columns,
   return rows;
 }
 
-/// Drops the bits above the width of codes of less than a byte, which may only repeat the sign of a
-/// signed integer. The first element where they say more; nothing if all are codes.
+/// Clears the bits above the width of codes narrower than a byte. These bits may only be 0 or, for
+/// a signed integer, repeat the sign. Returns the index of the first element with other bits;
+/// nullopt if there is none.
 std::optional<std::size_t> narrowCodes(std::span<std::byte> codes, const ElementType& type) {
   const int width = type.width();
   if (width >= 8 || type.isBoolean())
@@ -409,8 +410,8 @@ tl::expected<void, Error> writeNpy(const std::filesystem::path& path,
   std::string header =
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", row->text,
                   fmt::join(tensor.shape, ", "), tensor.shape.size() == 1 ? "," : "");
-  // NumPy pads so that the data starts at a multiple of 64, and ends the header with a newline. It
-  // leaves room for the first extent to grow in place, to 21 digits.
+  // NumPy pads the header so that the data starts at a multiple of 64, and ends it with a newline.
+  // It leaves room for the first extent to grow in place to 21 digits.
   if (!tensor.shape.empty())
     header.append(21 - std::to_string(tensor.shape.front()).size(), ' ');
   header.append(63 - (kMagic.size() + 4 + header.size()) % 64, ' ');

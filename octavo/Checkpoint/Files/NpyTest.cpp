@@ -75,7 +75,8 @@ TEST(Npy, readsEachType) {
     }
 }
 
-// What numpy.save writes for ml_dtypes, and codes in integers, in files that say the type.
+// What numpy.save writes for ml_dtypes, and codes stored as integers, in files whose name has the
+// type.
 TEST(Npy, theNameOfTheFileSaysTheTypeOfCodes) {
   struct {
     const char* name;
@@ -88,7 +89,7 @@ TEST(Npy, theNameOfTheFileSaysTheTypeOfCodes) {
       {"x.f6E3M2FN.npy", "|u1", element("e3m2fn")},
       {"x.y.i4.npy", "|u1", IntegerType{4, false}},
       {"dir.i4/x.uint2.npy", "<V1", IntegerType{2, true}},
-      {"x.f8E4M3.npy", "|b1", IntegerType{1, false}}, // a type that says itself what it is
+      {"x.f8E4M3.npy", "|b1", IntegerType{1, false}}, // a header that states the type
   };
   for (const auto& each : cases) {
     const auto tensor =
@@ -112,13 +113,13 @@ TEST(Npy, theSignOfANarrowIntegerMayFillItsByte) {
 }
 
 TEST(Npy, fortranOrderBecomesRowMajor) {
-  // numpy.asfortranarray([[0, 1, 2], [3, 4, 5]]) lies as 0 3 1 4 2 5.
+  // numpy.asfortranarray([[0, 1, 2], [3, 4, 5]]) is stored as 0 3 1 4 2 5.
   const auto matrix =
       parseNpy(npyImage(header("|u1", "True", "(2, 3)"), std::string("\0\3\1\4\2\5", 6)));
   ASSERT_TRUE(matrix);
   for (int i = 0; i < 6; ++i)
     EXPECT_EQ(matrix->code(i), static_cast<std::uint64_t>(i));
-  // arange(8).reshape(2, 2, 2) lies as 0 4 2 6 1 5 3 7.
+  // arange(8).reshape(2, 2, 2) is stored as 0 4 2 6 1 5 3 7.
   const auto cube =
       parseNpy(npyImage(header("|u1", "True", "(2, 2, 2)"), std::string("\0\4\2\6\1\5\3\7", 8)));
   ASSERT_TRUE(cube);

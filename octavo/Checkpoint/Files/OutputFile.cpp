@@ -15,7 +15,8 @@
 
 namespace octavo::checkpoint {
 
-/// As far as this user may. Where the group cannot be kept, its members get what all others have.
+/// Gives the file the mode, owner and group of `there`, as far as this user may. If the group
+/// cannot be kept, the new group gets the permissions of others.
 static void keepModeAndOwner(int descriptor, const struct stat& there) {
   struct stat made;
   if (::fstat(descriptor, &made) != 0)
@@ -33,7 +34,7 @@ static void keepModeAndOwner(int descriptor, const struct stat& there) {
 }
 
 tl::expected<OutputFile, Error> OutputFile::create(const std::filesystem::path& path) {
-  // Renamed over a device or a pipe, the file would take its place for everybody.
+  // Renaming over a device or a pipe would replace it for all users.
   struct stat there;
   const bool replaces = ::stat(path.c_str(), &there) == 0;
   if (replaces && !S_ISREG(there.st_mode))
@@ -46,12 +47,13 @@ tl::expected<OutputFile, Error> OutputFile::create(const std::filesystem::path& 
   int descriptor = -1;
   std::string temporary;
   KnownTemporary known;
-  // Another process may take a file for one of a process that is gone before it is locked.
+  // Between creation and lock, another process may remove the file as one of an ended process; then
+  // try again.
   for (bool isKept = false; !isKept;) {
     temporary = (folder / temporaryName()).string();
     known = KnownTemporary(temporary);
-    // What takes another's place is nobody else's to read until it has its mode; what is new gets
-    // what any new file of this user would.
+    // A replacement is private until it has the mode of the old file; a new file has the mode of
+    // any new file of this user.
     descriptor = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
                         replaces ? S_IRUSR | S_IWUSR : 0666);
     if (descriptor < 0) {
@@ -127,20 +129,20 @@ tl::expected<void, Error> OutputFile::reserve(std::uint64_t length) {
   return {};
 }
 
-/// Bytes after which the disk is told to begin: waiting for it at the end alone would leave it idle
-/// before.
+/// Bytes through the page cache after which the disk is told to start. Without it the disk would be
+/// idle until the sync at the end.
 static constexpr std::uint64_t kDiskBegins = std::uint64_t{32} << 20;
 
-/// Fewer bytes cost more waiting for the disk than a copy to others.
+/// Least bytes of a direct write. Waiting for the disk costs more than a copy for fewer bytes.
 static constexpr std::size_t kUncachedLeast = std::size_t{1} << 20;
 
-/// Bytes that wait for others. A write through the cache waits for those past it, and they for it:
-/// the few that do not make kUncachedLeast side by side go there at a time.
+/// Most bytes that are collected. Writes through the cache and writes past it wait for each other,
+/// so runs of collected bytes shorter than kUncachedLeast go through the cache together.
 static constexpr std::size_t kMostLater = std::size_t{8} << 20;
 
 void OutputFile::beginDisk(std::uint64_t offset, std::uint64_t length) {
   ::sync_file_range(descriptor, static_cast<off64_t>(offset), static_cast<off64_t>(length),
-                    SYNC_FILE_RANGE_WRITE); // advice: commit finds out what fails
+                    SYNC_FILE_RANGE_WRITE); // advice: the sync in place() reports failures
 }
 
 tl::expected<void, Error> OutputFile::writeAt(std::uint64_t offset,
@@ -185,7 +187,7 @@ tl::expected<void, Error> OutputFile::writeLater(std::uint64_t offset,
 
 tl::expected<void, Error> OutputFile::put(Later later) {
   std::ranges::sort(later.ranges, {}, &Later::Range::offset);
-  PageBuffer buffer; // for a run of bytes that lie side by side in the file
+  PageBuffer buffer; // for a run of bytes that are adjacent in the file
   for (auto range = later.ranges.begin(); range != later.ranges.end();) {
     const auto begin = range;
     std::uint64_t end = begin->offset;
@@ -285,7 +287,7 @@ tl::expected<void, Error> OutputFile::place() {
   if (::rename(temporary.c_str(), path.c_str()) != 0)
     return failure("cannot be renamed into place", errno);
   ::close(std::exchange(descriptor, -1));
-  known = KnownTemporary(); // the next file's slot
+  known = KnownTemporary(); // frees the slot in the table
   return {};
 }
 

@@ -38,7 +38,7 @@ protected:
     fs::create_directories(path.parent_path());
     std::ofstream(path) << text;
   }
-  /// Every file below the folder, with its text.
+  /// Every file below the folder and its text.
   std::map<std::string, std::string> contents() const {
     std::map<std::string, std::string> all;
     for (const auto& entry : fs::recursive_directory_iterator(folder))
@@ -52,7 +52,7 @@ protected:
     EXPECT_EQ(::stat(path.c_str(), &status), 0) << path;
     return status;
   }
-  /// The one file that is not whole yet.
+  /// The one temporary file.
   fs::path temporary() const {
     for (const auto& entry : fs::directory_iterator(folder))
       if (isTemporaryName(entry.path().filename().string()))

@@ -5,7 +5,8 @@
 namespace octavo::checkpoint {
 
 std::uint64_t packedBytes(std::uint64_t count, int width) {
-  // Eight codes take `width` bytes; counted so, nothing overflows that fits in memory.
+  // Eight codes occupy `width` bytes. This order of operations does not overflow for any count that
+  // fits in memory.
   return count / 8 * width + (count % 8 * width + 7) / 8;
 }
 

@@ -1,6 +1,7 @@
-// Codes of less than a byte, packed: a little-endian bit stream, code i in the bits
-// [i * width, (i + 1) * width). For 4 bits that is two codes a byte, the low nibble first; for 6
-// bits four codes in three bytes (the order of every producer that stores them).
+// Packed codes narrower than a byte: a little-endian bit stream, code i in bits [i * width, (i + 1)
+// * width). 4 bits give two codes a byte, the first in the low nibble; 6 bits give four codes in
+// three bytes. Every producer that stores such codes uses this order, except for
+// ElementShape::HighFirst.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +11,16 @@
 
 namespace octavo::checkpoint {
 
-/// Bytes that `count` codes of `width` bits take; the last byte may have bits left over.
+/// Bytes that `count` codes of `width` bits occupy, rounded up.
 std::uint64_t packedBytes(std::uint64_t count, int width);
 
-/// One code a byte, from packed ones. `packed` has packedBytes(count, width) bytes, width is 1..8.
+/// Unpacks `count` codes to one code a byte. `packed` has packedBytes(count, width) bytes; width is
+/// 1..8.
 std::vector<std::byte> unpackCodes(std::span<const std::byte> packed, int width,
                                    std::uint64_t count);
 
-/// Packed codes from one code a byte; bits above the width are dropped, bits left over are 0.
+/// Packs codes of one byte each. Bits above the width are dropped; unused bits of the last byte are
+/// 0.
 std::vector<std::byte> packCodes(std::span<const std::byte> codes, int width);
 
 } // namespace octavo::checkpoint

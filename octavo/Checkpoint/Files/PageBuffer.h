@@ -1,4 +1,5 @@
-// Memory for bytes on their way to a file, in pages as the file will have them.
+// A buffer for bytes that are written to a file past the page cache, aligned to the pages of the
+// file.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +9,16 @@
 
 namespace octavo::checkpoint {
 
-/// Of memory, and what a disk takes at least: file systems accept writes past their cache in
-/// multiples of it, on disks of any sector.
+/// Size of a memory page, and alignment of direct writes: file systems accept direct writes in
+/// multiples of it on disks of any sector size.
 inline constexpr std::size_t kPageBytes = 4096;
 
-/// Kept from use to use.
+/// A buffer that is reused.
 class PageBuffer {
 public:
-  /// Room for `size` bytes that will lie at `position` of a file. The same memory for each call:
-  /// what was there before is lost.
+  /// Memory for `size` bytes that will be written at `position` of a file: its address modulo
+  /// kPageBytes equals that of `position`. Each call may return the same memory; earlier contents
+  /// are lost. Throws std::bad_alloc.
   std::span<std::byte> place(std::uint64_t position, std::size_t size);
 
 private:

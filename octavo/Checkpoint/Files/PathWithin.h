@@ -6,7 +6,8 @@
 
 namespace octavo::checkpoint {
 
-/// Whether `path` is `folder` or lies in it, by their components: both canonical.
+/// Whether `path` is `folder` or lies below it, component by component. Precondition: both are
+/// canonical.
 inline bool isWithin(const std::filesystem::path& path, const std::filesystem::path& folder) {
   const auto [end, _] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
   return end == folder.end();

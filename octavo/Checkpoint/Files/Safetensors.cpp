@@ -12,7 +12,7 @@
 
 namespace octavo::checkpoint {
 
-/// In which the file says how long its header is.
+/// Bytes of the header length at the start of the file.
 static constexpr std::size_t kLengthBytes = 8;
 
 tl::expected<SafetensorsFile, Error> SafetensorsFile::open(const std::filesystem::path& path) {

@@ -1,5 +1,5 @@
-// safetensors files: a checked reader of a file in pieces, and a writer that leaves a whole file or
-// none. The format: 8 bytes of header length N, little-endian; N bytes of JSON; the tensors' bytes.
+// safetensors files: a checked reader that reads in pieces, and an atomic writer. The format: 8
+// bytes of header length N, little-endian; N bytes of JSON; the bytes of the tensors.
 #pragma once
 
 #include "octavo/Checkpoint/Files/Error.h"
@@ -23,62 +23,65 @@ namespace octavo::checkpoint {
 /// The longest header that the format allows, in bytes.
 inline constexpr std::uint64_t kSafetensorsMaxHeader = 100'000'000;
 
-/// Strings that a file carries along, in the file's order.
+/// The strings of "__metadata__", in file order.
 using SafetensorsMetadata = std::vector<std::pair<std::string, std::string>>;
 
-/// One tensor's entry. `begin` and `end` count from the first byte after the header.
+/// The entry of one tensor in the header.
 struct SafetensorsEntry {
   std::string name;
   const SafetensorsDtype* dtype;
-  std::vector<std::int64_t> shape; ///< logical elements, also where a byte holds two
-  std::uint64_t begin;
+  std::vector<std::int64_t> shape; ///< logical elements, also if a byte holds two
+  std::uint64_t begin;             ///< in bytes, from the first byte after the header
   std::uint64_t end;
 
   std::uint64_t size() const { return end - begin; } ///< in bytes, sub-byte codes packed
 };
 
-/// A file whose header has passed every rule: dtypes and keys known, no name twice, offsets that
-/// cover the data without hole or overlap and agree with shape and dtype, and the exact length.
+/// An open file whose header was checked: dtypes and keys are known, no name occurs twice, the
+/// offsets cover the data without hole or overlap and match shapes and dtypes, and the file has the
+/// exact length.
 class SafetensorsFile {
 public:
-  /// Errors: what is wrong with the header; the file system's.
+  /// Opens and checks a file. Errors: a fault of the header; the file system.
   static tl::expected<SafetensorsFile, Error> open(const std::filesystem::path& path);
   static tl::expected<SafetensorsFile, Error> open(InputFile file);
 
-  /// In the order of their bytes.
+  /// All tensors, by offset.
   std::span<const SafetensorsEntry> entries() const { return index; }
+  /// The tensor of that name; null if there is none.
   const SafetensorsEntry* find(std::string_view name) const;
   const SafetensorsMetadata& metadata() const { return strings; }
   const std::string& name() const { return input.name(); }
 
-  /// Copies bytes of a tensor, as they lie in the file (sub-byte codes packed), from byte `offset`
-  /// of it on. Any thread. Errors: see InputFile::read.
+  /// Copies to.size() stored bytes of a tensor (sub-byte codes packed) from its byte `offset` on.
+  /// Callable from any thread. Errors: see InputFile::read.
   tl::expected<void, Error> fetch(const SafetensorsEntry& entry, std::uint64_t offset,
                                   std::span<std::byte> to) const;
-  /// All of them.
+  /// All stored bytes of a tensor.
   tl::expected<std::vector<std::byte>, Error> bytes(const SafetensorsEntry& entry) const;
-  /// The tensor, one code a container. Errors: a dtype that octavo has no tensor of; a byte of a
-  /// BOOL that is neither 0 nor 1; those of fetch.
+  /// The tensor in memory, each code in its own container. Errors: a dtype that octavo has no
+  /// element type for; a byte of a BOOL that is neither 0 nor 1; those of fetch.
   tl::expected<numerics::Tensor, Error> read(const SafetensorsEntry& entry) const;
-  /// See InputFile.
+  /// See InputFile::isUnchanged.
   bool isUnchanged() const { return input.isUnchanged(); }
 
 private:
   explicit SafetensorsFile(InputFile file) : input(std::move(file)) {}
   InputFile input;
-  std::uint64_t headerEnd = 0; ///< where in the file the bytes of the tensors begin
+  std::uint64_t headerEnd = 0; ///< offset in the file of the first byte after the header
   std::vector<SafetensorsEntry> index;
   SafetensorsMetadata strings;
 };
 
+/// A tensor to be written, and its name.
 struct NamedTensor {
   std::string name;
   const numerics::Tensor* tensor;
 };
 
-/// Writes tensors in the order that safetensors' own writer has: dtype, descending in its
-/// enumeration, then name. Errors: a name twice or "__metadata__", a name that is not UTF-8, an
-/// element type without a dtype, sub-byte codes that do not fill whole bytes, the file system.
+/// Writes a file with the tensors in the order of safetensors' own writer: by dtype, descending in
+/// the enumeration, then by name. Errors: a name twice or "__metadata__"; a name that is not UTF-8;
+/// an element type without a dtype; sub-byte codes that do not fill whole bytes; the file system.
 tl::expected<void, Error> writeSafetensors(const std::filesystem::path& path,
                                            std::span<const NamedTensor> tensors,
                                            const SafetensorsMetadata& metadata = {});

@@ -13,7 +13,8 @@ using numerics::ComplexType;
 using numerics::ElementType;
 using numerics::IntegerType;
 
-// safetensors 0.8, enum Dtype. Only the order is said here: what a float is, its row says.
+// The order of enum Dtype of safetensors 0.8. The properties of a float come from its row in
+// kElementFormats.
 constexpr auto kEnumeration = std::to_array<std::string_view>(
     {"BOOL",    "F4",          "F6_E2M3",     "F6_E3M2", "U8",  "I8",  "F8_E5M2", "F8_E4M3",
      "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "I16",     "U16", "F16", "BF16",    "I32",

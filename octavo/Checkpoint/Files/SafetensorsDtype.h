@@ -1,4 +1,5 @@
-// The dtypes of safetensors: the element formats that have a spelling there, and the integers.
+// The dtypes of safetensors: integers, complex numbers, and the element formats that have a dtype
+// name.
 #pragma once
 
 #include "octavo/Numerics/Tensor.h"
@@ -9,21 +10,22 @@
 
 namespace octavo::checkpoint {
 
+/// One dtype.
 struct SafetensorsDtype {
   std::string_view name;
-  int bits; ///< on disk, of one element
-  /// What it is in memory; nothing for one that no tensor of octavo holds.
+  int bits; ///< bits of one element on disk
+  /// The element type in memory; nullopt if octavo has none.
   std::optional<numerics::ElementType> type;
 };
 
-/// All of them, in the order of the format's own enumeration, which files are sorted by; an element
-/// format that the enumeration does not have follows the last one of its width.
+/// All dtypes in the order of the format's enumeration, by which files are sorted. An element
+/// format that the enumeration lacks follows the last dtype of its width.
 std::span<const SafetensorsDtype> safetensorsDtypes();
 
-/// The dtype of that name, null if there is none. Names are upper case.
+/// The dtype of that name, in upper case; null if there is none.
 const SafetensorsDtype* findSafetensorsDtype(std::string_view name);
 
-/// The dtype that stores elements of `type`, null if there is none.
+/// The dtype that stores elements of `type`; null if there is none.
 const SafetensorsDtype* findSafetensorsDtype(const numerics::ElementType& type);
 
 } // namespace octavo::checkpoint

@@ -20,8 +20,8 @@ namespace {
 constexpr std::string_view kMetadataKey = "__metadata__";
 constexpr const char* kWriteAgain = "the file was written incorrectly: write it again";
 
-/// Builds the entries as the parser meets them, so that no key is lost that occurs twice and no
-/// number has gone through a double.
+/// Builds the entries during parsing, so that a duplicate key is seen and no number passes through
+/// a double.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 public:
   explicit HeaderReader(const std::string& file) : file(file) {}
@@ -159,7 +159,7 @@ public:
                    const nlohmann::json::exception& exception) override {
     error = Error{.file = file,
                   .problem = "the header is not valid JSON",
-                  .offset = 8 + (position > 0 ? position - 1 : 0), // counted from 1
+                  .offset = 8 + (position > 0 ? position - 1 : 0), // the library counts from 1
                   .expected = "a JSON object in UTF-8",
                   .found = problemOf(exception),
                   .fix = "the file is damaged or not safetensors"};
@@ -183,7 +183,7 @@ private:
     return false;
   }
 
-  /// A value of a kind that has no business where it stands.
+  /// The error for a value of a type that is not allowed at this place.
   bool refuseValue(const std::string& found) {
     switch (place) {
     case Place::Start:
@@ -218,8 +218,8 @@ private:
   std::unordered_set<std::string> metadataKeys;
 };
 
-/// Bits of a tensor, or nothing where the product over the extents that are not 0 exceeds 2^63 - 1:
-/// strides are then safe to compute too, which a product that a 0 has swallowed does not say.
+/// Bits of a tensor; nullopt if the product over the nonzero extents exceeds 2^63 - 1. Zero extents
+/// are left out so that strides cannot overflow either.
 std::optional<std::uint64_t> bitsOf(const SafetensorsEntry& entry) {
   std::int64_t bits = entry.dtype->bits;
   bool isEmpty = false;
@@ -304,7 +304,7 @@ parseSafetensorsHeader(std::string_view text, std::uint64_t dataLength, const st
                                 .expected = "a JSON object",
                                 .found = text.empty() ? "nothing" : inQuotes(text.substr(0, 1)),
                                 .fix = "the file is damaged or not safetensors"});
-  // To the JSON parser a zero byte is the end: what follows it would go unread.
+  // The JSON parser treats a zero byte as the end and would ignore the bytes after it.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
     return tl::unexpected(Error{.file = file,
                                 .problem = "the header is not valid JSON",

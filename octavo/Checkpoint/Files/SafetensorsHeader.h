@@ -1,17 +1,18 @@
-// The JSON header of a safetensors file, read strictly.
+// Strict parser of a safetensors file's JSON header.
 #pragma once
 
 #include "octavo/Checkpoint/Files/Safetensors.h"
 
 namespace octavo::checkpoint {
 
+/// A parsed header.
 struct SafetensorsHeader {
-  std::vector<SafetensorsEntry> entries; ///< in the order of their bytes
+  std::vector<SafetensorsEntry> entries; ///< by offset
   SafetensorsMetadata metadata;
 };
 
-/// Reads the header `text`, which starts at byte 8 of `file`, before `dataLength` bytes of tensors,
-/// and checks every rule that SafetensorsFile states.
+/// Parses `text`, the header that starts at byte 8 of `file` and precedes `dataLength` bytes of
+/// tensors. Errors: a violation of a rule that SafetensorsFile states.
 tl::expected<SafetensorsHeader, Error>
 parseSafetensorsHeader(std::string_view text, std::uint64_t dataLength, const std::string& file);
 

@@ -34,7 +34,7 @@ auto parse(const std::string& text) {
 struct Hostile {
   const char* what;
   std::string bytes;
-  std::vector<std::string> words; ///< that the message must have
+  std::vector<std::string> words; ///< words that the message must contain
 };
 
 std::string entry(const std::string& name, const std::string& dtype, const std::string& shape,
@@ -279,7 +279,7 @@ TEST(SafetensorsReader, unpacksFourAndSixBits) {
   EXPECT_EQ(f6->code(3), 0b111110u);
 }
 
-// 1 + 2i as numpy.complex64 lies in memory: the real part first.
+// 1 + 2i as numpy.complex64 stores it: the real part first.
 TEST(SafetensorsReader, complex) {
   const std::string bytes = image("{" + entry("c", "C64", "[1]", "[0,8]") + "}",
                                   std::string("\0\0\x80\x3f\0\0\0\x40", 8));
@@ -313,7 +313,7 @@ TEST(SafetensorsReader, aFileThatIsNotThere) {
   EXPECT_FALSE(SafetensorsFile::open("/dev/null"));
 }
 
-/// A folder of its own, removed afterwards.
+/// A test with a temporary folder.
 class SafetensorsWriter : public testing::Test {
 protected:
   SafetensorsWriter() {
@@ -469,7 +469,7 @@ TEST_F(SafetensorsWriter, replacesAFileOnlyWhenTheNewOneIsWhole) {
   EXPECT_EQ(filesInFolder(), 1u);
 }
 
-// The enumeration of safetensors 0.8; a row of the element table that has a spelling is in it.
+// The enumeration of safetensors 0.8. Every row of the element table with a dtype name is in it.
 TEST(SafetensorsDtypes, areAllThereInOrder) {
   std::string names;
   for (const SafetensorsDtype& dtype : safetensorsDtypes())

@@ -45,7 +45,7 @@ tl::expected<ShardHeader, Error> shardHeader(const std::string& file,
                     "a byte for each");
   }
 
-  // Descending by dtype: whatever the sizes, every tensor then lies aligned to its element.
+  // Descending by dtype: each tensor is then aligned to its element size, whatever the sizes.
   std::vector<std::size_t> order(tensors.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
@@ -59,7 +59,8 @@ tl::expected<ShardHeader, Error> shardHeader(const std::string& file,
     for (const auto& [key, value] : metadata)
       strings[key] = value;
   }
-  // Entries go in as pairs, not by key: looking each key up would take a square of their number.
+  // Entries are appended as pairs. Inserting by key would search all keys each time: quadratic in
+  // their number.
   auto& entries = header.get_ref<nlohmann::ordered_json::object_t&>();
   ShardHeader result{
       .bytes = {}, .begins = std::vector<std::uint64_t>(tensors.size()), .dataLength = 0};
@@ -75,7 +76,7 @@ tl::expected<ShardHeader, Error> shardHeader(const std::string& file,
   std::string text;
   try {
     text = header.dump();
-  } catch (const nlohmann::json::type_error&) { // the one error of dump: a string is not UTF-8
+  } catch (const nlohmann::json::type_error&) { // the only error of dump: a string is not UTF-8
     return tl::unexpected(Error{.file = file,
                                 .problem = "a tensor's name or a metadata string is not UTF-8",
                                 .fix = "rename it"});
@@ -95,7 +96,7 @@ tl::expected<ShardHeader, Error> shardHeader(const std::string& file,
 
 struct ShardWriter::State {
   OutputFile file;
-  std::vector<std::uint64_t> begins; ///< in the file, of the tensors given to create
+  std::vector<std::uint64_t> begins; ///< offset in the file of each tensor given to create
   std::vector<std::uint64_t> lengths;
   std::uint64_t dataLength;
   std::atomic<std::uint64_t> written{0};
@@ -135,7 +136,7 @@ std::uint64_t ShardWriter::position(std::size_t index, std::uint64_t offset) con
   return state->begins[index] + offset;
 }
 
-/// The error of a job that writes otherwise than it has planned: nothing goes beyond its tensor.
+/// The error of a caller that writes something else than planned. No byte goes beyond its tensor.
 static Error mistake(std::string problem) {
   return {.file = "the shard that is written",
           .problem = std::move(problem),
@@ -158,7 +159,7 @@ tl::expected<void, Error> ShardWriter::copy(std::size_t index, const Safetensors
     return tl::unexpected(mistake("a tensor is copied to one of another size"));
   for (std::uint64_t at = 0; at < size;) {
     const std::uint64_t begin = position(index, at);
-    // All pieces but the first begin with a page of the file.
+    // All pieces but the first begin at a page of the file.
     const std::size_t piece = std::min<std::uint64_t>(size - at, kCopyPiece - begin % kPageBytes);
     const std::span<std::byte> room = buffer.place(begin, piece);
     auto copied = source.fetch(entry, at, room).and_then([&] { return write(index, at, room); });

@@ -16,7 +16,7 @@ std::string fileText(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// A folder of its own, and tensors of several dtypes; one is larger than what is copied at once.
+/// A test with a temporary folder and tensors of several dtypes; one is larger than kCopyPiece.
 class ShardWriterTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -39,7 +39,7 @@ protected:
       tensor.bytes[i] = static_cast<std::byte>((i * 7 + (i >> 8) + planned.size()) & mask);
     tensors.push_back(std::move(tensor));
   }
-  /// What writeSafetensors makes of them, and the file itself.
+  /// The file that writeSafetensors writes for the same tensors.
   SafetensorsFile whole() {
     std::vector<NamedTensor> named;
     for (std::size_t i = 0; i < tensors.size(); ++i)
@@ -85,7 +85,8 @@ TEST_F(ShardWriterTest, piecesInAnyOrderFromAnyThreadGiveTheSameFile) {
 
 TEST_F(ShardWriterTest, bytesThatGoPastTheCacheGiveTheSameFile) {
   const SafetensorsFile source = whole();
-  // Pieces of whole pages and others, some too small for the disk, more than wait for each other.
+  // Pieces of whole pages and others: some too small for direct writes, some more than are
+  // collected.
   for (const std::size_t piece :
        {std::size_t{40'001}, std::size_t{1} << 20, std::size_t{3'000'005}}) {
     auto writer = ShardWriter::create(folder / "pieces.safetensors", planned, {{"format", "pt"}});
@@ -140,7 +141,7 @@ TEST_F(ShardWriterTest, leavesNothingUnlessCommitted) {
   {
     auto writer = ShardWriter::create(folder / "model.safetensors", planned);
     ASSERT_TRUE(writer);
-    EXPECT_EQ(filesInFolder(), 1u); // the temporary one
+    EXPECT_EQ(filesInFolder(), 1u); // the temporary file
     const ShardWriter moved = std::move(*writer);
     EXPECT_EQ(filesInFolder(), 1u);
   }
@@ -148,7 +149,7 @@ TEST_F(ShardWriterTest, leavesNothingUnlessCommitted) {
 }
 
 TEST_F(ShardWriterTest, saysBeforehandThatTheDiskIsFull) {
-  // 2^62 bytes are more than any file system has; the space is asked for, not the bytes written.
+  // No file system has 2^62 bytes; the space is only reserved, the bytes are not written.
   const PlannedTensor huge{"huge", findSafetensorsDtype("U8"), {std::int64_t{1} << 62}};
   const auto writer = ShardWriter::create(folder / "model.safetensors", std::span(&huge, 1));
   ASSERT_FALSE(writer);

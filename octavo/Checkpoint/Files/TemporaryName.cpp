@@ -13,7 +13,7 @@ static constexpr std::string_view kSuffix = ".part";
 static constexpr std::size_t kDigits = 32;
 
 std::string temporaryName() {
-  std::random_device random; // of the system
+  std::random_device random; // the system's random source
   const auto word = [&] { return std::uint64_t{random()} << 32 | random(); };
   return fmt::format("{}{:016x}{:016x}{}", kPrefix, word(), word(), kSuffix);
 }

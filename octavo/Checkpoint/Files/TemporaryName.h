@@ -1,4 +1,4 @@
-// Names of files that are not whole yet.
+// Names of files that are not complete yet.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace octavo::checkpoint {
 
-/// A new name that no other file has: ".octavo-", 32 random hexadecimal digits, ".part".
+/// A new, random name: ".octavo-", 32 hexadecimal digits, ".part".
 std::string temporaryName();
 
-/// Whether a file's name is of that form.
+/// Whether a file name has that form.
 bool isTemporaryName(std::string_view name);
 
 } // namespace octavo::checkpoint

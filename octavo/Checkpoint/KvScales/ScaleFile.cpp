@@ -38,8 +38,8 @@ tl::unexpected<Error> refuse(const std::filesystem::path& path, std::string prob
                               .fix = std::move(fix)});
 }
 
-/// The members of an object by the integers that are their keys; nothing where a key is none, or
-/// not as it is written ("00" beside "0" would be a second member of the same number).
+/// The members of an object by their keys as integers. nullopt if a key is not an integer in
+/// canonical form ("00" beside "0" would be a second member of the same number).
 std::optional<std::map<std::int64_t, const Json*>> byNumber(const Json& object) {
   std::map<std::int64_t, const Json*> members;
   if (!object.is_object())

@@ -21,7 +21,7 @@ bool isUsable(float scale) { return std::isfinite(scale) && scale > 0; }
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // A file in memory alone: the readers take a path.
+  // A file in memory, because the readers take a path.
   static const int file = ::memfd_create("scales", MFD_CLOEXEC);
   static const std::string path = "/proc/self/fd/" + std::to_string(file);
   require(::ftruncate(file, static_cast<off_t>(size)) == 0);

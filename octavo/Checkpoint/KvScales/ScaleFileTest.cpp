@@ -41,11 +41,11 @@ TEST_F(ScaleFileTest, RefusesRanksAndLayersThatDoNotCountFromZero) {
   } cases[] = {
       {R"()", "does not list ranks"},
       {R"("1":{"0":1})", "does not list ranks"},
-      // The largest of all: the number after it is none.
+      // The largest of all integers, and the first that is too large.
       {R"("9223372036854775807":{"0":1})", "does not list ranks"},
       {R"("9223372036854775808":{"0":1})", "does not list ranks"},
       {R"("-1":{"0":1})", "does not list ranks"},
-      // One rank in two spellings, of which one would go unread.
+      // One rank in two spellings; one of them would be ignored.
       {R"("0":{"0":1},"00":{"0":2})", "does not list ranks"},
       {R"("-0":{"0":1})", "does not list ranks"},
       {R"("0":{})", "0 layers"},

@@ -17,15 +17,15 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// What a name says, for the names that resolveScales gives.
+/// The scale of a canonical name.
 struct Slot {
   std::vector<float> values;
   std::string source;
-  std::string rival = {}; ///< the name of another tensor with another value
+  std::string rival = {}; ///< a tensor with another value of this scale
 };
 using Slots = std::map<std::string, Slot, std::less<>>;
 
-/// Attention modules by the tensors' names, and those that have scales alone.
+/// Attention modules by tensor names, then modules that only have scales.
 std::vector<std::string> modulesOf(const Folder& folder, const Inventory& inventory) {
   std::vector<std::string> modules = attentionModules(folder);
   const std::set<std::string> known(modules.begin(), modules.end());
@@ -76,7 +76,7 @@ std::string inputScaleName(const Layer& layer) {
   return layer.inputScale ? layer.inputScale->tensor.name() : layer.name + ".input_scale";
 }
 
-/// The JSON's layers under the names of the model's attention modules.
+/// The scales of the JSON form under the names of the model's attention modules.
 tl::expected<std::vector<StoredScale>, Error> scalesFromJson(const Folder& folder,
                                                              const Inventory& inventory,
                                                              const std::filesystem::path& path) {
@@ -102,7 +102,7 @@ tl::expected<std::vector<StoredScale>, Error> scalesFromJson(const Folder& folde
   return scales;
 }
 
-/// Names that a scale of the model can have, for the error that names those near.
+/// Names that a scale of this model may have; an error suggests those nearest.
 std::vector<std::string> knownNames(const Folder& folder, const Inventory& inventory) {
   std::vector<std::string> known;
   for (const std::string& module : modulesOf(folder, inventory))
@@ -114,11 +114,11 @@ std::vector<std::string> knownNames(const Folder& folder, const Inventory& inven
   return known;
 }
 
-/// Each scale once, whatever the names. A name of one scale outweighs the old name of both, as in a
-/// checkpoint (KvNames.h) and in vLLM. Error: two values for one scale.
+/// Each scale once, under whatever name. A name for keys or values alone takes precedence over the
+/// old name for both, as in a checkpoint (KvNames.h) and in vLLM. Error: two values for one scale.
 tl::expected<std::vector<StoredScale>, Error> eachOnce(const std::filesystem::path& path,
                                                        const std::vector<StoredScale>& scales) {
-  std::map<std::string, const StoredScale*, std::less<>> known; // by what the name stands for
+  std::map<std::string, const StoredScale*, std::less<>> known; // by canonical name
   std::vector<StoredScale> each;
   for (const StoredScale& scale : scales) {
     const std::vector<std::string> names = canonicalScaleNames(scale.name);
@@ -242,7 +242,7 @@ readScalesFor(const Folder& folder, const Inventory& inventory, const std::files
     return scales;
   const std::vector<std::string> modules = modulesOf(folder, inventory);
   const std::set<std::string> attention(modules.begin(), modules.end());
-  std::set<std::string, std::less<>> others; // every module that has a tensor
+  std::set<std::string, std::less<>> others; // all modules that have a tensor
   for (const StoredTensor& tensor : folder.tensors())
     others.insert(tensor.name().substr(0, tensor.name().rfind('.')));
   for (const StoredScale& scale : *scales) {
@@ -252,7 +252,7 @@ readScalesFor(const Folder& folder, const Inventory& inventory, const std::files
                              ? attention.contains(std::string(match->module))
                              : scale.name.find('.') != std::string::npos && others.contains(module);
     if (isKnown && match)
-      if (auto usable = checkScale(path, scale.name, scale.values()); !usable) // U8 is no number
+      if (auto usable = checkScale(path, scale.name, scale.values()); !usable) // U8 has none
         return tl::unexpected(std::move(usable.error()));
     if (isKnown)
       continue;

@@ -1,6 +1,5 @@
-// Which scale counts where several are to be had: 1.0 for all, unless the checkpoint has one under
-// a name of its own, unless a scale file has one. And the scales of a checkpoint taken out and put
-// in.
+// Resolves which scale counts: one in a scale file, else one in the checkpoint, else 1.0. Also
+// reads scales for a checkpoint and writes them into it.
 #pragma once
 
 #include "octavo/Checkpoint/Files/Error.h"
@@ -19,53 +18,55 @@
 
 namespace octavo::checkpoint {
 
+/// Where a scale comes from, in ascending priority.
 enum class ScaleTier : std::uint8_t { Default, Checkpoint, File };
 std::string_view scaleTierName(ScaleTier tier); ///< "default", "checkpoint", "file"
 
-/// A scale that a reader uses at run time, and where it is from.
+/// A scale that a reader uses at run time, and its source.
 struct TieredScale {
   std::string name;          ///< "model.layers.0.self_attn.k_scale", "...q_proj.input_scale"
-  std::vector<float> values; ///< one, or one a head
+  std::vector<float> values; ///< one number, or one for each head
   ScaleTier tier;
-  std::string source; ///< the tensor's name in the checkpoint or the file; empty for the default
-  /// Of the checkpoint: a tensor that says another value of the same scale; empty for most.
+  std::string source; ///< name of the tensor in the checkpoint or the file; empty for the default
+  /// A tensor of the checkpoint with another value of the same scale; empty if there is none.
   std::string rival = {};
 };
 
-/// Scales under the names that they have here, whatever the producer called them: `MODULE.k_scale`
-/// and so on for caches, the tensor's own name for others. A name of both keys and values gives
-/// two.
+/// The canonical names of a scale, independent of the producer: `MODULE.k_scale` and so on for
+/// caches, the tensor's own name for other scales. A scale of both keys and values has two names.
 std::vector<std::string> canonicalScaleNames(std::string_view tensor);
 
-/// Key and value scales of every attention module, others that exist, and the input scales of
-/// layers with static activations; modules in their natural order. `file` may be empty. Errors: of
-/// reading the checkpoint.
+/// Resolves the key and value scales of every attention module, further cache scales that exist,
+/// and the input scales of layers with static activations. Modules are in numerical order. `file`
+/// may be empty. Errors: reading the checkpoint.
 tl::expected<std::vector<TieredScale>, Error>
 resolveScales(const Folder& folder, const Inventory& inventory, std::span<const StoredScale> file);
 
-/// Reads a scale file of either form for `folder`: the JSON's layers are its attention modules.
-/// A name of one scale outweighs one of both keys and values. Errors: those of ScaleFile.h; another
-/// number of layers; names that the model does not have; two values for one scale.
+/// Reads a scale file of either form for `folder`; the layers of the JSON form are the attention
+/// modules in order. A name for keys or values alone takes precedence over a name for both. Errors:
+/// those of ScaleFile.h; another number of layers; names that the model does not have; two values
+/// for one scale.
 tl::expected<std::vector<StoredScale>, Error>
 readScalesFor(const Folder& folder, const Inventory& inventory, const std::filesystem::path& path);
 
-/// What applying does to one tensor.
+/// What applyScales did to one tensor.
 struct ScaleChange {
   std::string tensor, shard;
   enum class Kind : std::uint8_t { Replaced, Added, Removed, Same } kind;
   std::vector<float> before, after;
-  /// Whether the tensor's dtype holds the new values as they are.
+  /// Whether the tensor's dtype represents the new values exactly.
   bool isExact = true;
-  /// Whether the values of a weight change with it: a scale of weights replaced by another.
+  /// Whether the change alters the values of a weight: a weight's scale was replaced by a different
+  /// one.
   bool changesWeight = false;
 };
 
-/// Puts the scales of a file into the checkpoint: tensors that it has get the values, in their own
-/// dtype and shape; others are added in the layout's spelling, to the shard that has the module's
-/// weight. Only the shards concerned are rewritten, each to a temporary file that takes its place
-/// when it is whole; then the index. Stopped in between, the same call completes it. Weights keep
-/// their bytes; where a scale of theirs is replaced, not their values. Errors: a shape that does
-/// not fit; the file system.
+/// Writes scales into the checkpoint. Existing tensors get the values in their own dtype and shape;
+/// other scales are added in the layout's spelling to the shard of their module. Only the shards
+/// concerned are rewritten, each through a temporary file that replaces the shard when it is
+/// complete, then the index. If it is interrupted, the same call completes it. The codes of weights
+/// stay; if a weight's scale is replaced, the weight's values change. Errors: a shape that does not
+/// fit; another process writes to the folder; the file system.
 tl::expected<std::vector<ScaleChange>, Error> applyScales(const Folder& folder,
                                                           const Layout& layout,
                                                           const Inventory& inventory,

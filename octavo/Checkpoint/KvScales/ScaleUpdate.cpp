@@ -1,4 +1,4 @@
-// Scales put into a checkpoint, beside weights that keep their bytes.
+// applyScales: writes scales into a checkpoint without changing the bytes of its weights.
 
 #include "octavo/Checkpoint/Files/DurableFolder.h"
 #include "octavo/Checkpoint/Files/FolderLock.h"
@@ -21,7 +21,7 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// New bytes of tensors that are there, new tensors, and tensors that go, by shard.
+/// The changes of one shard: new bytes of existing tensors, new tensors, removed tensors.
 struct ShardUpdate {
   std::map<std::string, StoredScale, std::less<>> replaced;
   std::vector<StoredScale> added;
@@ -69,13 +69,13 @@ public:
       return tl::unexpected(std::move(done.error()));
     const bool removes = std::ranges::any_of(
         shards, [](const ShardUpdate& shard) { return !shard.removed.empty(); });
-    // A tensor is listed only while it is there: what goes leaves the index first, what comes
-    // enters it last. Stopped anywhere, the folder still opens.
+    // The index lists a tensor only while a shard has it: removed tensors leave the index first,
+    // added tensors enter it last. The folder opens after an interruption at any point.
     if (removes)
       if (auto done = writeIndex(Listing::WithoutRemoved); !done)
         return tl::unexpected(std::move(done.error()));
     std::set<std::filesystem::path>
-        folders; // also of shards that a run before this one has written
+        folders; // also folders of shards that an earlier, interrupted run has written
     for (std::size_t i = 0; i < shards.size(); ++i) {
       folders.insert(folderOf(folder.path() / folder.shardNames()[i]));
       if (!shards[i].isEmpty())
@@ -100,7 +100,7 @@ private:
     return 0;
   }
 
-  /// The shard of the module's keys' weight, or of any of its tensors.
+  /// The shard of the module's k_proj, else of any tensor of the module, else the first.
   std::size_t shardOfModule(const std::string& module) const {
     const StoredTensor* found = nullptr;
     for (const StoredTensor& tensor : folder.tensors()) {
@@ -119,7 +119,8 @@ private:
     return findSafetensorsDtype("F32");
   }
 
-  /// Sets the tensor `name`, or the one that is there under it, to the values of `scale`.
+  /// Sets the tensor `name` to the values of `scale`: replaces it if it exists, else adds it to
+  /// shard `home`.
   tl::expected<void, Error> put(const std::string& name, const StoredScale& scale,
                                 std::size_t home) {
     const StoredTensor* there = folder.find(name);
@@ -171,7 +172,8 @@ private:
     });
   }
 
-  /// `home`: the shard of a scale that is not there yet.
+  /// Sets the cache scale `canonical` of `module`. A scale that does not exist yet is added to
+  /// shard `home`.
   tl::expected<void, Error> putKv(const std::string& module, const std::string& canonical,
                                   const StoredScale& scale, std::size_t home) {
     settled.insert(canonical);
@@ -197,7 +199,7 @@ private:
     return {};
   }
 
-  /// A scale in the dtype and shape that the layout writes.
+  /// The scale in the dtype and shape that the layout writes.
   StoredScale spelled(const StoredScale& scale, const KvSpelling& spelling) const {
     const std::vector<float> values = scale.values();
     const SafetensorsDtype* dtype =
@@ -211,7 +213,7 @@ private:
     return {scale.name, dtype, std::move(shape), encode(*dtype, values)};
   }
 
-  /// A kv_scale of which a part was given anew makes way for k_scale and v_scale.
+  /// If k_scale or v_scale was set for a module with kv_scale, replaces kv_scale by both.
   tl::expected<void, Error> splitOldPairs() {
     for (const KvScales& kv : inventory.kvScales) {
       const std::string key = kv.module + ".k_scale", value = kv.module + ".v_scale";
@@ -225,8 +227,8 @@ private:
         return tl::unexpected(std::move(bytes.error()));
       const StoredScale pair = {old->name(), old->entry->dtype, old->entry->shape,
                                 std::move(*bytes)};
-      // What only the pair knows goes where it was: the same rename takes one away and brings the
-      // other.
+      // A scale that only the pair gives goes to the pair's shard: the same rename removes the pair
+      // and adds the scale.
       for (const auto& [name, part] : {std::pair(&key, &kv.key), std::pair(&value, &kv.value)})
         if (!settled.contains(*name) && *part && (*part)->tensor.entry == old->entry)
           if (auto done = putKv(kv.module, *name, pair, shardOf(*old)); !done)
@@ -237,7 +239,7 @@ private:
     return {};
   }
 
-  /// A scale that was given anew has one name from then on.
+  /// Removes the other names of scales that were set.
   tl::expected<void, Error> removeOtherNames() {
     for (const KvScales& kv : inventory.kvScales)
       for (const std::vector<Part>* parts : {&kv.repeated, &kv.rivals})
@@ -292,8 +294,8 @@ private:
     return writer->place();
   }
 
-  /// Lists what the shards hold, in the index's own order, names that it did not have at its end;
-  /// without what is removed, only those that it had.
+  /// Writes the index. Final: all tensors of the shards, existing names in the order of the index,
+  /// new names after them. WithoutRemoved: existing names except removed tensors.
   tl::expected<void, Error> writeIndex(Listing listing) const {
     if (folder.indexName().empty())
       return {};
@@ -323,7 +325,7 @@ private:
         ordered.emplace_back(name, place->second);
         places.erase(place);
       }
-    // New names come together, in an order that no interruption changes.
+    // New names are sorted, so that an interruption does not change their order.
     if (listing == Listing::Final)
       for (const auto& [name, shard] : places)
         ordered.emplace_back(name, shard);
@@ -347,7 +349,7 @@ private:
   const Inventory& inventory;
   std::vector<ShardUpdate> shards;
   std::vector<ScaleChange> changes;
-  std::set<std::string, std::less<>> settled; ///< canonical names that the file gave
+  std::set<std::string, std::less<>> settled; ///< canonical names of scales that were set
 };
 
 } // namespace

@@ -11,13 +11,13 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// What projects to keys: of Llama and its kin; of those that keep q, k and v in one; of DeepSeek.
+/// Names of key projections: of Llama and similar models; of models with one projection for q, k
+/// and v; of DeepSeek.
 constexpr auto kKeyProjections = std::to_array<std::string_view>(
     {"k_proj", "qkv_proj", "query_key_value", "c_attn", "Wqkv", "qkv", "kv_a_proj_with_mqa"});
 
-/// What components of names begin with, of the parts of a model that look at images and listen to
-/// sound: they see all of their input at once and keep nothing. (Not "encoder": ChatGLM's decoder
-/// is called that.)
+/// Prefixes of name components of vision and audio towers, which see their whole input at once and
+/// have no cache. (Not "encoder": ChatGLM's decoder has that name.)
 constexpr auto kTowers =
     std::to_array<std::string_view>({"vision", "visual", "image", "audio", "speech"});
 

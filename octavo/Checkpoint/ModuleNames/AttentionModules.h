@@ -1,4 +1,4 @@
-// The attention modules of a model, from the names of its tensors.
+// Finds the attention modules of a model by the names of its tensors.
 #pragma once
 
 #include "octavo/Checkpoint/Folder.h"
@@ -8,9 +8,8 @@
 
 namespace octavo::checkpoint {
 
-/// Modules that keep keys and values: those that have a projection for them, but for those of
-/// vision and audio towers. In the order of layers ("model.layers.2..." before
-/// "model.layers.10...").
+/// Modules that cache keys and values: those with a key projection, except in vision and audio
+/// towers. In numerical order ("model.layers.2..." before "model.layers.10...").
 std::vector<std::string> attentionModules(const Folder& folder);
 
 } // namespace octavo::checkpoint

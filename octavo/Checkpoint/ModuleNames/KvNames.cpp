@@ -9,7 +9,7 @@ namespace octavo::checkpoint {
 namespace {
 
 struct KvName {
-  std::string_view suffix; ///< after the attention module and a dot
+  std::string_view suffix; ///< follows the attention module and a dot
   KvRole role;
 };
 
@@ -30,7 +30,7 @@ constexpr auto kKvNames = std::to_array<KvName>({
     {"kv_scale", KvRole::KeyAndValue}, // AutoFP8's first version
 });
 
-/// Whether the last component of a module's name says attention: "self_attn", "attention".
+/// Whether the last component of a module's name denotes attention: "self_attn", "attention".
 bool isAttention(std::string_view module) {
   const std::string_view last = lastComponent(module);
   return last.find("attn") != last.npos || last.find("attention") != last.npos;

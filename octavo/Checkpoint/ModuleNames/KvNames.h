@@ -7,10 +7,11 @@
 
 namespace octavo::checkpoint {
 
-/// Which number a KV scale's name says it is.
+/// What a KV scale applies to.
 enum class KvRole : std::uint8_t { Key, Value, KeyAndValue, Query, Probability };
 
-/// The attention module and the role that a tensor's name says; nothing if it is no KV scale.
+/// The attention module and the role that a tensor's name states; matchKvName returns nullopt if
+/// the name is not that of a KV scale.
 struct KvNameMatch {
   std::string_view module;
   KvRole role;

@@ -8,7 +8,7 @@ namespace octavo::checkpoint {
 
 namespace {
 
-// Rows of a parent come before those of any.
+// Rows with a parent precede rows without.
 constexpr auto kFused = std::to_array<FusedFamily>({
     // clang-format off
     {"fused_wkv_wgate", {"wkv", "wgate"}, "compressor", "vLLM, models/deepseek_v4: packed_modules_mapping"},
@@ -59,7 +59,8 @@ constexpr auto kWide = std::to_array<WideFamily>({
     // clang-format on
 });
 
-/// Calls `visit` for the parts of a text between separators until it returns true.
+/// Calls `visit` for the parts of `text` between separators until `visit` returns true; returns
+/// whether it did.
 template <typename Visit> bool anyPart(std::string_view text, char separator, const Visit& visit) {
   for (;;) {
     const std::size_t end = text.find(separator);
@@ -71,8 +72,8 @@ template <typename Visit> bool anyPart(std::string_view text, char separator, co
   }
 }
 
-/// Words that say of what a gate is, or that it is a matrix: "moe_gate", "gate_linear". Others make
-/// another module of it: "gate_proj", "gate_up_proj".
+/// Words that tell what a gate belongs to or that it is a matrix: "moe_gate", "gate_linear". Any
+/// other word makes it a different module: "gate_proj", "gate_up_proj".
 constexpr auto kQualifiers = std::to_array<std::string_view>(
     {"expert", "experts", "layer", "linear", "moe", "network", "shared", "weight"});
 

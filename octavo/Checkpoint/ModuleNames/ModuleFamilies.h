@@ -1,6 +1,6 @@
-// What readers make of modules by their names: projections that they run as one product, and
-// modules that they build without quantization. One table of each, with the reader in which a row
-// was seen; quantizing, converting and lint go by them.
+// How readers treat modules, by name: projections that they fuse into one product, and modules that
+// they build without quantization. Each table names the reader in which a row was seen. Quantizing,
+// converting and lint use these tables.
 #pragma once
 
 #include <array>
@@ -12,45 +12,50 @@
 
 namespace octavo::checkpoint {
 
-/// Projections of one parent that readers run as one product: one format, one outer scale.
+/// Projections of one parent that readers run as one product. They must share one format and one
+/// outer scale.
 struct FusedFamily {
-  std::string_view name;                   ///< of the product, in the reader
+  std::string_view name;                   ///< name of the product in the reader
   std::array<std::string_view, 4> members; ///< last components of module names; empty: none
-  std::string_view parent;                 ///< the component before: "compressor"; empty: any
-  std::string_view source;                 ///< where it was seen
-  std::string_view notUnder = {}; ///< a component before under which they have different inputs
+  std::string_view parent;        ///< the component before the last: "compressor"; empty: any
+  std::string_view source;        ///< the reader and file where the family was seen
+  std::string_view notUnder = {}; ///< a parent component under which the members have different
+                                  ///< inputs, so that they are not fused
 };
+/// The table of fused families.
 std::span<const FusedFamily> fusedFamilies();
 
-/// The family of a module; null for a module that is in none.
+/// The family of a module; null if it is in none.
 const FusedFamily* fusedFamily(std::string_view module);
-/// A name that the modules of one fused product have in common; nothing for a module that is in
-/// none. Modules of one parent are fused: "l.0.q_proj" and "l.0.k_proj".
+/// A name shared by the modules of one fused product; nullopt if `module` is in no family. Modules
+/// of one parent are fused: "l.0.q_proj" and "l.0.k_proj" give "l.0.qkv_proj".
 std::optional<std::string> fusedGroup(std::string_view module);
 
-/// Modules that are left in the model's dtype.
+/// Modules that stay in the model's dtype.
 struct WideFamily {
   enum class Kind : std::uint8_t { Head, Embedding, Normalization, Router, Indexer, Draft } kind;
-  /// What of a module's name `word` is.
+  /// Which part of a module's name `word` must match.
   enum class Where : std::uint8_t {
     LastComponent,
-    End,       ///< the last components, with dots between them
+    End,       ///< the last components, separated by dots
     Whole,     ///< the whole name
-    Anywhere,  ///< a part of the name
-    Word,      ///< a word of a component: "router" of "router_linear"
-    Qualified, ///< a component, alone or with words such as "moe": "gate" of "shared_expert_gate"
+    Anywhere,  ///< any substring
+    Word,      ///< a word of a component, separated by underscores: "router" of "router_linear"
+    Qualified, ///< a component, possibly with words such as "moe": "gate" of "shared_expert_gate"
   } where;
   std::string_view word;
   std::string_view why; ///< a clause, after "left: "
-  /// Whether it is a Linear that readers can run quantized or that some build so: kept as a choice.
+  /// Whether the module is a Linear that some readers can run or build quantized: the user may
+  /// choose to quantize it.
   bool isLinear;
-  /// Whether readers have no place for scales there: a quantized one is not loaded as it is meant.
+  /// Whether readers have no place for its scales: lint reports a quantized module of this family.
   bool isReported;
   std::string_view source;
 };
+/// The table of wide families.
 std::span<const WideFamily> wideFamilies();
 
-/// The family of a module; null for a module that is in none.
+/// The family of a module; null if it is in none.
 const WideFamily* wideFamily(std::string_view module);
 
 } // namespace octavo::checkpoint

@@ -9,7 +9,7 @@
 namespace octavo::checkpoint {
 namespace {
 
-/// Whether readers run all of these as one.
+/// Whether readers run all of these modules as one product.
 bool areOne(std::initializer_list<const char*> modules) {
   std::set<std::optional<std::string>> groups;
   for (const char* module : modules)
