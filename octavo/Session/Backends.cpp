@@ -15,7 +15,7 @@ llvm::Expected<std::unique_ptr<program::Executable>> prepareCompiled(mlir::Modul
 constexpr Backend kReference{"reference", interpreter::prepare};
 constexpr Backend kCompiled{"compiled", prepareCompiled};
 
-/// Compiled, with what finds steps that go beyond their memory: for tests.
+/// The compiled backend with guards, which find steps that go beyond their memory. For tests.
 llvm::Expected<std::unique_ptr<program::Executable>> prepareGuarded(mlir::ModuleOp program,
                                                                     llvm::StringRef function) {
   return compiler::compileProgram(program, function, interpreter::evaluateOperation,

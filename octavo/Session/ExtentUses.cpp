@@ -31,14 +31,17 @@ namespace {
 
 using program::BatchExtent;
 
-/// An integer: a number of one extent, sums and products of several extents, one that no extent
-/// makes another, or any other.
+/// An integer of the program:
+/// - Known: a polynomial of at most one open extent.
+/// - Polynomial: sums and products of several extents.
+/// - Data: unknown, but independent of extents.
+/// - Open: depends on extents in another way.
 struct Number {
   enum class Kind : std::uint8_t { Known, Polynomial, Data, Open };
   Kind kind = Kind::Data;
-  mlir::Value extent; ///< null where the number is not open
+  mlir::Value extent; ///< null if the number does not depend on an extent
   BatchExtent number;
-  std::int64_t least = 0; ///< of smaller extents it is another one
+  std::int64_t least = 0; ///< the number is valid for extents from this one on
 
   static Number known(BatchExtent number, std::int64_t least = 0) {
     return {Kind::Known, {}, number, least};
@@ -55,8 +58,7 @@ struct Number {
 
 using Numbers = std::vector<Number>;
 
-/// Whether its integers hold every extent, and what shapes are computed by, without wrapping
-/// around.
+/// Whether the integers can hold every extent, and shape arithmetic without wrapping around.
 bool isOfWords(mlir::RankedTensorType type) {
   const mlir::Type element = type.getElementType();
   return element.isSignlessInteger(32) || element.isSignlessInteger(64);
@@ -64,15 +66,15 @@ bool isOfWords(mlir::RankedTensorType type) {
 
 bool areTruths(mlir::RankedTensorType type) { return type.getElementType().isInteger(1); }
 
-/// What is computed of the two, and is no number of one extent.
+/// The result of an operation on a and b that is not a polynomial of one extent.
 Number other(const Number& a, const Number& b) {
   return a.dependsOnExtents() || b.dependsOnExtents() ? Number::open() : Number();
 }
 
-/// What is one of the two, whichever.
+/// The result if it is one of the two and it is unknown which.
 Number either(const Number& a, const Number& b) { return a == b ? a : other(a, b); }
 
-/// A sum or a product of what is not known of one extent.
+/// A sum or product of a and b if at least one is not a polynomial of one common extent.
 Number combination(const Number& a, const Number& b) {
   const auto isOfData = [](const Number& each) {
     return each.kind == Number::Kind::Data || each.kind == Number::Kind::Open;
@@ -80,13 +82,13 @@ Number combination(const Number& a, const Number& b) {
   return !isOfData(a) && !isOfData(b) ? Number::polynomial() : other(a, b);
 }
 
-/// Whether both are known of one extent.
+/// Whether both are polynomials of the same extent, or one is constant.
 bool areOfOne(const Number& a, const Number& b) {
   return a.isKnown() && b.isKnown() &&
          (!a.number.isOpen() || !b.number.isOpen() || a.extent == b.extent);
 }
 
-/// What the two make, of extents from `least` on.
+/// The result `number` of an operation on a and b, valid from extent `least` on.
 Number made(const Number& a, const Number& b, const std::optional<BatchExtent>& number,
             std::int64_t least = 0) {
   least = std::max({least, a.least, b.least});
@@ -112,7 +114,7 @@ Number product(const Number& a, const Number& b) {
   return made(a, b, program::product(a.number, b.number));
 }
 
-/// The extents from which on a <= b; nothing where there are none.
+/// The extent from which on a <= b; nullopt if there is none.
 std::optional<std::int64_t> whereAtMost(const BatchExtent& a, const BatchExtent& b) {
   const auto more = program::difference(b, a);
   return more ? program::whereNotNegative(*more) : std::nullopt;
@@ -128,7 +130,7 @@ Number extreme(const Number& a, const Number& b, bool isLeast) {
   return made(a, b, isA ? a.number : b.number, aFirst ? *aFirst : *bFirst);
 }
 
-/// 1 where a is less than b of all extents from some on, else 0.
+/// 1 if a < b for all extents from some extent on; 0 if a >= b from some extent on.
 Number isLess(const Number& a, const Number& b) {
   if (!areOfOne(a, b))
     return other(a, b);
@@ -151,7 +153,7 @@ Number isEqual(const Number& a, const Number& b) {
   return both(negated(isLess(a, b)), negated(isLess(b, a)));
 }
 
-/// The quotient, rounded toward zero, or the remainder of the sign that `a` has.
+/// The quotient, rounded toward zero, or the remainder, which has the sign of a.
 Number divided(const Number& a, const Number& b, bool isRemainder) {
   if (!areOfOne(a, b) || b.number == 0)
     return other(a, b);
@@ -163,7 +165,7 @@ Number divided(const Number& a, const Number& b, bool isRemainder) {
                                   : a.number.fixed / b.number.fixed);
   if (a.number == b.number)
     return made(a, b, isRemainder ? 0 : 1, 1);
-  // The one is nearer to zero than the other.
+  // |a| < b from some extent on: the quotient is 0 and the remainder a.
   for (const std::int64_t sign : {1, -1}) {
     const auto size = program::product(a.number, sign), next = size ? program::sum(*size, 1) : size;
     const auto isOfSign = size ? whereAtMost(0, *size) : std::nullopt;
@@ -195,8 +197,8 @@ private:
       numbers.erase(value);
   }
 
-  /// Of a small tensor of integers; nothing of others. What depends on no extent is followed
-  /// through so many operations.
+  /// The elements of a small integer tensor; nullopt for other tensors. Operations that do not
+  /// depend on extents are followed to `depth` levels.
   std::optional<Numbers> of(mlir::Value value, int depth = 8) const {
     constexpr std::int64_t kMost = 4096;
     const auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
@@ -241,8 +243,8 @@ private:
     }
     if (llvm::isa<stablehlo::CompareOp>(op) && llvm::all_of(op->getUsers(), isAssertion))
       return;
-    // What is a number of data, too, or of some extents alone, is a run's to compute, if it makes
-    // no shape.
+    // A number that also depends on data, or that holds for some extents only, is left to the run,
+    // unless shapes are computed from it.
     std::optional<Numbers> result = resultOf(op);
     const bool isOfRun =
         result && llvm::any_of(*result, [&](const Number& each) {
@@ -270,7 +272,7 @@ private:
       least = std::max(least, each.least);
   }
 
-  /// Whether the operand may be a number that a run computes, from one number of items.
+  /// Whether a run can compute the operand as a number from the batch size.
   bool isNumber(mlir::OpOperand& operand) {
     const Numbers& given = numbers[operand.get()];
     return !llvm::isa<stablehlo::CustomCallOp>(operand.getOwner()) && given.size() == 1 &&
@@ -282,16 +284,16 @@ private:
     const auto type = llvm::cast<mlir::RankedTensorType>(op.getOperand().getType());
     if (!type.isDynamicDim(static_cast<unsigned>(axis)))
       return;
-    // The first that asks for an extent names it.
+    // The first operation that measures an extent represents it.
     const auto [name, isNew] = names.insert({std::pair(op.getOperand(), axis), op.getResult()});
     put(op.getResult(), {{Number::Kind::Known, name->second, {0, 1}}});
   }
 
-  /// Whether an operation takes the operand for a shape, or places in one.
+  /// Whether the operand is a shape, or indices in one.
   static bool makesShape(mlir::OpOperand& operand) {
     if (auto call = llvm::dyn_cast<stablehlo::CustomCallOp>(operand.getOwner()))
       return call.getCallTargetName() == "stablehlo.dynamic_reduce_window";
-    // From an operand on.
+    // The first operand that is a shape.
     static const llvm::StringMap<unsigned> kShapes = {
         {"stablehlo.dynamic_broadcast_in_dim", 1}, {"stablehlo.dynamic_reshape", 1},
         {"stablehlo.dynamic_gather", 2},           {"stablehlo.dynamic_iota", 0},
@@ -300,14 +302,14 @@ private:
     return shape != kShapes.end() && operand.getOperandNumber() >= shape->second;
   }
 
-  /// The same of one that each extent makes another one in the same way.
+  /// The same, if the shape is a polynomial of extents.
   bool isShape(mlir::OpOperand& operand) {
     return makesShape(operand) && llvm::none_of(numbers[operand.get()], [](const Number& each) {
              return each.kind == Number::Kind::Open;
            });
   }
 
-  /// Finds the operations of small tensors that shapes are computed by.
+  /// Finds the operations from which shapes are computed.
   void findShapes() {
     llvm::SmallVector<mlir::Value> next;
     program->walk([&](mlir::Operation* op) {
@@ -342,7 +344,7 @@ private:
     }
     if (!type.hasStaticShape() || (!isOfWords(type) && !areTruths(type)))
       return std::nullopt;
-    // A comparison gives truths of words; what else does has other operations for them.
+    // Comparisons map integers to booleans; other operations on booleans are handled below.
     const bool isOfTruths = llvm::any_of(op->getOperandTypes(), [](mlir::Type given) {
       return areTruths(llvm::cast<mlir::RankedTensorType>(given));
     });
@@ -424,7 +426,7 @@ private:
     llvm_unreachable("a comparison that is none");
   }
 
-  /// Finds out which element comes from where by moving their numbers.
+  /// Evaluates a data movement on element indices to find where each element comes from.
   static std::optional<Numbers> moved(mlir::Operation* op, const std::vector<Numbers>& operands) {
     Numbers all;
     std::vector<program::Value> values;
@@ -463,7 +465,7 @@ private:
 
   mlir::ModuleOp program;
   llvm::DenseMap<std::pair<mlir::Value, std::int64_t>, mlir::Value> names;
-  llvm::DenseMap<mlir::Value, Numbers> numbers; ///< of those with some that depend on extents
+  llvm::DenseMap<mlir::Value, Numbers> numbers; ///< only of values that depend on extents
   llvm::DenseSet<mlir::Operation*> ofShapes;
   llvm::SetVector<mlir::OpOperand*> asNumbers;
   std::string found;
@@ -473,7 +475,8 @@ private:
 } // namespace
 
 ExtentUses usesOfExtents(mlir::ModuleOp program) {
-  transforms::inlineCalls(program); // calls that are left are told
+  // Calls that cannot be inlined remain, and are reported as decisions.
+  transforms::inlineCalls(program);
   return Extents(program).uses();
 }
 

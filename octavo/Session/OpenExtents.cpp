@@ -27,7 +27,7 @@ char RefusedShapes::ID = 0;
 
 namespace {
 
-/// "x" f32[5, 8], "y" f32[4, 8]: the arguments that were open, as they are.
+/// The open arguments with their actual shapes: "x" f32[5, 8], "y" f32[4, 8].
 std::string closedArguments(mlir::func::FuncOp function, const Shapes& shapes,
                             std::span<const std::size_t> open) {
   auto arguments = session::argumentsOf(function);
@@ -123,7 +123,7 @@ std::optional<BatchExtent> itemNumberOf(mlir::Value value, const Shapes& shapes)
   return product(*left, *right);
 }
 
-/// Leaves the numbers of items for which the number, of single ones, is not negative.
+/// Restricts `bounds` to batch sizes for which `number` is not negative. `number` must be linear.
 void keepNotNegative(BatchExtent number, ItemBounds& bounds) {
   if (number.factor > 0)
     bounds.least = std::max(bounds.least, llvm::divideCeilSigned(-number.fixed, number.factor));
@@ -133,7 +133,7 @@ void keepNotNegative(BatchExtent number, ItemBounds& bounds) {
     bounds.most = -1;
 }
 
-/// Whether the condition is a bound.
+/// Restricts `bounds` to batch sizes that meet `condition`. False if the condition is not a bound.
 bool keepWhere(mlir::Value condition, const Shapes& shapes, ItemBounds& bounds) {
   auto compare = condition.getDefiningOp<stablehlo::CompareOp>();
   if (!compare)

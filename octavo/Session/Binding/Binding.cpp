@@ -30,7 +30,7 @@ using numerics::Tensor;
 
 constexpr std::string_view kSafetensors = ".safetensors";
 
-/// Where the value of one argument comes from: an entry of a file of weights, or a .npy file.
+/// The source of an argument's value: an entry of a weights file, or a .npy file.
 struct Origin {
   std::shared_ptr<const SafetensorsFile> file = nullptr;
   const SafetensorsEntry* entry = nullptr;
@@ -161,8 +161,8 @@ private:
     return found.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(found, ", "));
   }
 
-  /// Every argument has a value, every tensor an argument. Both lists go into one message: a name
-  /// that is spelled wrongly stands in both.
+  /// Checks that every argument has a value and every tensor an argument. One message has both
+  /// lists, because a misspelled name is in both.
   llvm::Error checkComplete(MissingValues allowed = MissingValues::Refuse) const {
     static constexpr std::size_t kMostLines = 10;
     std::vector<std::string> unusedNames, missingNames;
@@ -185,7 +185,7 @@ private:
                          fmt::join(entry.shape, ", "),
                          near(entry.name, missingNames.empty() ? names : missingNames));
     };
-    // Names near one that is missing are looked for where the line is printed alone.
+    // Near names are only searched for lines that are printed.
     const auto listed = [](std::size_t count, const auto& lineOf) {
       std::vector<std::string> lines;
       for (std::size_t at = 0; at < std::min(count, kMostLines); ++at)
@@ -213,7 +213,7 @@ private:
     return message.empty() ? llvm::Error::success() : failure(message);
   }
 
-  /// Single arrays are read and types compared before the weights, which take time.
+  /// Reads single arrays and compares types first, because weights take time.
   llvm::Expected<std::vector<std::optional<Value>>> readAll() {
     std::vector<std::optional<Value>> values(arguments.size());
     std::vector<std::size_t> inFiles;
@@ -257,7 +257,7 @@ private:
     return values;
   }
 
-  /// Whether its bytes need no look and are in the file as they are in memory.
+  /// Whether the tensor's bytes in the file need no check and are those in memory.
   static bool canBeUnread(const program::Argument& argument) {
     if (argument.isScaled())
       return false;
@@ -305,7 +305,7 @@ private:
   }
 
   llvm::Error checkType(const program::Argument& argument, const Origin& origin) const {
-    // A dtype without a type in memory is refused when it is read, in its own words.
+    // A dtype without a type in memory is refused by the reader, with its own message.
     const SafetensorsEntry& entry = *origin.entry;
     return entry.dtype->type ? checkType(argument, origin, *entry.dtype->type, entry.shape)
                              : llvm::Error::success();
@@ -356,7 +356,7 @@ private:
 
 } // namespace
 
-/// The error is empty where it is read.
+/// Reads an unread value. The returned error is empty on success.
 static std::string readIn(Value& value) {
   const program::UnreadTensor& source = value.unread();
   Tensor tensor{source.type, source.shape, numerics::Bytes::unset(source.bytes())};

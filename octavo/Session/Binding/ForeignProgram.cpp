@@ -23,7 +23,7 @@ constexpr const char* kPyTorch =
 struct Field {
   std::uint64_t number = 0;
   unsigned wireType = 0;
-  std::uint64_t value = 0; ///< of a varint; else the length
+  std::uint64_t value = 0; ///< the value of a varint; else the length of the content
 };
 
 bool takeVarint(llvm::StringRef& bytes, std::uint64_t& value) {
@@ -38,7 +38,7 @@ bool takeVarint(llvm::StringRef& bytes, std::uint64_t& value) {
   return false;
 }
 
-/// Takes the next field, of varint, 64 bits, bytes or 32 bits; false where there is none.
+/// Takes the next field (varint, 64 bits, bytes or 32 bits). False if there is none.
 bool takeField(llvm::StringRef& bytes, Field& field) {
   std::uint64_t tag = 0;
   if (!takeVarint(bytes, tag))
@@ -66,8 +66,8 @@ bool takeField(llvm::StringRef& bytes, Field& field) {
   return true;
 }
 
-/// Whether a whole message has fields of onnx.ModelProto alone (onnx.proto): ir_version, the
-/// graph, and the others.
+/// Whether the bytes are a complete message with fields of onnx.ModelProto only (onnx.proto),
+/// including ir_version and the graph.
 bool isOnnx(llvm::StringRef bytes) {
   constexpr std::uint64_t kIrVersion = 1, kGraph = 7;
   bool hasVersion = false, hasGraph = false;
@@ -85,7 +85,7 @@ bool isOnnx(llvm::StringRef bytes) {
   return hasVersion && hasGraph;
 }
 
-/// What a zip archive has, by the names of its entries.
+/// Describes a zip archive by the names of its entries.
 std::string describeZip(llvm::StringRef bytes, llvm::StringRef name) {
   if (bytes.contains("serialized_exported_program.json") || bytes.contains("archive_format") ||
       name.ends_with(".pt2"))
@@ -108,7 +108,7 @@ std::string describeZip(llvm::StringRef bytes, llvm::StringRef name) {
          "StableHLO";
 }
 
-/// The length of a header of JSON, and the JSON.
+/// Whether the bytes begin with the length of a JSON header and the header.
 bool isSafetensors(llvm::StringRef bytes) {
   if (bytes.size() < 10)
     return false;

@@ -11,16 +11,15 @@ namespace octavo::session {
 
 namespace {
 
-/// What flatbuffers' verifier may meet: a tree of arguments nests, a container is not a bomb.
+/// Limits of flatbuffers' verifier: trees of arguments nest, but a container must not be a bomb.
 constexpr flatbuffers::uoffset_t kMostDepth = 256;
 constexpr flatbuffers::uoffset_t kMostTables = 1 << 22;
 
-/// The versions of the calling convention of which main's arguments are known; before 9 they had
-/// other tokens (2024-03).
+/// The supported versions of the calling convention. Before 9, main had other tokens (2024-03).
 constexpr int kOldestConvention = 9;
 constexpr int kNewestConvention = 10;
 
-/// What JAX 0.10.2 writes for readers of every age.
+/// The version that JAX 0.10.2 writes, which readers of all versions accept.
 constexpr std::uint16_t kSerializationVersion = 3;
 
 enum PyTree : std::int8_t { kLeaf = 0, kTuple = 2, kDict = 4 };
@@ -38,7 +37,7 @@ llvm::StringRef artifactOf(const jax::Exported* root) {
                : llvm::StringRef();
 }
 
-/// JAX's number of an element type; nothing for one that it has no array of.
+/// JAX's number for an element type; nullopt if it has no such arrays.
 std::optional<std::int8_t> dtypeOf(mlir::Type type) {
   struct Row {
     llvm::StringLiteral name;

@@ -30,8 +30,8 @@ std::vector<double> valuesOf(const Tensor& tensor) {
   return values;
 }
 
-/// Sums over corresponding values of two ranges, each divided by the largest magnitude, so that
-/// squares of large f64 do not overflow.
+/// Sums over corresponding values of two ranges. Values are divided by the largest magnitude, so
+/// that squares of large f64 do not overflow.
 struct Sums {
   double scale = 0, aa = 0, bb = 0, ab = 0, dd = 0;
 
@@ -50,8 +50,8 @@ struct Sums {
   }
 };
 
-/// 1 - cosine. Where the two are near, 1 - ab / sqrt(aa bb) has few digits left: it is the half of
-/// the squared distance of the two as unit vectors, which has all.
+/// 1 - cosine, as half of the squared distance of the two unit vectors. For near vectors, 1 - ab /
+/// sqrt(aa bb) would lose most digits.
 double cosineLoss(std::span<const double> reference, std::span<const double> value) {
   const Sums sums(reference, value);
   if (sums.scale == 0)
@@ -67,7 +67,7 @@ double cosineLoss(std::span<const double> reference, std::span<const double> val
   return std::min(distance / 2, 2.0);
 }
 
-/// Of a row of one element, which may be complex: half of the squared relative error.
+/// Half of the squared relative error, for a row of one element, real or complex.
 double lossOfOne(std::span<const double> reference, std::span<const double> value) {
   const Sums sums(reference, value);
   if (sums.dd == 0)
@@ -114,7 +114,7 @@ Losses lossesOf(Metric metric, const Tensor& reference, const Tensor& value) {
   const std::vector<double> expected = valuesOf(realReference), found = valuesOf(realValue);
   if (expected.empty())
     return {0};
-  // The parts of a complex number stand along an axis of their own, within its row.
+  // realNumbers puts the parts of a complex number on a last axis, within its row.
   std::size_t row = expected.size();
   if (metric == Metric::Cosine && reference.shape.size() > 1)
     row = static_cast<std::size_t>(reference.shape.back()) * (reference.type.isComplex() ? 2 : 1);

@@ -48,7 +48,7 @@ std::vector<std::filesystem::path> outputFiles(const std::filesystem::path& path
 }
 
 llvm::Error writeOutputs(const std::filesystem::path& path, std::span<const NamedOutput> given) {
-  // Files hold the storage of quantized tensors.
+  // Quantized tensors are written as their storage.
   std::deque<numerics::Tensor> storage;
   std::vector<NamedOutput> outputs(given.begin(), given.end());
   for (NamedOutput& output : outputs)

@@ -21,7 +21,7 @@ using program::Tensor;
 
 constexpr const char* kIndex = "index.csv";
 
-/// Whether NumPy itself has the type.
+/// Whether NumPy has the type.
 bool isOfNumPy(const numerics::ElementType& type) {
   if (type.isFloat())
     return type.format() == format::element("f16") || type.format() == format::element("f32") ||
@@ -29,7 +29,7 @@ bool isOfNumPy(const numerics::ElementType& type) {
   return type.isComplex() || (type.isInteger() && (type.isBoolean() || type.width() >= 8));
 }
 
-/// The codes as unsigned integers, for a type that NumPy does not have.
+/// The codes as unsigned integers, for a type that NumPy lacks.
 Tensor forNumPy(const Tensor& tensor) {
   if (isOfNumPy(tensor.type))
     return tensor;

@@ -41,7 +41,7 @@ std::string nameOf(mlir::Location location) {
   return "";
 }
 
-/// Names where they are said and nobody else has them, `stem` and the position elsewhere.
+/// The names, with `stem` and the position in place of empty and repeated names.
 std::vector<std::string> uniqueNames(std::vector<std::string> names, llvm::StringRef stem) {
   llvm::StringMap<int> count;
   for (const std::string& name : names)
@@ -52,7 +52,7 @@ std::vector<std::string> uniqueNames(std::vector<std::string> names, llvm::Strin
   return names;
 }
 
-/// Type of argument `i`; the caller gives it its name.
+/// Argument `i` without its name, which the caller sets.
 llvm::Expected<program::Argument> argumentOf(mlir::func::FuncOp function, unsigned i) {
   const mlir::Type type = function.getArgumentTypes()[i];
   if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type); tensor)
@@ -89,7 +89,7 @@ std::unique_ptr<mlir::MLIRContext> makeContext() {
   auto context =
       std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
   loadDialects(*context);
-  // They are refused when the whole program is read: verifyHasOperations.
+  // Unregistered dialects are rejected after the whole program is read: verifyHasOperations.
   context->allowUnregisteredDialects();
   return context;
 }
@@ -154,8 +154,8 @@ std::vector<mlir::func::FuncOp> selfChecks(mlir::ModuleOp program) {
   return functions;
 }
 
-/// An argument that is given away names a result of its type. One that has become narrow ahead of
-/// the run is no result any more.
+/// Checks that a donated argument names a result of its type. Donations of scaled arguments are not
+/// checked, because they no longer fit a result.
 static llvm::Error checkDonation(mlir::func::FuncOp function, unsigned i,
                                  const program::Argument& argument) {
   const auto named = function.getArgAttrOfType<mlir::IntegerAttr>(i, "tf.aliasing_output");
@@ -218,7 +218,7 @@ llvm::Error markParameters(mlir::func::FuncOp function, std::span<const std::str
   if (!arguments)
     return arguments.takeError();
   const llvm::StringSet<> weights(llvm::from_range, names);
-  llvm::SmallVector<mlir::DictionaryAttr> attributes; // changed together
+  llvm::SmallVector<mlir::DictionaryAttr> attributes; // set together
   function.getAllArgAttrs(attributes);
   for (auto [argument, own] : llvm::zip_equal(*arguments, attributes))
     if (weights.contains(argument.name)) {

@@ -44,12 +44,12 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> readBinary(llvm::StringRef byt
                                                              const std::string& name,
                                                              mlir::MLIRContext& context,
                                                              UnreadFunctions& unread) {
-  // MLIR reads numbers where they lie; within a container they lie anywhere.
+  // MLIR reads numbers in place and needs them aligned, which they are not within a container.
   const auto aligned = llvm::MemoryBuffer::getMemBufferCopy(bytes, name);
   const Diagnostics diagnostics(context);
   mlir::OwningOpRef<mlir::ModuleOp> program;
   bool isValid = false;
-  // Attributes and types in one another are read, and verified, by recursion.
+  // Nested attributes and types are read and verified by recursion.
   withDeepStack([&] {
     program = vhlo::readBytecode(aligned->getMemBufferRef(), &context, unread);
     isValid = program && succeeded(unread.verify(*program));

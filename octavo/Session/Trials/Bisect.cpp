@@ -23,7 +23,7 @@ bool isConstant(mlir::Value value) {
   return value.getDefiningOp() != nullptr && mlir::matchPattern(value, mlir::m_Constant());
 }
 
-/// A function of one operation in a module, and what it takes.
+/// Adds a function with a copy of one operation to a module; the destructor removes it.
 class Alone {
 public:
   Alone(mlir::ModuleOp module, mlir::Operation* op) {
@@ -70,7 +70,7 @@ llvm::Expected<std::optional<Deviation>>
 firstDeviation(mlir::func::FuncOp function, const std::vector<Value>& arguments,
                const Backend& backend, const program::RunContext& host,
                llvm::function_ref<bool(const Value& expected, const Value& found)> fits) {
-  // Without the function, which each preparation would look at.
+  // The function is removed so that it is not prepared each time.
   mlir::OwningOpRef<mlir::ModuleOp> module = function->getParentOfType<mlir::ModuleOp>().clone();
   module->lookupSymbol(function.getName())->erase();
   llvm::DenseMap<mlir::Value, Value> values;

@@ -31,18 +31,19 @@ using program::Tensor;
 using program::Value;
 using transforms::DotValue;
 
-/// Takes what the probes of probeResults and, in a later run, of probeDots see.
+/// Receives the tensors of probeResults and, in a later run, of probeDots.
 class DotProbes : public program::Probes {
 public:
   explicit DotProbes(std::vector<DotError>& dots) : dots(dots) {}
 
-  /// Before the run of these.
+  /// Sets the dots of the next run.
   void take(const std::vector<transforms::ProbedDot>& probed) {
     for (const transforms::ProbedDot& dot : probed)
       sides[dot.number] = dot.sides;
   }
 
-  /// After the last run.
+  /// Called after the last run. Drops accumulated losses of dots that ran a different number of
+  /// times.
   void end() {
     for (const auto& [number, left] : unchanged)
       if (!left.empty())
@@ -53,7 +54,7 @@ public:
   program::Outcome write(std::string_view id, std::string_view /*type*/,
                          const Tensor& tensor) override {
     const auto probed = transforms::probedValue(id);
-    if (!probed) // one of the program itself
+    if (!probed) // a probe of the program itself
       return {};
     const auto [number, what] = *probed;
     const std::lock_guard lock(mutex);
@@ -96,7 +97,7 @@ private:
       loss.sums.add(values.get(), values.get());
   }
 
-  /// The two results of a dot come one after the other; the first waits for the second.
+  /// The two results of a dot arrive in succession. The first is kept until the second arrives.
   void addResult(DotError& dot, DotValue what, const Tensor& tensor) {
     if (!waiting) {
       waiting = tensor;
@@ -109,7 +110,7 @@ private:
     waiting.reset();
   }
 
-  /// One that runs more often than in the program as it is has no equal there.
+  /// A dot that runs more often than in the unquantized program is marked by an empty result.
   void addAccumulated(std::size_t number, const Tensor& tensor) {
     std::deque<std::vector<float>>& left = unchanged[number];
     if (left.empty()) {
@@ -122,15 +123,15 @@ private:
 
   std::vector<DotError>& dots;
   std::map<std::size_t, std::array<std::optional<transforms::OperandQuantization>, 2>> sides;
-  /// Of each dot what it gave, as often as it ran.
+  /// Per dot, its results in the unquantized run, one per execution.
   std::map<std::size_t, std::deque<std::vector<float>>> unchanged;
   std::mutex mutex;
   std::optional<Tensor> waiting;
 };
 
-/// What an unchanged program's values become where an argument is a scaled tensor. A weight is
-/// quantized once, and anew where a run wants it otherwise: dots that one tensor of activations
-/// goes to share their exponents, and one that is left has no part in them.
+/// Quantizes the unquantized program's values for arguments that are scaled tensors. A weight is
+/// quantized again only if a run needs other options: dots that read one activation share
+/// exponents, and a dot that is left unquantized has no part in them.
 class QuantizedValues {
 public:
   explicit QuantizedValues(std::span<const Value> wide) : wide(wide), made(wide.size()) {}
@@ -163,7 +164,7 @@ private:
   std::vector<std::optional<Made>> made;
 };
 
-/// A plain tensor for each element of a result that is one.
+/// Appends the plain tensors of a result.
 void addTensors(const Value& value, std::vector<Value>& tensors) {
   if (value.isTuple())
     for (const Value& element : value.elements())
@@ -198,13 +199,13 @@ OutputError outputError(const std::vector<Value>& reference, const std::vector<V
   return sum;
 }
 
-/// The runs of one function, each of a copy of its module.
+/// Runs copies of a function's module.
 class Runs {
 public:
   Runs(mlir::func::FuncOp function, std::span<const Value> values, const DotErrorOptions& options)
       : module(function->getParentOfType<mlir::ModuleOp>().clone()), name(function.getName().str()),
         options(options), values(values), quantized(values) {
-    // As quantizeDots does: the dots are counted in its order.
+    // As in quantizeDots, so that the dots have its numbers.
     transforms::openWrappers(*module);
     for (transforms::ConvolutionDot& each : transforms::writeConvolutionDots(*module).written)
       each.finish();
@@ -217,8 +218,7 @@ public:
     return transforms::dotGraph(module->lookupSymbol<mlir::func::FuncOp>(name));
   }
 
-  /// The outputs without quantization; `probes` see what the dots give that `narrow` says are
-  /// quantized.
+  /// The unquantized outputs. `probes` receives the results of the dots that `narrow` quantizes.
   llvm::Expected<std::vector<Value>> unchanged(DotProbes& probes,
                                                const transforms::DotReport& narrow) {
     mlir::OwningOpRef<mlir::ModuleOp> copy = module->clone();
@@ -242,7 +242,7 @@ public:
     return result;
   }
 
-  /// Has the probes see what the dots take and give.
+  /// A run in which `probes` receives the operands and results of the quantized dots.
   llvm::Error probe(DotProbes& probes) {
     transforms::DotOptions inProgram = options.dots;
     inProgram.weightTime = transforms::WeightTime::InProgram;
@@ -293,7 +293,7 @@ private:
     return hasOpenExtents(function) ? closeExtents(function, values) : llvm::Error::success();
   }
 
-  mlir::OwningOpRef<mlir::ModuleOp> module; ///< as it is, its dots numbered
+  mlir::OwningOpRef<mlir::ModuleOp> module; ///< unquantized, with numbered dots
   std::string name;
   const DotErrorOptions& options;
   std::span<const Value> values;

@@ -73,8 +73,9 @@ struct DotErrorOptions {
 /// time its result and 9 bytes per operand element; and until the third run ends, the f32 results
 /// of all quantized dots of the first run.
 ///
-/// Fails if no dot is quantized, if scales are delayed or rounding is random, or if the function is
-/// for several processes. Errors of quantizeDots, the backend and the runs are passed on.
+/// Fails if no dot is quantized, if quantization adds state (caches, delayed scales, random
+/// rounding), or if the function is for several processes. Errors of quantizeDots, the backend and
+/// the runs are passed on.
 llvm::Expected<DotErrors> dotErrors(mlir::func::FuncOp function,
                                     std::span<const program::Value> values,
                                     const DotErrorOptions& options);

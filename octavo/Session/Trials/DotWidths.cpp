@@ -19,14 +19,14 @@ using transforms::RecoveredDot;
 using transforms::RecoverReport;
 
 llvm::Expected<DotWidths> findDotWidths(mlir::ModuleOp program) {
-  // Scales may come into a function of their own, as JAX's jit within jit makes it, or a composite.
+  // Scales may be arguments of a nested function (jit within jit in JAX) or of a composite.
   mlir::PassManager legalizing(program.getContext());
   transforms::LegalizeCompositesOptions composites;
   composites.keep = {"xla.scaled_dot"};
   legalizing.addPass(transforms::createLegalizeComposites(composites));
   if (mlir::failed(legalizing.run(program)))
     return session::failure("its composites cannot be made calls");
-  transforms::inlineCalls(program); // of a program that calls without end, those of narrow values
+  transforms::inlineCalls(program); // unless the program would become too large
   DotWidths widths{.report = transforms::recoverScaled(program)};
   const mlir::OwningOpRef<mlir::ModuleOp> copy = program.clone();
   widths.droppedScales = transforms::dropScales(*copy).dropped();

@@ -37,11 +37,11 @@ using program::Value;
 
 namespace {
 
-/// Runs that a time is the least of.
+/// The number of runs of which the shortest time counts.
 constexpr std::size_t kRepeat = 9;
-/// Of the choices that are predicted to be fastest: how many are timed.
+/// How many of the choices predicted to be fastest are timed.
 constexpr std::size_t kFastest = 4;
-/// A state is written no more often, but for the last time.
+/// The least time between two writes of the state, except for the last one.
 constexpr std::chrono::seconds kBetweenStates{1};
 
 bool isInterrupted(const program::RunContext& host) {
@@ -81,7 +81,7 @@ private:
   const FormatTrials& trials;
   const TuningOptions& options;
   TuningState state;
-  FormatTrials::Outputs reference; ///< empty until it is needed
+  FormatTrials::Outputs reference; ///< empty until needed
   std::vector<std::pair<Choice, std::string>> failures;
   std::vector<std::string> rowsOfOne;
   std::chrono::steady_clock::time_point written = std::chrono::steady_clock::now();
@@ -92,7 +92,8 @@ private:
 template <typename Work> auto Tuning::detachable(Work work) {
   using Result =
       typename std::invoke_result_t<Work&, FormatTrials&, const program::RunContext&>::value_type;
-  using ResultOrText = tl::expected<Result, std::string>; // an llvm::Error must be looked at
+  // Not llvm::Expected: a detached result is dropped, and unchecked errors abort.
+  using ResultOrText = tl::expected<Result, std::string>;
   auto done = base::runDetachable(
       [trials = shared, work = std::move(work)](const std::atomic<bool>& isDetached) mutable {
         program::RunContext host;
@@ -168,9 +169,9 @@ llvm::Error Tuning::writeState(bool isLast) {
   return llvm::Error::success();
 }
 
-/// What each candidate costs. The time of a dot is too short to be told from noise: dots of the
-/// same sizes are timed together, all in one format and everything else as it is, by turns with the
-/// program as it is.
+/// Measures the cost of each candidate. One dot takes too little time to measure. So all dots of
+/// the same sizes are timed together: these in one format and all else unquantized, in turns with
+/// the unquantized program.
 llvm::Error Tuning::measureCosts() {
   const auto& dots = trials.dots();
   std::vector<std::vector<double>> costs;
@@ -213,7 +214,7 @@ llvm::Error Tuning::measureCosts() {
       auto both = timed({asIs, choice});
       if (!both)
         return both.takeError();
-      // In parts of the program as it is, which takes longer when the machine is busy.
+      // Relative to the unquantized program, which a busy machine slows down too.
       for (std::size_t dot : members)
         costs[dot][candidate] +=
             whole->front() * ((*both)[1] / (*both)[0] - 1) / static_cast<double>(members.size());
@@ -318,9 +319,9 @@ llvm::Expected<Losses> Tuning::lossesOf(const Choice& choice) {
   return session::limitParts(std::move(losses), session::kMostPartsOfAll);
 }
 
-/// Has runs by turns say which choice is fastest. A prediction adds up what dots save where all of
-/// their sizes have one format; where formats are mixed, what several dots take is quantized for
-/// each of them.
+/// Decides by interleaved runs which choice is fastest. A prediction adds up savings measured with
+/// all dots of equal sizes in one format. With mixed formats, an operand of several dots is
+/// quantized for each format.
 llvm::Error Tuning::decideByRuns(TuningResult& result, double limit) {
   const auto& measured = result.search.measured;
   std::vector<std::size_t> order(measured.size());
@@ -378,7 +379,7 @@ llvm::Expected<TuningResult> Tuning::run() {
     return std::nullopt;
   };
   if (options.budget.metric == Metric::Own && state.measured.empty()) {
-    // The limit follows from what the program as it is gives.
+    // The limit depends on the metric of the unquantized program.
     auto base = lossesOf(Choice(dots, 0));
     if (!base && isInterrupted(options.host)) {
       llvm::consumeError(base.takeError());

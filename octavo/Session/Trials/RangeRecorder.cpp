@@ -18,7 +18,7 @@ namespace {
 using analysis::CalibratedTensor;
 using Part = transforms::CalibratedSide::Part;
 
-/// Raises the maximum of each column, which is a place along `axis`.
+/// Raises the maximum magnitude of each column, which is an index along `axis`.
 void raise(std::vector<float>& columnAmax, std::span<const float> values,
            std::span<const std::int64_t> shape, std::int64_t axis) {
   const auto columns = static_cast<std::size_t>(shape[static_cast<std::size_t>(axis)]);
@@ -39,10 +39,10 @@ std::string placeOf(std::span<const std::int64_t> shape, std::size_t index) {
   return fmt::format("[{}]", fmt::join(place, ", "));
 }
 
-/// The values of a tensor that count, and where they lie.
+/// The values of a tensor that count, and their indices.
 class Counted {
 public:
-  /// `seen` says of each axis which places count; empty for an axis of which all do.
+  /// seen[axis] says which indices count; empty: all of that axis.
   Counted(std::span<const float> values, std::span<const std::int64_t> shape,
           const std::vector<std::vector<bool>>& seen)
       : all(values),
@@ -115,7 +115,7 @@ program::Outcome RangeRecorder::write(std::string_view id, std::string_view /*ty
   if (values.empty())
     return {};
   if (side.part == Part::Columns) {
-    // Merged as one zero: its values are counted by the other probe.
+    // A single zero is merged, because the other probe counts the values.
     static_cast<void>(own.magnitudes.add(std::array{0.0F}));
   } else {
     const Counted counted(values, tensor.shape, side.seen);

@@ -13,17 +13,17 @@ namespace {
 using base::kLanes;
 using base::Lanes;
 
-/// Rows by columns of one product; of a strip up to kLanes columns, which go into lanes.
+/// A product, or a strip of it with at most kLanes columns, one per lane.
 template <typename Part> struct Strip {
-  const Part *left, *right;                   ///< parts, as all strides are of numbers
-  std::int64_t leftStride, leftDepthStride;   ///< from row to row, and along the depth
-  std::int64_t rightStride, rightDepthStride; ///< from column to column
+  const Part *left, *right;                   ///< pointers to parts; strides count complex numbers
+  std::int64_t leftStride, leftDepthStride;   ///< between rows, and along the depth
+  std::int64_t rightStride, rightDepthStride; ///< between columns, and along the depth
   Part* c;
   std::int64_t cRowStride, cColumnStride;
   std::int64_t rows, columns, depth;
 };
 
-/// The depth that is laid out at a time, in the first cache.
+/// The depth that is laid out at a time; it fits the first-level cache.
 constexpr std::int64_t kDepth = 128;
 
 struct Laid {
@@ -31,7 +31,8 @@ struct Laid {
   alignas(64) double im[kDepth][kLanes];
 };
 
-/// Adds what numbers `begin` and on of some rows give to what those before them gave.
+/// Adds the products of depth [begin, begin + depth) to the sums of kRows rows; they start at 0 if
+/// `begin` is 0.
 template <int kRows, typename Part>
 OCTAVO_INTO_CLONES void addRows(const Strip<Part>& strip, const Laid& laid, std::int64_t row,
                                 std::int64_t begin, std::int64_t depth) {
@@ -71,7 +72,7 @@ OCTAVO_INTO_CLONES void addRows(const Strip<Part>& strip, const Laid& laid, std:
     }
 }
 
-/// Each part of each product is computed in f64 and rounded, and each sum.
+/// Each part of a product is computed in f64 and rounded to Part, and so is each sum.
 template <typename Part> OCTAVO_INTO_CLONES void multiplyStrip(const Strip<Part>& strip) {
   constexpr int kRows = 2;
   Laid laid = {};
@@ -94,7 +95,7 @@ template <typename Part> OCTAVO_INTO_CLONES void multiplyStrip(const Strip<Part>
   } while (begin < strip.depth);
 }
 
-/// Each factor may be the first one.
+/// Swaps the operands and transposes the result.
 template <typename Part> void turn(Strip<Part>& product) {
   std::swap(product.left, product.right);
   std::swap(product.leftStride, product.rightStride);
@@ -103,7 +104,7 @@ template <typename Part> void turn(Strip<Part>& product) {
   std::swap(product.rows, product.columns);
 }
 
-/// So many rows share what is laid out of the right side.
+/// Rows that share one laid out piece of the right operand.
 constexpr std::int64_t kBand = 64;
 
 template <typename Part>
@@ -131,12 +132,12 @@ Outcome ComplexProductStep::multiplyAs(const Frame& frame, Worker& worker, RowRa
   const RowRange products =
       batch.isOne() ? RowRange{0, 1, 1} : range.of(batch.products().of(frame));
   const RowRange own = batch.isOne() ? range.of(rowsNow) : RowRange{0, rowsNow, rowsNow};
-  // Lanes are of the rows where there are too few columns.
+  // With few columns, lanes hold rows.
   const bool isTurned = columns < kLanes && own.size() > columns;
   const std::int64_t height = isTurned ? columns : own.size();
   const std::int64_t width = isTurned ? own.size() : columns;
   const std::int64_t strips = (width + kLanes - 1) / kLanes;
-  const std::int64_t each = (height + kBand - 1) / kBand * strips; // of a product
+  const std::int64_t each = (height + kBand - 1) / kBand * strips; // strips of one product
   const auto productOf = [&](std::int64_t number) {
     const kernels::BatchOffsets at = batch.at(number, frame.items);
     const std::int64_t leftStride = left.stride.of(frame);

@@ -11,9 +11,10 @@ namespace octavo::program {
 
 namespace {
 
-/// Patches of so many bytes are laid out at a time: they and the weight stay in the second cache.
+/// Bytes of patches that are laid out at a time, so that they and the weight fit the second-level
+/// cache.
 constexpr std::int64_t kPatchBytes = 192 * 1024;
-/// Rows that products take at once.
+/// Rows that kernels multiply at a time.
 constexpr std::int64_t kTile = 24;
 
 std::int64_t product(const PatchShape& shape, std::int64_t PatchAxis::* extent) {
@@ -23,7 +24,7 @@ std::int64_t product(const PatchShape& shape, std::int64_t PatchAxis::* extent) 
   return all;
 }
 
-/// Copies runs that are often too short for a call to pay.
+/// Copies a run. Runs are often too short for a call of memcpy to pay.
 template <typename T> void copyRun(T* to, const T* from, std::int64_t count) {
   constexpr std::int64_t kWide = 4, kLong = 128;
   if (count >= kLong) {
@@ -41,7 +42,7 @@ template <typename T> void clearRun(T* to, std::int64_t count) {
   std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(T));
 }
 
-/// Of each group, in the memory of what was packed before.
+/// Packs one matrix per group, and reuses the memory of `packed`.
 template <typename T>
 void packWeightsAs(const PatchShape& shape, const T* values,
                    std::vector<kernels::PackedMatrix>& packed) {
@@ -79,8 +80,8 @@ void packWeights(const PatchShape& shape, const std::byte* memory,
     packWeightsAs(shape, reinterpret_cast<const std::uint16_t*>(memory), packed);
 }
 
-/// The elements that rows of the result see in one group, a patch of `depth` elements for each:
-/// place by place of the window, all rows of one line of the result at a time.
+/// Lays out patches: for each result row the `depth` elements that it sees in one group. The loops
+/// go through the lines of the window; within them, through the rows of one result line.
 template <typename T>
 void layOut(const PatchShape& shape, const T* values, std::int64_t group, std::int64_t row,
             std::int64_t count, T* patches) {
@@ -226,7 +227,7 @@ Outcome ConvolutionStep::prepare(Frame& frame) const {
   operand.form = nullptr;
   const PatchShape now = shape.of(frame.items);
   const Value* const owner = frame.owners[static_cast<std::size_t>(weight.number)];
-  // A value that is not in memory has no other form.
+  // An unread value can only be used through its packed form.
   if (owner != nullptr && (shape.isWeightFixed() || owner->isUnread())) {
     auto form = formOf(now, *owner, operand.key);
     if (!form)
@@ -279,7 +280,7 @@ void ConvolutionStep::multiplyPatches(const PatchShape& now, const Worker& worke
 
 Outcome ConvolutionStep::multiply(const Frame& frame, Worker& worker, RowRange range,
                                   const kernels::Execution& execution, Finishing finishing) const {
-  // Enough rows for a thread to be worth it.
+  // The least number of rows per thread.
   constexpr std::int64_t kGrain = 24;
   const PatchShape now = shape.of(frame.items);
   const RowRange own = range.of(now.rows());

@@ -38,7 +38,7 @@ std::optional<std::int64_t> Gathered::runOf(std::int64_t number, std::int64_t sl
 std::vector<std::byte> Gathered::from(const void* array, int bytes) const {
   const std::size_t width = static_cast<std::size_t>(bytes), count = size();
   std::vector<std::byte> result(count * width);
-  // Neighbours of the innermost axis are copied at once.
+  // A contiguous innermost axis is copied at once.
   const bool hasRuns = !axes.empty() && axes.back().stride == 1;
   const std::size_t run = hasRuns ? static_cast<std::size_t>(axes.back().count) : 1;
   const std::size_t outer = axes.size() - (hasRuns ? 1 : 0);

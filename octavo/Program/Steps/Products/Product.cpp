@@ -15,9 +15,9 @@ namespace octavo::program {
 
 namespace {
 
-/// What lies between two looks for Ctrl-C: 0.1 s of one thread, about.
+/// Operations between two checks for interruption: about 0.1 s on one thread.
 constexpr double kMostUninterrupted = 1e10;
-/// Enough for the panels of the right operand to be read from memory at no cost.
+/// Enough rows to hide reading the panels of the right operand from memory.
 constexpr std::int64_t kLeastRowsOfPart = 512;
 
 bool isInterrupted(const Frame& frame) {
@@ -63,7 +63,7 @@ void ProductStep::Finishing::finish(std::int64_t begin, std::int64_t end) const 
 
 Outcome ProductStep::compute(const Frame& frame, Worker& worker, RowRange range,
                              const kernels::Execution& execution) const {
-  // Several threads divide rows for the kernel anew: those of one product are few.
+  // With several threads, the epilogue divides all rows anew, because one product's rows are few.
   const bool isAtOnce = kernel != nullptr && execution.threads == 1 && finishedRows(frame) != 0;
   const Finishing finishing(isAtOnce ? kernel : nullptr, frame, worker, finishedRows(frame));
   if (Outcome outcome = multiply(frame, worker, range, execution, finishing); !outcome)
@@ -87,7 +87,7 @@ std::vector<const Sequence*> MatrixProductStep::nested() const {
   return all;
 }
 
-/// Calls f with a null pointer to elements of the type.
+/// Calls f with a null pointer to the C++ type of the elements.
 template <typename F> static auto ofType(kernels::PlainType type, const F& f) {
   switch (type) {
   case kernels::PlainType::F32:
@@ -104,7 +104,7 @@ static int widthOf(kernels::PlainType type) {
   return ofType(type, [](const auto* none) { return static_cast<int>(sizeof *none); });
 }
 
-/// Of products whose right side may be converted.
+/// The type to which a stored right operand is widened.
 static kernels::WideType wideType(kernels::PlainType type) {
   return type == kernels::PlainType::F32 ? kernels::WideType::F32 : kernels::WideType::Bf16;
 }
@@ -201,11 +201,11 @@ tl::expected<void, std::string> MatrixProductStep::bind(const Binding& binding) 
   return formOf(binding.value, sizesOf(1), key).map([](const auto&) {});
 }
 
-/// The products of so many items.
+/// Sets the offsets of all products at batch size `items`.
 void MatrixProductStep::placeBatch(std::vector<kernels::BatchOffsets>& all,
                                    std::int64_t items) const {
   const auto count = static_cast<std::size_t>(batch.products().of(items));
-  // Those before are where they were, unless they depend on the items.
+  // Offsets from an earlier run stay valid unless they depend on the batch size.
   const std::size_t kept = batch.factors.empty() ? std::min(all.size(), count) : 0;
   all.resize(count);
   for (std::size_t i = kept; i < count; ++i)
@@ -221,7 +221,7 @@ Outcome MatrixProductStep::prepare(Frame& frame) const {
   operand.form = nullptr;
   const Sizes now = sizesOf(frame.items);
   const Value* const owner = frame.owners[static_cast<std::size_t>(right.slot.number)];
-  // A value that is not in memory has no other form.
+  // An unread value can only be used through its packed form.
   if (owner != nullptr && (isRightFixed() || owner->isUnread())) {
     auto form = formOf(*owner, now, operand.key);
     if (!form)
@@ -229,7 +229,7 @@ Outcome MatrixProductStep::prepare(Frame& frame) const {
     operand.form = std::move(*form);
     return {};
   }
-  if (!batch.isOne() && right.from == nullptr) // each product takes its own where it lies
+  if (!batch.isOne() && right.from == nullptr) // each product reads its operand in place
     return {};
   if (groups) {
     operand.own.resize(static_cast<std::size_t>(groups->count));
@@ -249,8 +249,8 @@ Outcome MatrixProductStep::prepare(Frame& frame) const {
   return {};
 }
 
-/// Products of a batch, each with the slice that it chooses: one of all, packed, or, of a weight
-/// that does not come again, its own, packed, or where it lies.
+/// Products of a batch that each choose a slice: of the packed form; or else packed for this run;
+/// or in place.
 template <typename T>
 void MatrixProductStep::multiplyChosen(const Frame& frame, const T* a, const T* b, auto* c,
                                        RowRange products, const kernels::Execution& execution,
@@ -264,7 +264,7 @@ void MatrixProductStep::multiplyChosen(const Frame& frame, const T* a, const T* 
                       !kernels::isWorthThreads(products.size() * now.rows, now.columns, now.depth);
   const kernels::Execution ofEach =
       areFew ? execution : kernels::Execution{.isa = execution.isa, .threads = 1};
-  // Threads share out products, or of few the columns of each.
+  // Threads share the products, or if these are few, the columns of each.
   kernels::forRanges(count, areFew ? count : 1, execution, [&](std::size_t begin, std::size_t end) {
     Finishing own = finishing;
     for (std::size_t i = begin; i != end; ++i) {
@@ -286,7 +286,7 @@ void MatrixProductStep::multiplyChosen(const Frame& frame, const T* a, const T* 
   });
 }
 
-/// Rows of one product, or of one group.
+/// Computes rows of one product or of one group.
 template <typename T>
 Outcome MatrixProductStep::multiplyOne(const Frame& frame, const T* a, auto* c, RowRange range,
                                        const kernels::PackedMatrix& matrix,
@@ -306,7 +306,7 @@ Outcome MatrixProductStep::multiplyOne(const Frame& frame, const T* a, auto* c, 
   return {};
 }
 
-/// The rows of each group with its matrix; those of none are 0.
+/// Multiplies the rows of each group by its matrix. Rows of no group become 0.
 template <typename T>
 Outcome MatrixProductStep::multiplyGroups(const Frame& frame, const T* a, auto* c, RowRange range,
                                           const kernels::Execution& execution,
@@ -357,7 +357,7 @@ Outcome MatrixProductStep::multiplyAs(const Frame& frame, Worker& worker, RowRan
     const kernels::RowFinisher finisher = finishing.from(own.begin * now.rows);
     if constexpr (!std::is_same_v<T, std::int8_t>)
       if (maker != nullptr) {
-        // Each row is as many of the kernel's.
+        // Kernel rows per row of the right operand.
         const std::int64_t each = maker->allRows().of(frame) /
                                   (static_cast<std::int64_t>(offsets.size()) * now.madeRows());
         const std::int64_t first = now.rightOffset / now.madeElements();

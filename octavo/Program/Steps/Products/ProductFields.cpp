@@ -1,5 +1,4 @@
-// What the steps of products of plain matrices, and of convolutions, consist of in a file
-// (ProgramFields.h).
+// Fields of the steps of plain matrix products and convolutions (ProgramFields.h).
 #include "octavo/Program/Steps/Products/ProductFields.h"
 
 #include "octavo/Program/Steps/Products/ComplexProduct.h"
@@ -14,15 +13,15 @@ namespace octavo::program {
 
 namespace {
 
-/// A side of a step's products, or their result, in elements.
+/// The elements that an operand or the result of a step's products covers.
 struct Reached {
   BatchExtent offset;
-  std::span<const Extent> extents;                   ///< of each
-  std::ptrdiff_t kernels::BatchOffsets::* ofProduct; ///< from the offset on
-  bool hasRows;                                      ///< the first extent is the step's rows
+  std::span<const Extent> extents; ///< axes of one product
+  std::ptrdiff_t kernels::BatchOffsets::* ofProduct; ///< added to `offset`
+  bool hasRows;  ///< whether the first axis counts the step's rows
 };
 
-/// The bytes of elements of so many that products reach.
+/// The bytes that all products reach, with elements of `width` bytes.
 Bytes reach(ProgramFields& fields, const Reached& side, const MatrixBatch& batch,
             std::int64_t width) {
   BatchExtent far;
@@ -34,12 +33,12 @@ Bytes reach(ProgramFields& fields, const Reached& side, const MatrixBatch& batch
   std::vector<Extent> extents(side.extents.begin(), side.extents.end());
   if (batch.isOpen)
     extents.push_back({{0, 1}, batch.item.*side.ofProduct});
-  // The first must not begin before its memory.
+  // Fails if the first product begins before its memory.
   fields.reach(side.offset, extents, width);
   return fields.reach(fields.plus(side.offset, far), extents, width);
 }
 
-/// A slot that has memory for what products reach; that of a range, for what those of each row do.
+/// Requires memory for all products; of a range slot, for the products of each row of the chain.
 void requireReached(ProgramFields& fields, Slot slot, const Reached& side, const BatchExtent& rows,
                     const MatrixBatch& batch, std::int64_t width, Access access) {
   const Bytes all = reach(fields, side, batch, width);
@@ -81,10 +80,10 @@ void checkBatch(ProgramFields& fields, const BatchExtent& rows, const BatchExten
                 const BatchExtent& columns, const MatrixBatch& batch) {
   if (batch.offsets.empty())
     fields.fail("a product of no batch");
-  // What is computed with them has no more.
+  // Bounds all numbers that are computed from these extents.
   fields.bytes({batch.products(), rows, depth});
   fields.bytes({batch.products(), rows, columns});
-  // Of panels that are not full, too.
+  // Includes the padding of incomplete panels.
   fields.bytes({fields.plus(depth, 4), fields.plus(columns, 16), kF32});
 }
 
@@ -116,7 +115,8 @@ void ProductStep::fields(ProgramFields& fields) {
     fields.fail("a product whose epilogue is no kernel");
 }
 
-/// Whether the prologue makes the right sides, each of whose rows is some of its own.
+/// Whether the prologue can make the right operands: rows of the memory that the products read are
+/// whole multiples of the kernel's rows.
 bool MatrixProductStep::hasMadeRows() const {
   const Sizes now = sizesOf(1);
   const std::int64_t elements = now.madeElements();
@@ -142,7 +142,7 @@ bool MatrixProductStep::hasMadeRows() const {
   });
 }
 
-/// Whether the right sides of all products begin at the same place.
+/// Whether the right operands of all products begin at the same offset.
 bool MatrixProductStep::hasOneRight() const {
   for (std::size_t i = 0; i < batch.offsets.size(); ++i)
     if (batch.begin(i, &kernels::BatchOffsets::right) != 0)
@@ -150,7 +150,7 @@ bool MatrixProductStep::hasOneRight() const {
   return batch.item.right == 0;
 }
 
-/// What products of matrices that lie at any strides have in common.
+/// The fields that plain and complex products share.
 template <typename Side>
 static void matrixFields(ProgramFields& fields, BatchExtent& rows, BatchExtent& depth,
                          BatchExtent& columns, Side& left, Side& right) {
@@ -260,7 +260,7 @@ void IndexedSlice::fields(ProgramFields& fields, const BatchExtent& products) {
     fields.number(axis.count, 1);
     slices = static_cast<std::int64_t>(fields.bytes({slices, axis.count}));
     fields.number(axis.stride);
-    // All of a product's integers are there.
+    // `first` is below `stride`, so every product's integer exists.
     fields.number(axis.first, 0, std::max<std::int64_t>(0, axis.stride - 1));
     fields.number(axis.index.bytes, 1, 8);
     fields.truth(axis.index.isUnsigned);
@@ -307,7 +307,7 @@ void ConvolutionStep::productFields(ProgramFields& fields) {
       shape.outputs.factor % (shape.inputGroups * shape.batchGroups) != 0 ||
       shape.outputs.square != 0)
     fields.fail("a convolution of groups that do not divide it");
-  // Their products are computed, whichever of them are none.
+  // Extents of 0 count as 1, because steps multiply the others.
   const auto some = [](const BatchExtent& count) { return count == 0 ? BatchExtent(1) : count; };
   BatchExtent rows = some(shape.batch), depth = some(shape.features);
   std::vector<Extent> input = {{fields.times(shape.batch, shape.batchGroups), shape.imageStride},
@@ -322,7 +322,7 @@ void ConvolutionStep::productFields(ProgramFields& fields) {
     fields.bytes({axis.places, axis.step});
     fields.bytes({axis.window, axis.windowDilation});
   }
-  // Of panels that are not full, too, and of rows of patches.
+  // Includes the padding of incomplete panels and rows of patches.
   fields.bytes({fields.plus(depth, 4), fields.plus(shape.outputs, 16), kF32});
   if (fields.failed())
     return;

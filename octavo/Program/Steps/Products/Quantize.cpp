@@ -65,7 +65,7 @@ QuantizeStep::keptOf(const Value& owner) const {
   });
 }
 
-/// A slice that its quantization refuses may be one that no run chooses.
+/// Ignores refused slices: a run may choose another slice.
 Outcome QuantizeStep::bind(const Binding& binding) const {
   if (slices && binding.slot == from.number && binding.value.isTensor())
     keptOf(binding.value);
@@ -99,14 +99,14 @@ Outcome QuantizeStep::run(Frame& frame) const {
 
 namespace {
 
-/// Bytes of a scaled tensor, codes and scales.
+/// Bytes of a scaled tensor: codes and scales.
 double bytesOf(const ScaledShape::OfItems& now) {
   const auto count = static_cast<double>(numerics::elementCount(now.shape));
   const auto blocks = static_cast<double>(kernels::blocksOf(now.shape, now.type.block));
   return (count * now.type.element->width() + blocks * now.type.scale->width()) / 8;
 }
 
-/// Scales one after the other, as wide as their format is in memory.
+/// Writes the scales consecutively, in containers of their format.
 void writeScales(const numerics::ScaledTensor& tensor, std::byte* to) {
   const auto bytes = static_cast<std::size_t>(tensor.type.scale->bytes());
   for (const std::uint32_t& scale : tensor.scales)

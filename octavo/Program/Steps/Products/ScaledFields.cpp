@@ -1,5 +1,4 @@
-// What the steps of products of scaled tensors, and of those that make such tensors and read them,
-// consist of in a file (ProgramFields.h).
+// Fields of the steps that multiply, make and read scaled tensors (ProgramFields.h).
 #include "octavo/Program/Steps/Products/ProductFields.h"
 #include "octavo/Program/Steps/Products/Quantize.h"
 #include "octavo/Program/Steps/Products/ScaledParts.h"
@@ -18,9 +17,9 @@ void matricesOf(ProgramFields& fields, Matrices& matrices) {
   fields.truth(matrices.shareScales);
 }
 
-/// A scaled side of products: matrices [rows, depth], one after the other.
+/// A scaled operand of products: consecutive matrices [rows, depth].
 struct ScaledSide {
-  kernels::OperandFormat format; ///< but `along`
+  kernels::OperandFormat format; ///< `along` is below
   BatchExtent along;
   Matrices matrices;
   BatchExtent rows, depth;
@@ -28,7 +27,7 @@ struct ScaledSide {
   BatchExtent across() const {
     return format.across == format::kWholeAxis ? rows : BatchExtent(format.across);
   }
-  /// Of which scales lie there.
+  /// Matrices that have their own scales.
   BatchExtent scaledMatrices() const {
     return matrices.shareScales && matrices.count != 0 ? BatchExtent(1) : matrices.count;
   }
@@ -44,8 +43,8 @@ std::int64_t blocksOf(std::int64_t extent, std::int64_t block) {
   return extent / block + (extent % block != 0 ? 1 : 0);
 }
 
-/// Blocks on an axis. One block of all of it is one for any number of items; of others, those of an
-/// item are enough for each.
+/// Blocks on an axis. If one block spans the axis, there is one for any batch size. Otherwise each
+/// coefficient is rounded up by itself, which is an upper bound.
 BatchExtent blocksOf(const BatchExtent& extent, const BatchExtent& block) {
   if (extent == 0)
     return 0;
@@ -56,7 +55,7 @@ BatchExtent blocksOf(const BatchExtent& extent, const BatchExtent& block) {
           blocksOf(extent.square, block.fixed)};
 }
 
-/// Elements and scales.
+/// Counts of elements and scales.
 struct ScaledSizes {
   Bytes elements, scales;
 };
@@ -75,8 +74,8 @@ ScaledSizes scaledSizes(ProgramFields& fields, const ScaledShape& shape) {
   return sizes;
 }
 
-/// How many blocks there are, exactly: so many, times those of an axis of items that they do not
-/// divide.
+/// An exact number of blocks: `count`, times the blocks of an open axis that its block size does
+/// not divide.
 struct BlockCount {
   BatchExtent count = 1;
   std::optional<std::pair<BatchExtent, BatchExtent>> ofAxis;
@@ -92,7 +91,7 @@ struct BlockCount {
 
 } // namespace
 
-/// Of products, the matrices whose rows a step goes over: one, where groups have its rows.
+/// The matrices whose rows a step processes: with groups, one matrix with the rows of all groups.
 static Matrices groupsOf(ProgramFields& fields, std::optional<RowGroups>& groups,
                          const Matrices& matrices) {
   fields.maybe(groups, [&](RowGroups& each) { each.fields(fields); });
@@ -119,8 +118,8 @@ void PackStep::fields(ProgramFields& fields) {
   fields.packs(packed, plan, matrices.count, rows);
 }
 
-/// Parts of so many elements and scales. Without an access, what lies in the slots is not what is
-/// read.
+/// The slots of parts with these sizes. Without an access the sizes are not checked, because the
+/// step reads a packed form instead.
 static void partsOf(ProgramFields& fields, PartSlots& slots, const ScaledSizes& sizes,
                     const format::ElementFormat& scale, std::optional<Access> access) {
   const auto slot = [&](Slot& slot, const Bytes& bytes) {
@@ -142,13 +141,14 @@ static void partsOf(ProgramFields& fields, ScaledParts& parts, Access access) {
   partsOf(fields, parts.slots, scaledSizes(fields, parts.shape), *parts.shape.scale, access);
 }
 
-/// The elements that what is gathered reaches up to; there are so many of each slice.
+/// Reads or writes a view of `slices` slices with `ofSlice` elements each. Returns how far the view
+/// reaches, in elements.
 static std::uint64_t reachOf(ProgramFields& fields, Gathered& gathered, std::int64_t slices,
                              std::uint64_t ofSlice) {
   fields.number(gathered.offset);
   std::vector<Extent> extents;
   std::uint64_t count = 1;
-  bool hasSlices = false; // the first axes count them
+  bool hasSlices = false; // whether the first axes count the slices
   fields.list(gathered.axes, kMost, [&](Gathered::Axis& axis) {
     fields.number(axis.count);
     fields.number(axis.stride);
@@ -171,7 +171,8 @@ GatheredWeight::Reach GatheredWeight::fields(ProgramFields& fields, const Reach&
   return {codes, reachOf(fields, scales, count, ofSlice.scales)};
 }
 
-/// Whether a scaled tensor is the matrices of a product's side, as they lie or turned.
+/// Whether a scaled tensor has the elements and blocks of an operand's matrices, or of their
+/// transposes.
 static bool isSideOf(ProgramFields& fields, const ScaledSide& side, const ScaledShape& tensor) {
   BatchExtent elements = 1;
   BlockCount blocks, ofSide;
@@ -187,7 +188,7 @@ static bool isSideOf(ProgramFields& fields, const ScaledSide& side, const Scaled
          blocks == ofSide;
 }
 
-/// Whether it has all of the matrices that are gathered from it.
+/// Whether the tensor contains all gathered elements and scales.
 static bool isGatheredFrom(ProgramFields& fields, const kernels::OperandFormat& format,
                            const ScaledSizes& gathered, const ScaledShape& tensor) {
   const ScaledSizes sizes = scaledSizes(fields, tensor);
@@ -197,7 +198,7 @@ static bool isGatheredFrom(ProgramFields& fields, const kernels::OperandFormat& 
          gathered.scales.count.fixed <= sizes.scales.count.fixed;
 }
 
-/// Of closed sizes; of open ones, those of one item.
+/// The sizes at batch size 1.
 static GatheredWeight::Reach reachOf(const ScaledSizes& sizes) {
   return {static_cast<std::uint64_t>(sizes.elements.count.of(1)),
           static_cast<std::uint64_t>(sizes.scales.count.of(1))};
@@ -230,7 +231,7 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
   fields.truth(isAhead);
   if (fields.isReading())
     isPackedAhead = isAhead;
-  // Of panels that are not full, too.
+  // Includes the padding of incomplete panels.
   fields.bytes({fields.plus(plan.depth, 32), fields.plus(columns, 32), kF32});
   fields.bytes({rows, fields.plus(plan.depth, 32), kF32});
   if (fields.failed())
@@ -240,7 +241,7 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
   fields.maybe(moved, [&](GatheredWeight& weight) {
     if (plan.isOpen() || columns.isOpen())
       fields.fail("a weight of items that is moved");
-    // Of a slice: the matrices of a batch, or that of one of its products.
+    // A slice holds the matrices of the batch, or one matrix if products choose slices.
     const ScaledSizes ofOne = scaledSizes(fields, rightSide(plan, {.count = 1}, columns));
     const GatheredWeight::Reach reach =
         weight.fields(fields, reachOf(ofOne), reachOf(sizes), matrices.count);
@@ -290,7 +291,7 @@ void ScaledProductStep::packedAhead(ProgramFields& fields) {
   const auto sizes = sizesOf(1);
   if (form == nullptr || !sizes)
     return;
-  // Runs of open rows look for the form of few rows first, and for a decoded form made of it.
+  // With an open row count, a run looks up the form for few rows first, and decodes it if needed.
   PackedForms::Key key;
   formKey(*sizes, !rows.isOpen() && sizes->isDecoded, key);
   fields.atEnd([weight = weight, key = std::move(key), form](const Program& program) {

@@ -26,7 +26,7 @@ void copyTensor(const Worker& worker, const ScaledParts& parts, std::int64_t ite
     std::memcpy(&tensor.scales[i], scales + i * bytes, bytes);
 }
 
-/// Of a block on an axis of n elements.
+/// The extent of a block on an axis of n elements.
 static std::int64_t extent(std::int64_t block, std::int64_t n) {
   return std::max<std::int64_t>(1, block == format::kWholeAxis ? n : std::min(block, n));
 }
@@ -44,7 +44,7 @@ std::array<std::int64_t, 2> gridOf(const kernels::ScaledView& matrix) {
   return {blocks(matrix.rows, matrix.across), blocks(matrix.depth, matrix.along)};
 }
 
-/// Of a matrix whose codes and scales begin there.
+/// The view of a matrix whose codes and scales begin at these addresses.
 static kernels::ScaledView matrixAt(const std::uint8_t* elements, const void* scales,
                                     int scaleBytes, float outer,
                                     const kernels::OperandFormat& format, std::int64_t rows,
@@ -75,7 +75,7 @@ kernels::ScaledView firstMatrix(const numerics::ScaledTensor& tensor,
                   tensor.outer, format, rows, depth);
 }
 
-/// The same matrix so many elements and rows of blocks farther on.
+/// The view moved by `elements` elements and `rowsOfBlocks` rows of blocks.
 static kernels::ScaledView farther(kernels::ScaledView matrix, std::int64_t elements,
                                    std::int64_t rowsOfBlocks) {
   matrix.elements += elements;
@@ -113,7 +113,7 @@ Outcome PackPartsStep::compute(const Frame& frame, Worker& worker, RowRange rang
     return failure(*this, now.error());
   const kernels::ScaledView first =
       firstMatrix(worker, from, now->left, rows.of(frame), now->depth);
-  // Rows are whole blocks: of a row, or of all of them under one scale.
+  // A block is one row high or spans all rows, so `begin` starts a block or keeps the single scale.
   const auto pack = [&](const kernels::ScaledView& matrix, std::int64_t begin, std::int64_t count,
                         kernels::PackedOperand& target) {
     kernels::ScaledView part = farther(matrix, begin * now->depth, begin / first.across);

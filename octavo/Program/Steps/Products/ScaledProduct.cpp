@@ -14,14 +14,14 @@ namespace octavo::program {
 
 namespace {
 
-/// Of a matrix that lies transposed where it does.
+/// The format of the stored matrix: with swapped block extents if it is transposed.
 kernels::OperandFormat asItLies(kernels::OperandFormat format, bool isTransposed) {
   if (isTransposed)
     std::swap(format.across, format.along);
   return format;
 }
 
-/// Of a matrix [rows, columns] of so wide elements.
+/// The transpose of a matrix [rows, columns] with elements of `width` bytes, 1 or 4.
 kernels::ThreadVector<std::byte> transposed(const void* matrix, int width, std::int64_t rows,
                                             std::int64_t columns) {
   kernels::ThreadVector<std::byte> result(static_cast<std::size_t>(rows * columns * width));
@@ -38,7 +38,7 @@ kernels::ThreadVector<std::byte> transposed(const void* matrix, int width, std::
   return result;
 }
 
-/// Calls f with a matrix whose blocks are turned with it.
+/// Calls f with the transposed matrix, including its blocks.
 template <typename F> auto withTransposed(const kernels::ScaledView& matrix, const F& f) {
   const auto elements = transposed(matrix.elements, 1, matrix.rows, matrix.depth);
   const auto [gridRows, gridColumns] = gridOf(matrix);
@@ -60,7 +60,7 @@ Outcome PackStep::compute(const Frame& frame, Worker& worker, RowRange range,
     return failure(*this, now.error());
   const float* const values = worker.at<const float>(from);
   if (groups) {
-    // What is in no group is quantized, too: it may be refused.
+    // Rows of no group are quantized too, in order to report refused values.
     const std::span<kernels::PackedOperand> target =
         worker.lefts(packed, groups->count + (options ? 1 : 0));
     const RowRange own = range.of(rows.of(frame));
@@ -102,7 +102,7 @@ Outcome PackStep::packRows(const kernels::ProductPlan& now, const float* values,
                            kernels::PackedOperand& target,
                            const kernels::Execution& execution) const {
   const std::span matrix(values, static_cast<std::size_t>(count * now.depth));
-  if (!options) { // for the product that is the next step
+  if (!options) { // plain activations: the product in the next step reads them in place
     target = kernels::packWhereTheyLie(matrix, now, execution, std::move(target));
     return {};
   }
@@ -113,7 +113,7 @@ Outcome PackStep::packRows(const kernels::ProductPlan& now, const float* values,
   return {};
 }
 
-/// The operand again, on the same memory, which `lender` keeps.
+/// A copy of the operand that shares its memory, which `lender` keeps alive.
 static kernels::PackedOperand lentBy(const std::shared_ptr<const void>& lender,
                                      const kernels::PackedOperand& operand) {
   const auto lent = [&](const kernels::PackedBytes& bytes) {
@@ -177,7 +177,7 @@ kernels::PackedOperand ScaledProductStep::pack(const Sizes& now, const kernels::
 void ScaledProductStep::packOwn(const Sizes& now, const kernels::ScaledView& matrix,
                                 const kernels::Execution& execution, OwnOperand& own) const {
   const bool isDecoded = own.packed.storage == kernels::PackedOperand::Storage::Values;
-  if (isDecoded && own.spare.size() != 0) // codes have memory of their own
+  if (isDecoded && own.spare.size() != 0) // new codes go to the spare memory
     std::swap(own.packed.elements, own.spare);
   own.packed = pack(now, matrix, execution, std::move(own.packed), &own.spare);
 }
@@ -191,7 +191,7 @@ std::optional<kernels::ScaledView> ScaledProductStep::inPlace(const Sizes& now, 
   return slice ? std::optional(matrices.at(*slice, product % ofSlice(now.products))) : std::nullopt;
 }
 
-/// The matrices of one slice, in their places among all.
+/// Packs the matrices of one slice into their positions in `all`.
 void ScaledProductStep::packSlice(const Sizes& now, const kernels::ScaledView& first,
                                   std::int64_t slice, Packed& all) const {
   const std::optional<MovedParts> parts =
@@ -210,7 +210,7 @@ ScaledProductStep::Packed ScaledProductStep::packAll(const Sizes& now,
   return all;
 }
 
-/// Of slices those alone that the products of this run choose.
+/// Packs only the slices that the products of this run choose.
 ScaledProductStep::Packed ScaledProductStep::packChosen(const Sizes& now,
                                                         const Frame& frame) const {
   const std::int64_t each = ofSlice(now.products);
@@ -224,7 +224,7 @@ ScaledProductStep::Packed ScaledProductStep::packChosen(const Sizes& now,
 }
 
 void ScaledProductStep::formKey(const Sizes& now, bool isDecoded, PackedForms::Key& key) const {
-  // A plan is made of its operands' formats and the depth alone.
+  // Formats and depth determine the plan.
   key.assign({now.plan.depth, now.columns, isTransposed ? 1 : 0, isDecoded ? 1 : 0, slices(),
               ofSlice(now.products), matrices.shareScales ? 1 : 0});
   if (moved)
@@ -272,7 +272,7 @@ ScaledProductStep::Form ScaledProductStep::formOf(const Sizes& now, const Value&
 }
 
 Outcome ScaledProductStep::bind(const Binding& binding) const {
-  // Which form open rows take is known in a run.
+  // With an open row count, the form depends on the run.
   if (rows.isOpen() || !isWeightFixed() || !std::holds_alternative<int>(weight) ||
       binding.place != std::get<int>(weight))
     return {};
@@ -295,9 +295,10 @@ Outcome ScaledProductStep::prepare(Frame& frame) const {
     right.form = std::move(*form);
     return {};
   };
-  // What does not come again is packed where its products are, or, of one, for all threads.
+  // A weight that does not recur: a single matrix is packed here for all threads; matrices of a
+  // batch are packed by their products.
   const auto makeOwn = [&] {
-    if (now.products == 0) // of no items
+    if (now.products == 0) // batch size 0
       return Outcome();
     const auto matrix = inPlace(now, frame, 0);
     if (!matrix)
@@ -319,7 +320,7 @@ Outcome ScaledProductStep::prepare(Frame& frame) const {
   const Value& value = frame.values[static_cast<std::size_t>(std::get<int>(weight))];
   if (isPackedAhead && !value.isScaled())
     return failure(*this, "its packed weight is not there");
-  // One that a step has made, or that nobody else holds, will not come again.
+  // A value made by a step, or held by nobody else, does not recur.
   if (!isPackedAhead && !value.isShared())
     return makeOwn();
   return take(formOf(now, value, right.key));
@@ -338,7 +339,7 @@ const kernels::PackedOperand& ScaledProductStep::rightOf(const Sizes& now, const
   return made.packed;
 }
 
-/// The rows of each group with its matrix; those of none are 0.
+/// Multiplies the rows of each group by its matrix. Rows of no group become 0.
 Outcome ScaledProductStep::multiplyGroups(const Sizes& now, const Frame& frame, Worker& worker,
                                           RowRange range,
                                           const kernels::Execution& execution) const {

@@ -9,8 +9,8 @@ namespace octavo::program {
 
 namespace {
 
-/// Elements of the input that a window sees behind each other, and how many such runs it has on a
-/// line.
+/// `runOf`: contiguous elements that a window sees of a line. `runsOfLine`: how many such runs
+/// there are.
 std::int64_t runOf(const PatchShape& shape) {
   const PatchAxis& inner = shape.axes.back();
   return inner.windowDilation == 1 ? inner.window * shape.features : shape.features;
@@ -22,14 +22,14 @@ std::int64_t runsOfLine(const PatchShape& shape) {
 
 } // namespace
 
-/// Kept by a thread from one block of rows to the next.
+/// A thread's memory, kept from one block of rows to the next.
 struct WindowLines::Memory {
   struct Line {
     std::int64_t block = 0;
     std::uint64_t number = 0;
     const float* at = nullptr;
   };
-  /// The line of a number in this block: where its block is another one, none as yet.
+  /// The entry for line `number` of this block. An entry of an earlier block counts as empty.
   Line& line(std::uint64_t number) {
     std::size_t place = static_cast<std::size_t>(number);
     for (;; ++place)
@@ -38,7 +38,7 @@ struct WindowLines::Memory {
         return found;
   }
   std::vector<float> lines, zeros;
-  std::vector<Line> known; ///< by their numbers, a power of two
+  std::vector<Line> known; ///< hash table by line number; its size is a power of two
   std::vector<const float*> beginnings;
   std::vector<std::int64_t> lengths;
   std::int64_t blocks = 0;
@@ -46,7 +46,8 @@ struct WindowLines::Memory {
 
 bool WindowLines::isWorthIt(const PatchShape& shape) {
   constexpr std::int64_t kLeastRun = 8;
-  // Of a line with its padding and dilation: far more than the input has would be zeros alone.
+  // Limits on a line with padding and dilation, relative to the input: beyond them most of it is
+  // zeros.
   constexpr double kMostOfExtent = 8, kMostBeside = 64;
   const PatchAxis& inner = shape.axes.back();
   const double length =
@@ -78,7 +79,7 @@ WindowLines::WindowLines(const PatchShape& shape, const float* values, std::int6
   spacing = isInPlace ? inner.inputStride : shape.features;
 }
 
-/// Of `count` places from number `first` on, counted with what is padded and dilated.
+/// Copies `count` positions of a line, from position `first` of the padded, dilated line on.
 void WindowLines::copyLine(const float* line, std::int64_t first, std::int64_t count,
                            float* to) const {
   const std::int64_t features = shape.features;
@@ -113,7 +114,7 @@ kernels::PiecedRows WindowLines::of(std::int64_t begin, std::int64_t end) {
   memory.lengths.assign(static_cast<std::size_t>(windows * runs), run);
   memory.beginnings.resize(static_cast<std::size_t>(windows * runs * rows));
   const std::int64_t firstLine = begin / places, lastLine = (end - 1) / places;
-  // One line of the result may be long: only what the rows see of it is copied.
+  // If all rows are in one line of the result, only the part that they see is copied.
   const bool isOneLine = firstLine == lastLine;
   const std::int64_t x0 = isOneLine ? begin % places : 0;
   const std::int64_t x1 = isOneLine ? (end - 1) % places + 1 : places;
@@ -139,7 +140,7 @@ kernels::PiecedRows WindowLines::of(std::int64_t begin, std::int64_t end) {
     const float* image = values + (firstImage + rest) * shape.imageStride;
     for (std::int64_t w = 0; w < windows; ++w) {
       const float* from = image;
-      auto number = static_cast<std::uint64_t>(rest); // of the line, among those of all images
+      auto number = static_cast<std::uint64_t>(rest); // index of the line among those of all images
       for (std::size_t axis = 0; axis < outer && from != nullptr; ++axis) {
         const std::int64_t at = shape.axes[axis].inInput(place[axis], window[axis]);
         from = at < 0 ? nullptr : from + at * shape.axes[axis].inputStride;
