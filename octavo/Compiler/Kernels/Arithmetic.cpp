@@ -24,7 +24,7 @@ namespace {
 using llvm::Intrinsic::ID;
 using Operands = llvm::ArrayRef<llvm::Value*>;
 
-/// One operation on elements of `type`, the first operand's.
+/// One operation on elements of `type`, the type of its first operand.
 struct Context {
   Scalars& scalars;
   llvm::IRBuilder<>& b;
@@ -45,7 +45,7 @@ struct Context {
 
 using Emit = llvm::Value* (*)(const Context&, Operands);
 
-/// Kinds of elements that an operation has code for.
+/// The element types that an operation has code for.
 enum Kinds : unsigned {
   kFloat = 1,
   kInteger = 2,
@@ -75,7 +75,7 @@ llvm::Value* multiply(const Context& c, Operands x) {
                          : c.b.CreateMul(x[0], x[1]);
 }
 
-/// Rule I6: a divisor of 0 and the lowest value over -1 are taken out before the machine divides.
+/// Rule I6: handles a divisor of 0, and the lowest value over -1, before the machine divides.
 struct SafeDivision {
   llvm::Value *isZero, *isMinusOne, *divisor;
 
@@ -105,11 +105,11 @@ llvm::Value* remainder(const Context& c, Operands x) {
                           c.b.CreateSelect(safe.isMinusOne, c.integer(x[0], 0), rest));
 }
 
-/// A number that every element is compared with: one comparison says which to take, and keeps NaN;
-/// where it is a zero, too of which sign.
+/// The max or min of an element and a constant that is not NaN. One comparison selects the result
+/// and keeps NaN. If the constant is a zero, it also selects the zero of the right sign.
 llvm::Value* extremumOf(const Context& c, bool isLargest, llvm::Value* x, llvm::ConstantFP* bound) {
   using Predicate = llvm::CmpInst::Predicate;
-  // Of equal zeros the bound is taken where it is the one to take.
+  // Among equal zeros, the bound is selected if it is the result.
   const bool isTaken = !bound->isZero() || bound->isNegative() != isLargest;
   const Predicate predicate = isLargest ? (isTaken ? Predicate::FCMP_UGT : Predicate::FCMP_UGE)
                                         : (isTaken ? Predicate::FCMP_ULT : Predicate::FCMP_ULE);
@@ -163,8 +163,8 @@ llvm::Value* sign(const Context& c, Operands x) {
 llvm::Value* sqrt(const Context& c, Operands x) {
   return c.rounded(c.b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x[0]));
 }
-/// In f64, where two roundings leave one of f32. Of f64 itself with a Newton step, as
-/// interpreter::Rsqrt has it.
+/// Narrower types: computed in f64, where two roundings give the correctly rounded f32. f64: with a
+/// Newton step, as interpreter::Rsqrt does.
 llvm::Value* rsqrt(const Context& c, Operands x) {
   llvm::Value* wide = c.b.CreateFPExt(x[0], c.b.getDoubleTy());
   llvm::Value* root = c.b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, wide);
@@ -193,7 +193,7 @@ llvm::Value* countLeadingZeros(const Context& c, Operands x) {
   return c.b.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, x[0], c.b.getFalse());
 }
 
-/// Shifts by the type's width or more: zeros, or copies of the highest bit.
+/// A shift by the type's width or more gives zeros, or copies of the sign bit.
 template <llvm::Instruction::BinaryOps kOp> llvm::Value* shift(const Context& c, Operands x) {
   const unsigned width = x[0]->getType()->getIntegerBitWidth();
   llvm::Value* isInRange = c.b.CreateICmpULT(x[1], c.integer(x[1], width));
@@ -234,7 +234,7 @@ llvm::Value* compare(const Context& c, Operands x) {
 llvm::Value* select(const Context& c, Operands x) {
   if (!x[1]->getType()->isStructTy())
     return c.b.CreateSelect(x[0], x[1], x[2]);
-  // Part by part, as vectors are.
+  // Part by part: LLVM vectorizes no select of structures.
   const Scalars::Pair yes = c.scalars.parts(x[1]), no = c.scalars.parts(x[2]);
   return c.scalars.pair(c.b.CreateSelect(x[0], yes.real, no.real),
                         c.b.CreateSelect(x[0], yes.imaginary, no.imaginary));
@@ -248,7 +248,7 @@ llvm::Value* convert(const Context& c, Operands x) {
 llvm::Value* bitcastConvert(const Context& c, Operands x) {
   return c.scalars.bitcast(c.type, mlir::getElementTypeOrSelf(c.op->getResult(0).getType()), x[0]);
 }
-/// Rule N10, on the codes of the element's own type, whose subnormals are rounded as such.
+/// Rule N10, on the bits of the element's own type, so that its subnormals round as such.
 llvm::Value* reducePrecision(const Context& c, Operands x) {
   auto op = mlir::cast<stablehlo::ReducePrecisionOp>(c.op);
   llvm::IRBuilder<>& b = c.b;
@@ -301,13 +301,13 @@ llvm::Value* isNegativeInfinite(const Context& c, Operands x) {
 }
 llvm::Value* square(const Context& c, Operands x) { return multiply(c, {x[0], x[0]}); }
 
-/// A function that vectorizes on what is narrower than f64; of f64 the C library's.
+/// A function that LLVM vectorizes for elements narrower than f64; for f64 a library call.
 template <RealFunction kEmit, const char* kName>
 llvm::Value* function(const Context& c, Operands x) {
   return c.type.isF64() ? c.scalars.call(kName, c.b.getDoubleTy(), x) : c.rounded(kEmit(c.b, x[0]));
 }
 
-/// A function of the C library on f64, rounded once to what is narrower.
+/// A library function on f64, rounded once to a narrower type.
 template <const char* kName> llvm::Value* library(const Context& c, Operands x) {
   llvm::SmallVector<llvm::Value*> wide;
   for (llvm::Value* operand : x)
@@ -429,7 +429,7 @@ bool isCompiledElementwise(mlir::Operation* op) {
   const Row* row = rowOf(op);
   if (row == nullptr)
     return false;
-  // Zero and what is below it have no code in e8m0fnu, and products leave f32: kernels only
+  // e8m0fnu has no code for zero and negative numbers, and its products exceed f32: kernels only
   // compare and convert it.
   const auto isScale = [](mlir::Type type) {
     const format::ElementFormat* format = narrowFormat(type);
@@ -451,7 +451,7 @@ bool isCompiledElementwise(mlir::Operation* op) {
 bool isElementwise(mlir::Operation* op) { return rowOf(op) != nullptr; }
 
 int costOf(mlir::Operation* op) {
-  constexpr int kSum = 100; // of many elements
+  constexpr int kSum = 100; // a sum over many elements
   if (llvm::isa<stablehlo::ReduceWindowOp, stablehlo::ConvolutionOp, stablehlo::DotGeneralOp>(op))
     return kSum;
   const Row* row = rowOf(op);
@@ -466,7 +466,7 @@ llvm::Value* emitElementwise(Scalars& scalars, mlir::Operation* op, Operands ope
   const format::ElementFormat* format = narrowFormat(type);
   if (format == nullptr || llvm::isa<stablehlo::ConvertOp, stablehlo::BitcastConvertOp>(op))
     return emit({scalars, scalars.b, op, type}, operands);
-  // In f32, and rounded once.
+  // Computes in f32 and rounds once.
   llvm::SmallVector<llvm::Value*> wide;
   for (llvm::Value* operand : operands)
     wide.push_back(scalars.decode(*format, operand));
@@ -475,8 +475,8 @@ llvm::Value* emitElementwise(Scalars& scalars, mlir::Operation* op, Operands ope
   if (mlir::getElementTypeOrSelf(op->getResult(0)) != type)
     return result;
   llvm::Value* code = scalars.encode(*format, result);
-  // Rule I3: a NaN of arithmetic is positive; the machine's is not. In the code, since LLVM takes
-  // any NaN for any.
+  // Rule I3: a NaN of arithmetic is positive; the machine's NaN may be negative. The code is
+  // selected, because to LLVM all NaNs are equal.
   llvm::IRBuilderBase& b = scalars.b;
   const std::uint64_t nan = format->nanCode().value_or(format->signMask());
   return b.CreateSelect(b.CreateFCmpUNO(result, result),

@@ -1,5 +1,6 @@
-// The operations that compute each element from those at the same place, as LLVM's IR on scalars:
-// docs/semantics.md, section C. The rules are section I's; what differs is stated there.
+// Emits elementwise operations as LLVM IR on scalars: each element from the operands' elements at
+// the same index. docs/semantics.md, section C, states where results differ from the rules of
+// section I.
 #pragma once
 
 #include "octavo/Compiler/Kernels/Scalars.h"
@@ -11,13 +12,13 @@ namespace octavo::compiler {
 /// Whether there is code for the operation on its element types.
 bool isCompiledElementwise(mlir::Operation* op);
 
-/// The same for some element types.
+/// Whether there is code for the operation on some element types.
 bool isElementwise(mlir::Operation* op);
 
-/// How much an element costs, in additions: what is dear is not computed twice.
+/// The cost of an element in additions. Values of high cost are not computed twice.
 int costOf(mlir::Operation* op);
 
-/// The result's element from those of the operands. Precondition: isCompiledElementwise(op).
+/// The result's element, from the operands' elements. Precondition: isCompiledElementwise(op).
 llvm::Value* emitElementwise(Scalars& scalars, mlir::Operation* op,
                              llvm::ArrayRef<llvm::Value*> operands);
 

@@ -36,7 +36,8 @@ std::optional<BatchExtent> itemNumber(llvm::ArrayRef<std::int64_t> values, ItemC
   }
   const std::int64_t factor = *first - square * (items[0] + items[1]);
   const BatchExtent number{values[0] - (factor + square * items[0]) * items[0], factor, square};
-  // The square of two would be this number of them: other + one for each, and -one * other.
+  // A product of two batch sizes, misread as linear, has this constant: other + one for each, and
+  // -one * other.
   if (std::abs(number.fixed) >= items[0] * items[1] / 2)
     return std::nullopt;
   return number;
@@ -69,16 +70,16 @@ std::optional<std::int64_t> whereLess(llvm::ArrayRef<std::vector<Comparison>> co
 
 namespace {
 
-/// An integer of code that is another one for another number of items.
+/// An integer in the code that depends on the batch size.
 struct OpenUse {
   llvm::Use* use;
   BatchExtent number;
 };
 
-/// Of each row that a kernel keeps on the stack.
+/// The largest buffer for a row on the stack.
 constexpr std::int64_t kMostStackBytes = 256 * 1024;
 
-/// Whether code may compute the operand: the cases of a switch are numbers.
+/// Whether code may compute the operand: a switch needs constants.
 bool canBeComputed(const llvm::Use& use) {
   auto* user = llvm::cast<llvm::Instruction>(use.getUser());
   if (llvm::isa<llvm::SwitchInst>(user))
@@ -89,7 +90,7 @@ bool canBeComputed(const llvm::Use& use) {
           !call->paramHasAttr(call->getArgOperandNo(&use), llvm::Attribute::ImmArg));
 }
 
-/// Whether the operand is a divisor, or how often a loop goes round, which it does at least once.
+/// Whether the operand is a divisor, or the bound of a loop, which runs at least once.
 bool mustBePositive(const llvm::Use& use) {
   const auto* user = llvm::cast<llvm::Instruction>(use.getUser());
   if (const auto* binary = llvm::dyn_cast<llvm::BinaryOperator>(user))
@@ -103,7 +104,7 @@ llvm::Value* multiple(llvm::IRBuilder<>& b, llvm::Value* count, std::int64_t fac
   return factor == 1 ? count : b.CreateNSWMul(count, b.getInt64(factor));
 }
 
-/// A kernel's module, whose numbers of items become code.
+/// A kernel's module, in which integers that depend on the batch size become code.
 class ItemKernel {
 public:
   ItemKernel(const std::string& text, llvm::LLVMContext& context) {
@@ -112,8 +113,8 @@ public:
   }
   llvm::Function* loops() const { return module->getFunction("loops"); }
 
-  /// Has the function of the loops one more argument, how many items there are, and computes the
-  /// numbers by it.
+  /// Adds the batch size as an argument of the function `loops`, computes the numbers from it, and
+  /// returns the text.
   std::string with(llvm::ArrayRef<OpenUse> uses) {
     llvm::Function* items = takeItems();
     llvm::IRBuilder<> b(&*items->getEntryBlock().getFirstNonPHIOrDbg());
@@ -144,7 +145,7 @@ private:
     llvm::Function* const old = loops();
     llvm::IRBuilder<> b(module->getContext());
     llvm::SmallVector<llvm::Type*> types(old->getFunctionType()->params());
-    const auto memory = static_cast<unsigned>(types.size()) - 2; // behind it are first and last row
+    const auto memory = static_cast<unsigned>(types.size()) - 2; // first, last row follow
     types.push_back(b.getInt64Ty());
     auto* const wider = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), types, false),
                                                old->getLinkage(), "", *module);

@@ -1,4 +1,4 @@
-// The code of a kernel for any number of items, from what it is for some numbers of them.
+// Makes the code of a kernel for any batch size from its code for a few batch sizes.
 #pragma once
 
 #include "octavo/Compiler/Kernels/Index.h"
@@ -15,29 +15,30 @@ namespace octavo::compiler {
 
 using program::BatchExtent;
 
-/// Numbers of items for which something was lowered, two or, where something has two axes of items,
-/// three: primes that no extent of it has for a factor otherwise, and so far apart that what is
-/// rounded on the way, as the half of them or a number of blocks, differs by no multiple of their
+/// The batch sizes for which a function was lowered: two, or three if a tensor has two axes of the
+/// batch size. They are primes that divide no other extent of the program. They lie so far apart
+/// that a rounded quotient (half a batch, a number of blocks) differs by no multiple of their
 /// distances.
 using ItemCounts = llvm::ArrayRef<std::int64_t>;
 
-/// The number that has these values for the counts; nothing where it is none, but something else of
-/// them. Two of them tell no squares.
+/// The extent that has these values for the batch sizes `items`. nullopt: the values are no such
+/// polynomial. Two batch sizes cannot determine a square.
 std::optional<BatchExtent> itemNumber(llvm::ArrayRef<std::int64_t> values, ItemCounts items);
 
-/// The fewest items from which on all that was less for the counts is less; nothing where there are
-/// none.
+/// The smallest batch size from which on every comparison that held for `items` holds. nullopt:
+/// there is none, or the comparisons differ in number.
 std::optional<std::int64_t> whereLess(llvm::ArrayRef<std::vector<Comparison>> compared,
                                       ItemCounts items);
 
-/// A kernel (KernelCode) for any number of items in a range, of which it finds how many there are
-/// behind its arguments.
+/// A kernel (KernelCode) for any batch size in a range. It loads the batch size from memory behind
+/// its arguments.
 struct KernelOfItems {
   std::string text;
-  std::int64_t fewest, most; ///< more would take too much of a stack
+  std::int64_t fewest, most; ///< batch sizes; larger ones would need too much stack
 };
 
-/// Of texts that are the same but for integers that are numbers of items; else nothing.
+/// The kernel of texts that differ only in integers, each of which is an extent. nullopt: they
+/// differ otherwise, or not at all.
 std::optional<KernelOfItems> kernelOfItems(llvm::ArrayRef<std::string> texts, ItemCounts items);
 
 } // namespace octavo::compiler

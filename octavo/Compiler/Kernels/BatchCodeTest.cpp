@@ -1,4 +1,4 @@
-// What is of items in two texts, and code that is of any number of them.
+// Recognizes extents in the texts of two or three batch sizes, and makes code for any batch size.
 #include "octavo/Compiler/Kernels/BatchCode.h"
 
 #include <gtest/gtest.h>
@@ -85,11 +85,11 @@ TEST(Comparisons, holdForFewerItems) {
   EXPECT_EQ(from({5, 1009}, {5, 2027}), 6);
   EXPECT_EQ(from({5, 2018}, {5, 4054}), 3);
   EXPECT_EQ(from({5, 7}, {5, 7}), 0);
-  EXPECT_EQ(from({1009, 5000}, {2027, 5000}), std::nullopt); // of 5000 and more it is not
+  EXPECT_EQ(from({1009, 5000}, {2027, 5000}), std::nullopt); // not from 5000 on
   EXPECT_EQ(whereLess({{{1, 2}}, {}}, kTwo), std::nullopt);
 }
 
-/// A kernel that goes over `columns` columns, with another number besides.
+/// A kernel that iterates over `columns` columns, with `use` in the loop.
 std::string text(std::int64_t columns, const std::string& use) {
   return "define internal void @loops(ptr noalias %0, i64 %1, i64 %2) {\n"
          "entry:\n  br label %loop\n"

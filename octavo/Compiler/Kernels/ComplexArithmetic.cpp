@@ -13,7 +13,7 @@ namespace octavo::compiler {
 
 namespace {
 
-/// One operation on numbers of two parts of a type.
+/// One operation on complex numbers with parts of type `part`.
 struct OnPairs {
   Scalars& scalars;
   llvm::IRBuilder<>& b;
@@ -70,7 +70,7 @@ llvm::Value* convertPair(const OnPairs& c, Numbers x) {
                            mlir::getElementTypeOrSelf(c.op->getResult(0)), x[0]);
 }
 
-/// Rule I5: by the real part, then by the imaginary part.
+/// Rule I5: compares real parts, then imaginary parts.
 llvm::Value* holds(const OnPairs& c, llvm::CmpInst::Predicate predicate, llvm::Value* x,
                    llvm::Value* y) {
   const auto [a, b] = c.pair(x);
@@ -110,7 +110,8 @@ llvm::Value* comparePairs(const OnPairs& c, Numbers x) {
   llvm_unreachable("a direction that is none");
 }
 
-/// In Program/Steps/KernelLibrary, without what tells types and parts.
+/// The function's name in Program/Steps/KernelLibrary, without its prefix and its suffixes for type
+/// and part.
 llvm::StringRef libraryName(mlir::Operation* op) {
   static const llvm::StringMap<const char*> names = {
       {"chlo.acos", "acos"},
@@ -180,7 +181,7 @@ llvm::Value* addComplex(Scalars& scalars, llvm::Value* x, llvm::Value* y) {
   return scalars.pair(scalars.b.CreateFAdd(a, d), scalars.b.CreateFAdd(b, e));
 }
 
-/// (ac - bd, ad + bc) in f64.
+/// (ac - bd, ad + bc), computed in f64.
 llvm::Value* multiplyComplex(Scalars& scalars, mlir::Type part, llvm::Value* x, llvm::Value* y) {
   const OnPairs c{scalars, scalars.b, nullptr, part};
   const auto [re, im] = c.pair(x);

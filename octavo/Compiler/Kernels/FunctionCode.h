@@ -1,4 +1,4 @@
-// A kernel's function while it is written: its arguments, which are tensors in memory, and the
+// A kernel's function under construction: its arguments, which are tensors in memory, and the
 // variables of its loops.
 #pragma once
 
@@ -11,41 +11,42 @@
 
 namespace octavo::compiler {
 
-/// What code is made in, before anything that refers to it.
+/// LLVM objects that must exist before anything that refers to them.
 struct Workplace {
   llvm::LLVMContext context;
   llvm::Module module{"kernel", context};
   llvm::IRBuilder<> builder{context};
 };
 
+/// Call order: addArgument and addMemory, begin, the code of the body, finish.
 class FunctionCode : private Workplace, public Elements {
 public:
   FunctionCode() : Elements(builder) {}
 
-  /// Has the function an argument for a tensor. Before begin().
+  /// Adds an argument for a tensor. Call before begin().
   void addArgument(mlir::Value value);
-  /// Has a tensor lie where another one does, which is an argument.
+  /// Gives a tensor the memory of another one, which is an argument.
   void addArgument(mlir::Value value, mlir::Value over) {
     argumentOf[value] = argumentOf.lookup(over);
   }
-  /// The same for memory that is no tensor of the program; its number.
+  /// Adds an argument for memory that is not a tensor of the program, and returns its number.
   unsigned addMemory();
   bool isArgument(mlir::Value value) const { return argumentOf.contains(value); }
-  /// Begins the function's body, for rows firstRow() to endRow().
+  /// Begins the function's body, which computes rows firstRow() to endRow().
   void begin();
   llvm::Value* firstRow() const;
   llvm::Value* endRow() const;
   llvm::Function* function() const { return loops; }
   KernelCode finish();
 
-  /// Elements of arguments, which do not overlap.
+  /// Loads or stores an element of an argument. Arguments do not overlap.
   llvm::Value* load(mlir::Value value, const Index& linear);
   void store(mlir::Value value, llvm::Value* stored, const Index& linear);
-  /// Where an argument lies.
+  /// The pointer to an argument's memory.
   llvm::Value* memory(mlir::Value value) const;
   llvm::Value* memory(unsigned number) const { return loops->getArg(number); }
 
-  /// Of an argument, or of a constant of one value.
+  /// The element of an argument, or of a constant whose elements are equal.
   llvm::Value* element(mlir::Value value, const Index& linear) override;
   llvm::Value* code(const Index& index) override;
   int define(llvm::Value* value, std::int64_t extent) override;

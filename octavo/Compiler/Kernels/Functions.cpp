@@ -36,15 +36,15 @@ constexpr float kErfcx[] = {0.35800230503082275F,   0.5889296531677246F,  0.7869
                             -0.026413945481181145F, -0.1309930682182312F, -0.04043564200401306F,
                             0.05405733734369278F};
 
-/// Adding it leaves a number's integer part in the low bits, with twice the bias of f32 in it, from
-/// which the exponents of two factors are made at once (Codegen, `expandScaling`).
+/// x + kRounder has the integer part of x in its low bits, plus twice the bias of f32.
+/// `expandScaling` (Codegen) makes the exponents of two factors from it.
 constexpr float kRounder = 0x1.8p23F + 254;
 constexpr std::uint32_t kRounderBits = 0x4B400000 + 254;
 constexpr float kLog2e = 0x1.715476p0F;
 constexpr float kLog2High = 0x1.62e43p-1F, kLog2Low = -0x1.05c61p-29F; ///< log(2) = high + low
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Arithmetic on f32 as it is written down.
+/// Emits f32 operations, as expressions.
 struct Math {
   llvm::IRBuilder<>& b;
 
@@ -64,7 +64,8 @@ struct Math {
       sum = fma(sum, x, number(coefficient));
     return sum;
   }
-  /// The same in two chains, even powers and odd ones: half the latency for a multiplication.
+  /// The same in two chains, of even and of odd powers: half the latency for one more
+  /// multiplication.
   llvm::Value* polynomialByHalves(llvm::ArrayRef<float> coefficients, llvm::Value* x) const {
     llvm::SmallVector<float> halves[2];
     for (const auto& [power, coefficient] : llvm::enumerate(coefficients))
@@ -90,7 +91,7 @@ struct Math {
   llvm::Value* select(llvm::Value* condition, llvm::Value* x, llvm::Value* y) const {
     return b.CreateSelect(condition, x, y);
   }
-  /// x, or the bound where it is beyond; NaN stays.
+  /// x, limited to the bound; NaN stays NaN.
   llvm::Value* atMost(llvm::Value* x, float bound) const {
     return select(isAbove(x, bound), number(bound), x);
   }
@@ -103,12 +104,12 @@ struct Math {
   }
 };
 
-/// e^x = 2^exponent * e^rest / e^(n * kLog2Low), n the exponent.
+/// e^x = 2^exponent * e^rest / e^(n * kLog2Low), where n = exponent as a float.
 struct Reduction {
   llvm::Value *exponent, *n, *rest;
 };
 
-/// From here on down f32 has 0 for e^x, from here on up infinity.
+/// e^x is 0 in f32 up to the first, infinity from the second on.
 constexpr float kExpIsZero = -104, kExpIsInfinite = 89;
 
 /// Precondition: x is between -128 and 128, or NaN.
@@ -161,7 +162,8 @@ llvm::Value* logOf(const Math& m, llvm::Value* exponent, llvm::Value* f, llvm::V
   return m.fma(k, m.number(kLog2High), m.add(f, rest));
 }
 
-/// A logarithm of an argument that is 0 at `pole`: what it is there, below and at infinity.
+/// Adds the special values of a logarithm whose argument is 0 at x = `pole`: -inf there, NaN below,
+/// inf at infinity.
 llvm::Value* withEnds(const Math& m, llvm::Value* log, llvm::Value* x, float pole) {
   log = m.select(m.is(x, kInfinity), x, log);
   log = m.select(m.is(x, pole), m.number(-kInfinity), log);
@@ -176,7 +178,7 @@ llvm::Value* emitExp(llvm::IRBuilder<>& b, llvm::Value* x) {
   return value(m, exponential(m, m.atLeast(m.atMost(x, kExpIsInfinite), kExpIsZero)));
 }
 
-/// (2^n - 1) + 2^n * fraction; where 2^n hides the 1, e^x.
+/// (2^n - 1) + 2^n * fraction; e^x itself where 2^n makes the 1 negligible.
 llvm::Value* emitExpm1(llvm::IRBuilder<>& b, llvm::Value* x) {
   const Math m{b};
   const Exponential e = exponential(m, m.atLeast(m.atMost(x, kExpIsInfinite), -18));
@@ -197,7 +199,8 @@ llvm::Value* emitLog(llvm::IRBuilder<>& b, llvm::Value* x) {
   return withEnds(m, log, x, 0);
 }
 
-/// log(u) + c / u, u = 1 + x rounded, c what the rounding left; near 0 of x itself.
+/// log(u) + c / u, where u = 1 + x rounded and c is its rounding error; near 0, the logarithm of 1
+/// + x itself.
 llvm::Value* emitLog1p(llvm::IRBuilder<>& b, llvm::Value* x) {
   const Math m{b};
   llvm::Value* u = m.add(x, m.number(1));
@@ -211,7 +214,8 @@ llvm::Value* emitLog1p(llvm::IRBuilder<>& b, llvm::Value* x) {
   return m.select(m.is(x, 0), x, log);
 }
 
-/// q = n / d, n = e^-|x| or 1, d = 1 + e^-|x|; what rounding d left is taken from the quotient.
+/// q = n / d with n = e^-|x| or 1, and d = 1 + e^-|x|. The quotient is corrected by the rounding
+/// error of d.
 llvm::Value* emitLogistic(llvm::IRBuilder<>& b, llvm::Value* x) {
   const Math m{b};
   llvm::Value* e = value(m, exponential(m, m.atLeast(b.CreateFNeg(m.fabs(x)), kExpIsZero)));
@@ -223,7 +227,7 @@ llvm::Value* emitLogistic(llvm::IRBuilder<>& b, llvm::Value* x) {
   return m.fma(b.CreateFNeg(q), m.multiply(left, inverse), q);
 }
 
-/// 1 - 2 / (e^2|x| + 1), near 0 a polynomial.
+/// 1 - 2 / (e^2|x| + 1); near 0 a polynomial.
 llvm::Value* emitTanh(llvm::IRBuilder<>& b, llvm::Value* x) {
   const Math m{b};
   llvm::Value* size = m.fabs(x);
@@ -235,7 +239,7 @@ llvm::Value* emitTanh(llvm::IRBuilder<>& b, llvm::Value* x) {
   return m.withSignOf(m.select(m.isBelow(size, 0.625F), near, far), x);
 }
 
-/// 1 - e^log(erfc(|x|)), near 0 a polynomial.
+/// 1 - e^log(erfc(|x|)); near 0 a polynomial.
 llvm::Value* emitErf(llvm::IRBuilder<>& b, llvm::Value* x) {
   const Math m{b};
   llvm::Value* size = m.fabs(x);
@@ -246,8 +250,8 @@ llvm::Value* emitErf(llvm::IRBuilder<>& b, llvm::Value* x) {
   return m.withSignOf(m.select(m.isBelow(size, 1), near, far), x);
 }
 
-/// e^-z^2 * (e^z^2 erfc(z)), z = |x|. What is rounded above the last sums has its error with it: as
-/// plain f32 the result would be off by 6 ulp.
+/// e^-z^2 * (e^z^2 erfc(z)) with z = |x|. The terms of the last sums carry their rounding errors:
+/// in plain f32 the result would be off by 6 ulp.
 llvm::Value* emitErfc(llvm::IRBuilder<>& b, llvm::Value* x) {
   const Math m{b};
   llvm::Value* z = m.atMost(m.fabs(x), 10.1F);
@@ -255,7 +259,7 @@ llvm::Value* emitErfc(llvm::IRBuilder<>& b, llvm::Value* x) {
   llvm::Value* t = m.divide(m.number(3), d);
   llvm::Value* residual = m.fma(b.CreateFNeg(t), d, m.number(3));
   residual = m.fma(b.CreateFNeg(t), m.subtract(z, m.subtract(d, m.number(3))), residual);
-  // What t lacks (residual * t / 3) changes t * v by about 0.6 + 2.7 t times as much as t alone.
+  // The error of t (residual * t / 3) changes t * v by about 0.6 + 2.7 t times as much as t alone.
   llvm::Value* slope = m.multiply(t, m.fma(t, m.number(0.9F), m.number(0.2F)));
   llvm::Value* tLow = m.multiply(residual, slope);
   llvm::Value* u = m.subtract(t, m.number(0.5F));

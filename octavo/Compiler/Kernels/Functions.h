@@ -1,13 +1,13 @@
-// Functions of f32 and narrower elements in f32 arithmetic without branches or calls, which LLVM's
-// vectorizer takes: 16 of them at once where f64 would be 8, in half the steps.
+// Functions of f32 and narrower elements in f32 arithmetic, without branches or calls, so that LLVM
+// vectorizes them: 16 elements at once, where f64 would have 8 in twice the steps.
 #pragma once
 
 #include "llvm/IR/IRBuilder.h"
 
 namespace octavo::compiler {
 
-/// Each takes and gives a float; subnormals, infinities and NaN are as IEEE 754 asks. The error is
-/// at most what rule C2 of docs/semantics.md says.
+/// Each takes and returns a float. Subnormals, infinities and NaN are as IEEE 754 requires. Rule C2
+/// of docs/semantics.md bounds the error.
 using RealFunction = llvm::Value* (*)(llvm::IRBuilder<> & b, llvm::Value* x);
 
 llvm::Value* emitExp(llvm::IRBuilder<>& b, llvm::Value* x);

@@ -25,8 +25,8 @@ std::int64_t Index::largest() const {
   return value;
 }
 
-/// Joins what two neighbouring digits of one variable make up: (v / dm mod n) m f + (v / d mod m) f
-/// is (v / d mod mn) f.
+/// Adds a digit. Adjacent digits of one variable are joined: (v / dm mod n) m f + (v / d mod m) f =
+/// (v / d mod mn) f.
 void Index::add(Digit digit) {
   for (bool joined = true; joined;) {
     joined = false;

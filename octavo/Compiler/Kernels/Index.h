@@ -1,5 +1,5 @@
-// Where an element lies, as arithmetic on the loops of a kernel that is simplified before any code
-// is made of it: a reshape between two others, or a broadcast of a row, leaves no division behind.
+// The index of an element as arithmetic on a kernel's loop variables. It is simplified before code
+// is emitted, so that a reshape between two others, or a broadcast of a row, leaves no division.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -13,8 +13,8 @@
 
 namespace octavo::compiler {
 
-/// A sum of digits of loop variables, each times a factor, and a constant. A digit is
-/// (variable / divisor) mod modulus.
+/// A sum of digits of loop variables, each times a factor, plus a constant. A digit is (variable /
+/// divisor) mod modulus.
 class Index {
 public:
   struct Digit {
@@ -25,13 +25,13 @@ public:
 
   Index() = default;
   explicit Index(std::int64_t constant) : offset(constant) {}
-  /// A variable that takes the values from 0 to extent - 1.
+  /// A variable with values from 0 to extent - 1; 0 if the extent is 1.
   static Index variable(int name, std::int64_t extent);
 
   llvm::ArrayRef<Digit> digits() const { return sum; }
   std::int64_t constant() const { return offset; }
   std::optional<std::int64_t> asConstant() const;
-  /// The largest value. The least is the constant, where no factor is negative.
+  /// The largest value. The smallest is the constant if no factor is negative.
   std::int64_t largest() const;
 
   Index operator+(const Index& other) const;
@@ -39,8 +39,8 @@ public:
   Index operator*(std::int64_t factor) const;
 
   struct Division;
-  /// Quotient and remainder, where they are sums of digits; nothing where a carry passes between
-  /// digits. The divisor is positive, the index not negative.
+  /// Quotient and remainder as sums of digits. nullopt if a carry passes between digits, or the
+  /// index may be negative. Precondition: divisor > 0.
   std::optional<Division> dividedBy(std::int64_t divisor) const;
 
   friend bool operator==(const Index&, const Index&) = default;
@@ -56,10 +56,10 @@ struct Index::Division {
   Index quotient, remainder;
 };
 
-/// Two numbers of which the first is the less.
+/// Two numbers, the first less than the second.
 using Comparison = std::pair<std::int64_t, std::int64_t>;
 
-/// While it lives, keeps what isLess says yes to on its thread.
+/// Records, for its lifetime, the calls of isLess that return true on its thread.
 class Comparisons {
 public:
   Comparisons();
@@ -67,7 +67,7 @@ public:
   Comparisons(const Comparisons&) = delete;
   Comparisons& operator=(const Comparisons&) = delete;
 
-  /// Each once.
+  /// The recorded comparisons, each once. Empties the record.
   std::vector<Comparison> take() { return kept.takeVector(); }
 
 private:
@@ -76,11 +76,11 @@ private:
   Comparisons* around;
 };
 
-/// Whether a < b, where code is right only if it is: code that is to be of other extents, too, is
-/// held against these.
+/// Whether a < b. To be called wherever emitted code is right only if a < b: code that is also to
+/// be used for other extents is valid only where the recorded comparisons hold.
 bool isLess(std::int64_t a, std::int64_t b);
 
-/// Row-major distances between neighbours along each axis.
+/// The distance between neighbours along each axis of a row-major tensor, in elements.
 llvm::SmallVector<std::int64_t> rowMajorStrides(llvm::ArrayRef<std::int64_t> shape);
 
 /// The number of the element at `indices` in a row-major tensor.

@@ -1,4 +1,4 @@
-// Indices against the numbers that they stand for.
+// Compares indices with the numbers that they stand for.
 #include "octavo/Compiler/Kernels/Index.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace octavo::compiler {
 namespace {
 
-/// The number that an index is where the variables have these values.
+/// The value of an index for these values of the variables.
 std::int64_t valueOf(const Index& index, llvm::ArrayRef<std::int64_t> variables) {
   std::int64_t value = index.constant();
   for (const Index::Digit& digit : index.digits())
@@ -39,7 +39,7 @@ TEST(Index, digitsThatWereParted) {
   const auto inner = outer->remainder.dividedBy(4);
   ASSERT_TRUE(inner);
   EXPECT_EQ(outer->quotient * 12 + inner->quotient * 4 + inner->remainder, linear);
-  // In another order they are another number.
+  // In another order they make up another number.
   EXPECT_NE(outer->quotient * 12 + inner->quotient + inner->remainder * 3, linear);
 }
 

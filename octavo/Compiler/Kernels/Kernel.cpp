@@ -11,15 +11,15 @@ namespace octavo::compiler {
 
 namespace {
 
-/// What a value costs to compute again, in additions, from which on it is kept.
+/// The cost of recomputing a value, in additions, from which on it is kept in a buffer.
 constexpr int kDearToRepeat = 8;
-/// Rows that are gone over together where their elements in a column lie beside each other: those
-/// of a line of the cache, and of some vectors.
+/// Rows that are computed together if their elements in a column are adjacent: one cache line for
+/// elements, several vectors for sums.
 constexpr std::int64_t kRowsOfLine = 16, kRowsOfSum = 64;
-/// Loops that the columns of a row are cut into, each of which is code.
+/// The most loops that the columns of a row are split into; each adds code.
 constexpr std::size_t kMostParts = 128;
 constexpr std::int64_t kFewTurns = 8;
-/// Instructions of a loop from which on there are enough to do at once without a second vector.
+/// Loops with this many instructions keep the CPU busy without a second vector.
 constexpr std::size_t kManyInstructions = 1024;
 
 bool isFusedMultiplyAdd(const llvm::Instruction& instruction) {
@@ -27,7 +27,7 @@ bool isFusedMultiplyAdd(const llvm::Instruction& instruction) {
   return call != nullptr && call->getIntrinsicID() == llvm::Intrinsic::fma;
 }
 
-/// What a loop is told by, with what is asked of it.
+/// The loop's `!llvm.loop` metadata with these hints.
 llvm::MDNode* loopOf(llvm::LLVMContext& context, llvm::ArrayRef<llvm::Metadata*> asked) {
   llvm::SmallVector<llvm::Metadata*> all = {nullptr};
   llvm::append_range(all, asked);
@@ -36,8 +36,8 @@ llvm::MDNode* loopOf(llvm::LLVMContext& context, llvm::ArrayRef<llvm::Metadata*>
   return loop;
 }
 
-/// Has a loop compute two vectors side by side. What functions are made of, and nothing else, are
-/// fused multiply-adds, each of which waits for the one before.
+/// Hint: compute two vectors side by side. Emitted functions are chains of fused multiply-adds,
+/// each of which waits for the one before; no other code has fma.
 llvm::MDNode* ofTwoVectors(llvm::LLVMContext& context) {
   return loopOf(context, llvm::MDNode::get(
                              context, {llvm::MDString::get(context, "llvm.loop.interleave.count"),
@@ -45,8 +45,8 @@ llvm::MDNode* ofTwoVectors(llvm::LLVMContext& context) {
                                            llvm::Type::getInt32Ty(context), 2))}));
 }
 
-/// Has a loop stay one. Of a hundred of a few turns, the code that they are unrolled to would take
-/// seconds to compile.
+/// Hint: do not unroll. A hundred loops of a few iterations each would take seconds to compile if
+/// unrolled.
 llvm::MDNode* ofFewTurns(llvm::LLVMContext& context) {
   return loopOf(context, llvm::MDNode::get(
                              context, llvm::MDString::get(context, "llvm.loop.unroll.disable")));
@@ -54,7 +54,8 @@ llvm::MDNode* ofFewTurns(llvm::LLVMContext& context) {
 
 } // namespace
 
-/// Memory that the code reads, found before there is code, so that the function has its arguments.
+/// Adds the values that the code reads in memory as arguments. The function needs them before there
+/// is code.
 void KernelEmitter::collectArguments(mlir::Value value, llvm::DenseSet<mlir::Value>& seen) {
   llvm::SmallVector<mlir::Value> open{value};
   while (!open.empty()) {
@@ -69,7 +70,7 @@ void KernelEmitter::collectArguments(mlir::Value value, llvm::DenseSet<mlir::Val
   }
 }
 
-/// Calls f for the results of members that an operation's operands are, or are views of.
+/// Calls f for each result of a member that the operation reads, directly or through views.
 template <typename F>
 static void forMembersRead(const llvm::SetVector<mlir::Operation*>& members, mlir::Operation* op,
                            F f) {
@@ -98,8 +99,8 @@ void KernelEmitter::planPhases() {
   }
 }
 
-/// Whether a value costs kDearToRepeat to compute again, each use of what it is made of counted:
-/// what looks at values ends there, however often they use one another.
+/// Whether it costs at least kDearToRepeat to recompute a value. Counts every use of its operands,
+/// and stops at the limit, however often values use one another.
 bool KernelEmitter::isDearToRepeat(mlir::Value value) const {
   int cost = 0;
   llvm::SmallVector<mlir::Value> open{value};
@@ -119,8 +120,8 @@ bool KernelEmitter::isDearToRepeat(mlir::Value value) const {
   return cost >= kDearToRepeat;
 }
 
-/// Finds what a phase needs of earlier ones. What was looked at for a phase is not again: more is
-/// kept since, which makes nothing dearer.
+/// Determines which earlier values a phase must keep. A value that was visited for a phase is not
+/// visited again: keeping more values since then has only made recomputation cheaper.
 void KernelEmitter::planKept(mlir::Operation* user, int atPhase) {
   if (!planned.insert({user, atPhase}).second)
     return;
@@ -140,13 +141,13 @@ void KernelEmitter::planKept(mlir::Operation* user, int atPhase) {
   });
 }
 
-/// How often a loop goes round whose bounds are numbers.
+/// The number of iterations of a loop with constant bounds.
 static std::optional<std::int64_t> turnsOf(llvm::Value* begin, llvm::Value* end) {
   const auto* first = llvm::dyn_cast<llvm::ConstantInt>(begin);
   const auto* last = llvm::dyn_cast<llvm::ConstantInt>(end);
   if (first == nullptr || last == nullptr)
     return std::nullopt;
-  // A loop that is entered without a question goes round.
+  // A loop that is entered without a check must run at least once.
   static_cast<void>(isLess(first->getSExtValue(), last->getSExtValue()));
   return last->getSExtValue() - first->getSExtValue();
 }
@@ -185,7 +186,7 @@ void KernelEmitter::storeIfAsked(mlir::Value value, llvm::Value* computed, const
   store(value, computed, linear);
 }
 
-/// A loop of which nothing is left.
+/// A loop that carries no values.
 template <typename Body>
 void KernelEmitter::plainLoop(llvm::Value* begin, llvm::Value* end, Body body) {
   loop(begin, end, [&](llvm::PHINode* each, llvm::BasicBlock*, llvm::BasicBlock*) {
@@ -194,8 +195,9 @@ void KernelEmitter::plainLoop(llvm::Value* begin, llvm::Value* end, Body body) {
   });
 }
 
-/// Calls body(begin, end) for ranges of `step`, the last one shorter. The code divides for their
-/// number, even of known bounds: kernelOfItems could not write a rounded quotient by the items.
+/// Calls body(begin, end) for ranges of `step`, the last one shorter. The code divides for the
+/// number of ranges even if the bounds are constants: kernelOfItems has no extent for a rounded
+/// quotient of the batch size.
 template <typename Body>
 void KernelEmitter::loopOverRanges(llvm::Value* begin, llvm::Value* end, std::int64_t step,
                                    Body body) {
@@ -219,7 +221,7 @@ Sums KernelEmitter::begun(stablehlo::ReduceOp op) {
   return sums;
 }
 
-/// The element of an input that a row and column of a reduction are.
+/// The element of `input` at a row and column of a reduction.
 Index KernelEmitter::placeIn(stablehlo::ReduceOp op, mlir::Value input, const Index& row,
                              const Index& column, Variables& variables) {
   const llvm::ArrayRef<std::int64_t> shape = shapeOf(input);
@@ -255,7 +257,7 @@ static std::int64_t columnsOfPlace(stablehlo::ConcatenateOp op) {
   return rowMajorStrides(shapeOf(op.getResult()))[op.getDimension()];
 }
 
-/// What joins tensors along the columns of this phase.
+/// The concatenations along the columns of this phase.
 llvm::SmallVector<stablehlo::ConcatenateOp> KernelEmitter::joinedColumns() {
   llvm::SmallVector<stablehlo::ConcatenateOp> joined;
   for (mlir::Operation* op : kernel.members)
@@ -268,8 +270,8 @@ llvm::SmallVector<stablehlo::ConcatenateOp> KernelEmitter::joinedColumns() {
   return joined;
 }
 
-/// Calls loop(begin, end) for all columns: for those of each tensor that is joined with others, so
-/// that a turn reads one of them and not one element of each.
+/// Calls loop(begin, end) for all columns. Concatenated tensors get a loop each, so that an
+/// iteration reads one of them instead of one element of each.
 template <typename Loop> void KernelEmitter::loopOverParts(Loop loop) {
   const llvm::SmallVector<stablehlo::ConcatenateOp> joined = joinedColumns();
   llvm::SmallVector<std::int64_t> ends;
@@ -293,7 +295,7 @@ template <typename Loop> void KernelEmitter::loopOverParts(Loop loop) {
   partRead.clear();
 }
 
-/// The loops of a phase.
+/// Emits the loops of a phase.
 void KernelEmitter::emitColumns() {
   std::vector<Sums> sums;
   llvm::SmallVector<mlir::Value> computed;
@@ -328,7 +330,7 @@ void KernelEmitter::emitColumns() {
                sum.running.push_back(b.CreatePHI(begun->getType(), 2));
                sum.running.back()->addIncoming(begun, before);
              }
-           // What is stored may lie over what is read, so that all is read before.
+           // A stored value may lie over a read one, so all reads come first.
            llvm::SmallVector<std::pair<mlir::Value, llvm::Value*>> stored;
            for (mlir::Value view : views)
              stored.emplace_back(view, element(view, place()));
@@ -369,7 +371,7 @@ void KernelEmitter::emitColumns() {
   }
 }
 
-/// A row's results.
+/// Stores the results of a row.
 void KernelEmitter::finish(const Sums& sums) {
   for (std::size_t i = 0; i < sums.results.size(); ++i) {
     const mlir::Value result = sums.op->getResult(static_cast<unsigned>(i));
@@ -379,8 +381,8 @@ void KernelEmitter::finish(const Sums& sums) {
   }
 }
 
-/// Whether one loop over the columns is all there is, in which what is next to an element in memory
-/// is of the next row, of enough rows; without sums, if no more is read and written along a row.
+/// Whether the kernel is one loop over columns in which neighbours in memory belong to neighbouring
+/// rows, and has enough rows. Without sums, at most as many accesses may go along a row.
 bool KernelEmitter::readsAcrossRows() {
   if (phaseCount > 1 || kernel.columns == 1 || kernel.rows < kRowsOfLine)
     return false;
@@ -410,7 +412,7 @@ bool KernelEmitter::readsAcrossRows() {
   if (!isPlain)
     return false;
   if (isReduced) {
-    // Nothing but sums has a value for each element.
+    // With sums, only values of rows may be stored.
     for (mlir::Value value : kernel.stored)
       if (sizeOf(value) != kernel.rows)
         return false;
@@ -431,7 +433,7 @@ bool KernelEmitter::readsAcrossRows() {
   return across >= along;
 }
 
-/// Of the elements that a reduction keeps, how many lie beside each other in what it reduces.
+/// How many of the elements that a reduction keeps are adjacent in its input.
 static std::int64_t keptBehind(stablehlo::ReduceOp op) {
   const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getInputs().front());
   std::int64_t kept = 1;
@@ -441,8 +443,8 @@ static std::int64_t keptBehind(stablehlo::ReduceOp op) {
   return kept;
 }
 
-/// Rows a few at a time, one column after the other: what is read beside each other is taken
-/// together, and a line of the cache is used before it is driven out.
+/// Emits a few rows at a time, column by column. Adjacent elements are then read together, and a
+/// cache line is used up before it is evicted.
 void KernelEmitter::emitAcrossRows() {
   std::vector<Sums> sums;
   for (mlir::Operation* op : kernel.members)
@@ -521,8 +523,8 @@ void KernelEmitter::emitAcrossRows() {
         emitRowMembers(std::numeric_limits<int>::max());
       });
   };
-  // Rows that lie beside each other for a while only, as the features of an image that is summed,
-  // are taken in blocks of such: their places are divided once a block, and read as vectors.
+  // Rows that are adjacent only in blocks, such as the features of an image that is summed, are
+  // taken block by block. Their indices are divided once for each block, and read as vectors.
   std::int64_t beside = 0;
   for (const Sums& sum : sums)
     beside = std::gcd(beside, keptBehind(sum.op));
@@ -546,7 +548,7 @@ void KernelEmitter::emitAcrossRows() {
       });
 }
 
-/// What has a value a row, of the phases up to one.
+/// Emits the values that exist once for each row, of the phases up to `upTo`.
 void KernelEmitter::emitRowMembers(int upTo) {
   for (mlir::Operation* op : kernel.members)
     if (ofRows.contains(op) && phases.lookup(op) <= upTo && !rowValues.contains(op->getResult(0)))

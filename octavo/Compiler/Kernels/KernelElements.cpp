@@ -20,7 +20,7 @@ llvm::Value* KernelEmitter::element(mlir::Value value, const Index& index) {
   value = source.tensor;
   const Index& linear = source.linear;
   if (isRead(value)) {
-    // Code is made in the order in which it runs, and each place is one row's and column's.
+    // Code is emitted in the order in which it runs, and each index is that of one row and column.
     if (const auto argument = overwritten.find(value); argument != overwritten.end()) {
       argument->second.reads.push_back(linear);
       if (argument->second.isWritten)
@@ -35,7 +35,8 @@ llvm::Value* KernelEmitter::element(mlir::Value value, const Index& index) {
     return scalars.constant(elementOf(value), *bits);
   const mlir::Type word = mlir::IntegerType::get(value.getContext(), 64);
   if (isItemNumber(op)) {
-    // An instruction, of which nothing is folded: other code is for other numbers (kernelOfItems).
+    // An instruction that nothing folds: for other batch sizes the number is another
+    // (kernelOfItems).
     const llvm::APInt bits = *splatBits(op->getOperand(0));
     return scalars.convert(
         word, elementOf(value),
@@ -81,7 +82,7 @@ llvm::Value* KernelEmitter::compute(mlir::Operation* op, const Index& linear) {
       .Default([&](mlir::Operation*) {
         llvm::SmallVector<llvm::Value*> operands;
         for (mlir::Value operand : op->getOperands()) {
-          // A scalar may stand for the whole shape (select, clamp).
+          // A scalar operand of select or clamp stands for the whole shape.
           const bool isSpread = shapeOf(operand).empty();
           operands.push_back(element(operand, isSpread ? Index() : linear));
         }
@@ -108,7 +109,7 @@ llvm::Value* KernelEmitter::ofConcatenate(stablehlo::ConcatenateOp op, const Ind
       begin += extent;
       continue;
     }
-    // Each input is read at a place that it has, and chosen afterwards.
+    // Each input is read at an index that is clamped to its extent; a select takes the right one.
     llvm::Value* own = b.CreateNSWSub(place, b.getInt64(begin));
     own = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, own, b.getInt64(0));
     own = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, own, b.getInt64(extent - 1));
@@ -150,7 +151,7 @@ llvm::Value* KernelEmitter::ofPad(stablehlo::PadOp op, const Index& linear) {
   return b.CreateSelect(isInside, element(op.getOperand(), linearIndex(indices, shape)), padding);
 }
 
-/// A start that the program computes, from 0 to `largest`.
+/// A start index that the program computes, clamped to 0 .. largest.
 Index KernelEmitter::clampedStart(mlir::Value starts, const Index& linear, std::int64_t largest) {
   if (largest == 0)
     return Index();

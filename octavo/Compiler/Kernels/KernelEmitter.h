@@ -1,5 +1,5 @@
-// How the code of a kernel is written: what is computed of an element (KernelElements.cpp), and the
-// loops in which it is (Kernel.cpp).
+// Emits the code of a kernel: elements (KernelElements.cpp), and the loops that compute them
+// (Kernel.cpp).
 #pragma once
 
 #include "octavo/Compiler/Kernels/FunctionCode.h"
@@ -13,18 +13,19 @@
 
 namespace octavo::compiler {
 
-/// A reduction while its code is written.
+/// A reduction whose code is being emitted.
 struct Sums {
   stablehlo::ReduceOp op;
   Combination combination;
-  llvm::SmallVector<llvm::Value*> first, results; ///< of each input
-  llvm::SmallVector<llvm::Value*> begun, next;    ///< what a loop carries, before it and of a turn
+  llvm::SmallVector<llvm::Value*> first, results; ///< of each input: initial value, result
+  llvm::SmallVector<llvm::Value*> begun, next;    ///< carried by a loop: before, after
   llvm::SmallVector<llvm::PHINode*> running;
 
   explicit Sums(stablehlo::ReduceOp op)
       : op(op), combination(op.getBody(), op.getInputs().getTypes(), op->getResultTypes(), false) {}
 };
 
+/// Emits one kernel.
 class KernelEmitter : public FunctionCode {
 public:
   explicit KernelEmitter(const Kernel& kernel, Overwriting given = {})
@@ -34,7 +35,7 @@ public:
   }
 
   KernelCode emit();
-  /// Arguments that the code reads at other places than it writes over them, or after that.
+  /// Arguments that the code reads at other indices than it writes over them, or after that.
   const llvm::DenseSet<mlir::Value>& spoiled() const { return found; }
 
 private:
@@ -47,19 +48,19 @@ private:
   llvm::DenseMap<mlir::Value, Overwritten> overwritten;
   llvm::DenseSet<mlir::Value> found;
 
-  /// Of members: the phase in which they can be computed; a reduction's, in which it runs.
+  /// By member: the phase in which it can be computed, or runs if it is a reduction.
   llvm::DenseMap<mlir::Operation*, int> phases;
-  llvm::DenseSet<mlir::Operation*> ofRows; ///< computed once a row
+  llvm::DenseSet<mlir::Operation*> ofRows; ///< computed once for each row
   int phaseCount = 0;
   int phase = 0;
   bool isInColumns = false;
-  /// Where rows are counted in blocks: the variable that counts these, and how many rows they have.
+  /// If rows are taken in blocks: the variable that counts blocks, and the rows of a block.
   std::optional<int> block;
   std::int64_t rowsOfBlock = 0;
   llvm::DenseMap<mlir::Value, llvm::Value*> rowValues, columnValues;
   llvm::DenseMap<mlir::Value, llvm::AllocaInst*> kept;
-  llvm::DenseSet<std::pair<mlir::Operation*, int>> planned; ///< looked at for a phase
-  /// A place of the one input that a loop reads of those that a member joins.
+  llvm::DenseSet<std::pair<mlir::Operation*, int>> planned; ///< visited by planKept
+  /// By concatenation: a place along its axis, in the one input that the loop reads.
   llvm::DenseMap<mlir::Operation*, std::int64_t> partRead;
 
   Index row() const {

@@ -33,7 +33,7 @@ bool hasCompiledTypes(mlir::Operation* op) {
          llvm::all_of(op->getResultTypes(), isCompiledTensor);
 }
 
-/// A text and the kind of a value's elements.
+/// `text`, followed by the element type of a value.
 std::string onElements(std::string text, mlir::Value value) {
   llvm::raw_string_ostream out(text);
   auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
@@ -46,7 +46,7 @@ std::string onElements(std::string text, mlir::Value value) {
   return text;
 }
 
-/// What kernels do not work on among the operands and results of an operation.
+/// Which operand or result of an operation has a type that kernels do not handle.
 std::string wrongType(mlir::Operation* op) {
   llvm::SmallVector<mlir::Value> values(op->getOperands());
   values.append(op->result_begin(), op->result_end());
@@ -242,9 +242,13 @@ bool Combination::isSplit() const {
          accumulators[0].isF32();
 }
 
-/// Of a largest: the largest as if there were neither NaN nor signs of zeros, the largest magnitude
-/// as bits, which tells a NaN, and the signs, of which all are set where no zero is +0 and the
-/// largest is a zero. Of a smallest one is set where a zero is -0.
+/// The parts for a max:
+/// - the largest element, computed as if there were no NaN and no signed zero
+/// - the largest magnitude as bits, which shows whether there was a NaN
+/// - the bitwise and of all elements, whose sign is set if no element is +0 when the max is a zero
+///
+/// For a min, the third part is the bitwise or: its sign is set if an element is -0 when the min is
+/// a zero.
 llvm::SmallVector<llvm::Value*> Combination::split(Scalars& scalars,
                                                    llvm::ArrayRef<llvm::Value*> sums) const {
   if (!isSplit())
@@ -280,7 +284,7 @@ llvm::SmallVector<llvm::Value*> Combination::joined(Scalars& scalars,
   llvm::Value* zero = b.CreateBitCast(b.CreateAnd(parts[2], b.getInt32(0x80000000)), type);
   llvm::Value* isZero = b.CreateFCmpOEQ(parts[0], llvm::ConstantFP::get(type, 0));
   llvm::Value* isNaN = b.CreateICmpUGT(parts[1], b.getInt32(0x7F800000));
-  // With a NaN among the elements the first part is undefined; this selection does not use it then.
+  // With a NaN among the elements, the first part is undefined; it is not selected then.
   return {b.CreateSelect(isNaN, llvm::ConstantFP::getNaN(type),
                          b.CreateSelect(isZero, zero, parts[0]))};
 }

@@ -12,14 +12,14 @@
 
 namespace octavo::compiler {
 
-/// The numbers that program::RunningStep has.
+/// Whether program::RunningStep computes with such elements.
 static bool isCombined(mlir::Type element) {
   const auto integer = llvm::dyn_cast<mlir::IntegerType>(element);
   return element.isF32() || element.isF64() || element.isBF16() ||
          (integer && integer.getWidth() >= 8 && integer.getWidth() <= 64);
 }
 
-/// What the operation leaves every number as it is with; nothing of other operations.
+/// The identity element of the operation; nullopt for operations without one.
 static std::optional<llvm::APInt> beginningOf(mlir::Operation* combined, mlir::Type element) {
   const auto floats = llvm::dyn_cast<mlir::FloatType>(element);
   const unsigned width = element.getIntOrFloatBitWidth();
@@ -47,7 +47,7 @@ static std::optional<llvm::APInt> beginningOf(mlir::Operation* combined, mlir::T
 }
 
 std::optional<Running> runningOf(stablehlo::ReduceWindowOp op) {
-  // Of a few places a kernel makes each by itself, with what else there is to be done.
+  // For shorter axes a kernel computes each place by itself, fused with other operations.
   constexpr std::int64_t kLeast = 16;
   if (op.getInputs().size() != 1)
     return std::nullopt;

@@ -1,4 +1,4 @@
-// Windows that are all of an axis up to each place, or from it on: running sums and their like.
+// Running sums and the like: windows that reach from an end of the axis to each place.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Windows.h"
@@ -7,14 +7,16 @@
 
 namespace octavo::compiler {
 
+/// A window reduction that one pass along an axis computes.
 struct Running {
   std::int64_t axis;
-  bool isReversed;           ///< from each place on
+  bool isReversed;           ///< from each place to the end
   mlir::Operation* combined; ///< add, multiply, maximum or minimum
 };
 
-/// What is made along an axis in one pass, where windows would be gone through for each place: of
-/// f32, f64, bf16 and integers of whole bytes, by one operation from where it begins.
+/// The pass that computes `op`, where a kernel would visit each window. nullopt unless the elements
+/// are f32, f64, bf16 or integers of whole bytes, the body is one operation, and the initial value
+/// is its identity.
 std::optional<Running> runningOf(stablehlo::ReduceWindowOp op);
 
 } // namespace octavo::compiler

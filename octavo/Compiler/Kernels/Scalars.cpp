@@ -123,7 +123,7 @@ llvm::Value* Scalars::bitcast(mlir::Type from, mlir::Type to, llvm::Value* value
   return fromMemory(to, b.CreateBitCast(toMemory(from, value), memoryType(to)));
 }
 
-/// The machine's own conversion to bf16 flushes subnormals: it is done on integers.
+/// Uses integers: the machine's conversion to bf16 flushes subnormals.
 llvm::Value* Scalars::bf16Bits(llvm::Value* value) {
   llvm::Value* bits = b.CreateBitCast(value, b.getInt32Ty());
   llvm::Value* odd = b.CreateAnd(b.CreateLShr(bits, 16), b.getInt32(1));
@@ -141,7 +141,7 @@ llvm::Value* Scalars::round(mlir::Type element, llvm::Value* value) {
   return value;
 }
 
-/// On integers and without branches: a loop of it is vectorized.
+/// Uses integers and no branches, so that a loop over it is vectorized.
 llvm::Value* Scalars::decode(const format::ElementFormat& format, llvm::Value* code) {
   llvm::Value* all = b.CreateZExt(code, b.getInt32Ty());
   const auto integer = [&](std::uint64_t bits) {
@@ -158,7 +158,7 @@ llvm::Value* Scalars::decode(const format::ElementFormat& format, llvm::Value* c
   llvm::Value* magnitude = b.CreateAnd(all, integer(format.signMask() - 1));
   llvm::Value* normal = b.CreateAdd(b.CreateShl(magnitude, static_cast<unsigned>(23 - trailing)),
                                     integer(static_cast<std::uint64_t>(127 - format.bias) << 23));
-  // Low bits of a float whose last bit is the smallest subnormal are the number of them.
+  // If the last bit of a float is the smallest subnormal, its low bits count subnormals.
   const float unit = std::ldexp(1.0F, format.quantumExponent() + 23);
   llvm::Value* shifted = b.CreateAdd(magnitude, integer(std::bit_cast<std::uint32_t>(unit)));
   llvm::Value* subnormal = b.CreateFSub(b.CreateBitCast(shifted, b.getFloatTy()),
@@ -166,7 +166,7 @@ llvm::Value* Scalars::decode(const format::ElementFormat& format, llvm::Value* c
   llvm::Value* bits =
       b.CreateSelect(b.CreateICmpULT(magnitude, integer(std::uint64_t{1} << trailing)),
                      b.CreateBitCast(subnormal, b.getInt32Ty()), normal);
-  // The order of NaN codes among one another stays.
+  // NaN codes keep their order.
   if (format.hasNegativeZero() && format.hasNan()) {
     llvm::Value* isSpecial =
         b.CreateICmpUGE(magnitude, integer(format.infCode().value_or(*format.nanCode())));
@@ -179,7 +179,8 @@ llvm::Value* Scalars::decode(const format::ElementFormat& format, llvm::Value* c
   return b.CreateBitCast(bits, b.getFloatTy());
 }
 
-/// Powers of two above 2^-127, the tie upward; NaN for all that is not positive and finite.
+/// Rounds to powers of two from 2^-127 on, ties upward; NaN for values that are not positive and
+/// finite.
 llvm::Value* Scalars::encodeScale(llvm::Value* value) {
   llvm::Value* bits = b.CreateBitCast(value, b.getInt32Ty());
   llvm::Value* normal = b.CreateLShr(b.CreateAdd(bits, b.getInt32(0x00400000)), 23);
@@ -203,13 +204,13 @@ llvm::Value* Scalars::encode(const format::ElementFormat& format, llvm::Value* v
   };
   llvm::Value* all = b.CreateBitCast(value, b.getInt32Ty());
   llvm::Value* bits = b.CreateAnd(all, integer(0x7FFFFFFF));
-  // Just below half of the last bit that is kept, and one more where that bit is set, carries
-  // exactly where ties to even goes up.
+  // Adding just under half of the last kept bit, plus 1 if that bit is set, carries exactly if ties
+  // to even rounds up.
   llvm::Value* odd = b.CreateAnd(b.CreateLShr(bits, dropped), integer(1));
   llvm::Value* carried =
       b.CreateAdd(bits, b.CreateAdd(odd, integer((std::uint64_t{1} << (dropped - 1)) - 1)));
   llvm::Value* normal = b.CreateSub(b.CreateLShr(carried, dropped), integer(rebias));
-  // A float whose last bit is the smallest subnormal leaves the number of them in its low bits.
+  // If the last bit of a float is the smallest subnormal, its low bits count subnormals.
   const float unit = std::ldexp(1.0F, format.quantumExponent() + 23);
   llvm::Value* shifted = b.CreateFAdd(b.CreateBitCast(bits, b.getFloatTy()),
                                       llvm::ConstantFP::get(b.getFloatTy(), unit));
@@ -225,7 +226,8 @@ llvm::Value* Scalars::encode(const format::ElementFormat& format, llvm::Value* v
   if (format.hasNegativeZero()) {
     code = b.CreateSelect(overflows, integer(isClosed ? format.maxCode() : beyond), code);
     code = b.CreateOr(code, sign);
-    // N3: without a NaN the code of -0 stands for a positive one, that of +0 for a negative one.
+    // N3: without a NaN, the code of -0 stands for a positive NaN, the code of +0 for a negative
+    // one.
     code = b.CreateSelect(isNan,
                           format.hasNan() ? b.CreateOr(sign, integer(*format.nanCode()))
                                           : b.CreateXor(sign, integer(format.signMask())),
@@ -244,7 +246,8 @@ llvm::Value* Scalars::toOdd(mlir::Type from, llvm::Value* value) {
     };
     if (integer.getWidth() <= 24)
       return toFloat(value, b.getFloatTy());
-    // Rounding 64 bits to 53 first moves no tie of 11 bits but those that 64 bits break.
+    // The conversion of 64 bits to f64 rounds to 53 bits. The sticky bit keeps it from creating a
+    // tie.
     if (integer.getWidth() == 64) {
       llvm::Value* low = b.CreateAnd(value, b.getInt64(0xFFF));
       llvm::Value* high = b.CreateAnd(value, b.getInt64(~std::uint64_t{0xFFF}));
@@ -266,7 +269,7 @@ llvm::Value* Scalars::toOdd(mlir::Type from, llvm::Value* value) {
   llvm::Value* bits = b.CreateBitCast(narrow, b.getInt32Ty());
   llvm::Value* isExact = b.CreateFCmpUEQ(back, value);
   llvm::Value* isEven = b.CreateICmpEQ(b.CreateAnd(bits, b.getInt32(1)), b.getInt32(0));
-  // An even neighbour gives way to the odd one on the value's side.
+  // An inexact even neighbour is replaced by the odd one on the other side of the value.
   llvm::Value* isPast = b.CreateFCmpOGT(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back),
                                         b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value));
   llvm::Value* odd =

@@ -1,4 +1,4 @@
-// Elements in registers: how each element type is held, loaded, stored and rounded in LLVM's IR.
+// Elements in registers: how each element type is held, loaded, stored and rounded in LLVM IR.
 #pragma once
 
 #include "octavo/Format/ElementFormat.h"
@@ -10,11 +10,11 @@
 
 namespace octavo::compiler {
 
-/// Whether elements of the type are computed in compiled loops: integers of 1 to 64 bits, floats of
-/// 4 to 64, and complex numbers of f32 and f64.
+/// Whether compiled loops compute elements of the type: integers of 1, 2, 4, 8, 16, 32 and 64 bits,
+/// floats of 4 to 64 bits, complex numbers of f32 and f64.
 bool isCompiled(mlir::Type element);
 
-/// The row of a float type of at most 8 bits; null for every other type.
+/// The format of a float type of at most 8 bits; null for every other type.
 const format::ElementFormat* narrowFormat(mlir::Type element);
 
 /// The type of a tensor's elements.
@@ -27,10 +27,12 @@ inline bool isUnsigned(mlir::Type element) {
   return element.isUnsignedInteger() || element.isInteger(1);
 }
 
-/// Code for elements of one kernel. Integers are held in their width, i1 in one bit, f64 as double,
-/// floats of 16 and 32 bits as float: f16 and bf16 are rounded after each operation, which gives
-/// what one rounding would (24 >= 2 * 11 + 2). Floats of at most 8 bits are held as their codes,
-/// complex numbers as a structure of both parts.
+/// Emits code for elements. Registers hold:
+/// - integers in their width, i1 in one bit
+/// - f64 as double; f32, f16 and bf16 as float. f16 and bf16 are rounded after each operation,
+///   which gives the result of one rounding (24 >= 2 * 11 + 2).
+/// - floats of at most 8 bits as their codes
+/// - complex numbers as a structure of both parts
 class Scalars {
 public:
   explicit Scalars(llvm::IRBuilder<>& builder) : b(builder) {}
@@ -38,7 +40,7 @@ public:
   llvm::IRBuilder<>& b;
 
   llvm::Type* registerType(mlir::Type element);
-  /// The element number `index` of the array at `base`.
+  /// Loads or stores element number `index` of the array at `base`.
   llvm::Value* load(mlir::Type element, llvm::Value* base, llvm::Value* index);
   void store(mlir::Type element, llvm::Value* value, llvm::Value* base, llvm::Value* index);
 
@@ -48,12 +50,12 @@ public:
   Pair parts(llvm::Value* number);
   llvm::Value* pair(llvm::Value* real, llvm::Value* imaginary);
 
-  /// A float in its register, rounded to `element`, to nearest, ties to even; NaN stays NaN.
+  /// Rounds a float in its register to `element`: to nearest, ties to even. NaN stays NaN.
   llvm::Value* round(mlir::Type element, llvm::Value* value);
 
-  /// The code of a narrow format as the float that it stands for, and back with one rounding: N2 to
-  /// N7. Where the format has no NaN, any NaN is a positive one, as the interpreter has it: the
-  /// machine's own have any sign.
+  /// Converts the code of a narrow format to its value as a float, and back with one rounding: rules
+  /// N2 to N7. encode keeps the sign of a NaN (N3); NaNs of the machine have either sign, so
+  /// emitElementwise selects the positive NaN (I3).
   llvm::Value* decode(const format::ElementFormat& format, llvm::Value* code);
   llvm::Value* encode(const format::ElementFormat& format, llvm::Value* value);
 
@@ -63,11 +65,11 @@ public:
   /// stablehlo.bitcast_convert between types of one width of at least 8 bits, none of them complex.
   llvm::Value* bitcast(mlir::Type from, mlir::Type to, llvm::Value* value);
 
-  /// The element of an attribute's value: APFloat's or APInt's bits.
+  /// A constant; the APInt has the bits of an APFloat or APInt attribute.
   llvm::Value* constant(mlir::Type element, double value);
   llvm::Value* constant(mlir::Type element, const llvm::APInt& value);
 
-  /// Calls a function of the run-time library (Functions.h of Pipelines) that has no effects.
+  /// Calls a function of the kernel library (Program/Steps/KernelLibrary.h) that has no effects.
   llvm::Value* call(llvm::StringRef name, llvm::Type* result,
                     llvm::ArrayRef<llvm::Value*> operands);
 
@@ -77,8 +79,8 @@ private:
   llvm::Value* toMemory(mlir::Type element, llvm::Value* value);
   llvm::Value* bf16Bits(llvm::Value* value);
   llvm::Value* encodeScale(llvm::Value* value);
-  /// A number as a float: where it is none, its neighbour with an odd last bit, which rounds to
-  /// anything of 22 bits or less as the number itself does.
+  /// A number as a float. If it is not representable: the neighbour with an odd last bit, which
+  /// rounds to 22 bits or less as the number itself does.
   llvm::Value* toOdd(mlir::Type from, llvm::Value* value);
 };
 

@@ -47,7 +47,7 @@ void addScalarsAround(FunctionCode& function, mlir::Region& body) {
       function.addArgument(scalar);
 }
 
-/// Loads them once, where the function begins.
+/// Loads the captured scalars once, at the beginning of the function.
 BodyValues loadScalarsAround(FunctionCode& function, mlir::Region& body) {
   BodyValues loaded;
   for (mlir::Value scalar : scalarsAround(body))
@@ -58,9 +58,9 @@ BodyValues loadScalarsAround(FunctionCode& function, mlir::Region& body) {
 /// An axis of the updates.
 struct UpdateAxis {
   std::int64_t extent;
-  std::int64_t inputAxis = -1; ///< along which it moves in the input
-  std::int64_t indexAxis = -1; ///< along which it moves in the indices
-  bool isFree = false;         ///< no index moves it, so that no two of its places meet
+  std::int64_t inputAxis = -1; ///< the axis of the input along which it moves; -1: none
+  std::int64_t indexAxis = -1; ///< the axis of the indices along which it moves; -1: none
+  bool isFree = false;         ///< no index moves it, so that no two of its places coincide
 };
 
 std::vector<UpdateAxis> updateAxes(stablehlo::ScatterOp op) {
@@ -138,7 +138,7 @@ WritingCode emitScatter(stablehlo::ScatterOp op) {
   const auto write = [&](llvm::Value* turn, const Carried&) -> Carried {
     const auto at =
         indicesOf(Index::variable(function.define(turn, turns), turns), ordered, function);
-    // Where the index leads, of all axes but the free ones.
+    // The target of the index along all axes except the free ones.
     llvm::SmallVector<llvm::Value*> place(shape.size(), b.getInt64(0));
     llvm::SmallVector<Index> start(startShape.size());
     std::size_t next = 0;
@@ -162,7 +162,7 @@ WritingCode emitScatter(stablehlo::ScatterOp op) {
       number = isUnsignedStart ? b.CreateZExt(number, b.getInt64Ty())
                                : b.CreateSExt(number, b.getInt64Ty());
       llvm::Value* extent = b.getInt64(shape[own]);
-      // A sum that wraps is below zero; an unsigned number of 64 bits must not wrap to above it.
+      // A sum that wraps is negative; an unsigned 64-bit number must not wrap back into range.
       if (isUnsignedStart)
         isInside = b.CreateAnd(isInside, b.CreateICmpULT(number, extent));
       place[own] = b.CreateAdd(place[own], number);
@@ -260,7 +260,7 @@ WritingCode emitScatter(stablehlo::SelectAndScatterOp op) {
     function.repeat(windows, {}, [&](llvm::Value* i, const Carried&) -> Carried {
       const Index number = Index::variable(function.define(i, windows), windows);
       const auto at = indicesOf(number, ownCounts, function);
-      // The place of what is kept, -1 for none, and its value.
+      // The place of the selected element, -1 if none, and its value.
       llvm::Value* none = b.getInt64(-1);
       llvm::Value* nothing =
           llvm::Constant::getNullValue(function.scalars.registerType(elementOf(operand)));

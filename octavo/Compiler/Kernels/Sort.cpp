@@ -16,7 +16,7 @@ namespace octavo::compiler {
 
 namespace {
 
-/// Adds the inputs of which the comparator uses elements.
+/// Adds arguments for the inputs whose elements the comparator uses.
 void addUsedInputs(FunctionCode& function, stablehlo::SortOp op) {
   mlir::Block& block = op.getComparator().front();
   for (mlir::BlockArgument argument : block.getArguments()) {
@@ -50,7 +50,7 @@ KernelCode emitComparator(stablehlo::SortOp op) {
   return function.finish();
 }
 
-/// A function of the left elements, for element number `linear`.
+/// Emits a function of the comparator's left elements, for element number `linear`.
 llvm::Value* valueAt(FunctionCode& function, stablehlo::SortOp op, mlir::Value value,
                      const Index& linear) {
   if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value))
@@ -63,7 +63,8 @@ llvm::Value* valueAt(FunctionCode& function, stablehlo::SortOp op, mlir::Value v
   return emitElementwise(function.scalars, value.getDefiningOp(), operands);
 }
 
-/// A number whose order is that of elements of the type; IEEE's has one zero.
+/// A number whose unsigned order is the order of elements of the type. IEEE's order (not
+/// `isTotalOrder`) has one zero.
 llvm::Value* orderOf(Scalars& scalars, mlir::Type type, llvm::Value* value, bool isTotalOrder,
                      llvm::Type* result) {
   llvm::IRBuilder<>& b = scalars.b;
@@ -110,7 +111,7 @@ std::optional<SortCode::Keys> emitKeys(stablehlo::SortOp op) {
       b.CreateStore(order, b.CreateInBoundsGEP(type, function.memory(numbers), place));
     }
   });
-  // In a loop of its own, which stores nothing.
+  // A separate loop, which stores nothing.
   llvm::SmallVector<const stablehlo::ComparatorKey*> ordered;
   for (const stablehlo::ComparatorKey& key : *keys)
     if (!key.isTotalOrder && mlir::isa<mlir::FloatType>(elementOf(key.left)))

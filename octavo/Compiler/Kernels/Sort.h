@@ -1,4 +1,4 @@
-// The functions by which elements are sorted.
+// The functions that a sort calls on elements.
 #pragma once
 
 #include "octavo/Compiler/Kernels/Kernel.h"
@@ -8,21 +8,22 @@
 
 namespace octavo::compiler {
 
+/// The functions of one sort.
 struct SortCode {
-  /// memory: its arguments, then a byte that becomes 1 where element `begin` comes before element
-  /// `end`, else 0.
+  /// Compares two elements. memory: its arguments, then a byte that is set to 1 if element `begin`
+  /// comes before element `end`, else to 0.
   KernelCode comparator;
-  /// Numbers without sign whose order is the comparator's, from the first on. memory: arguments,
-  /// then the keys, those of one element after those of another, then a byte that becomes 1 where
-  /// one of elements `begin` to `end` has no place in the order.
+  /// Unsigned numbers whose order, the first number first, is the comparator's order. memory: its
+  /// arguments, then the keys of one element after another, then a byte that is set to 1 if one of
+  /// elements `begin` to `end` has no place in the order (NaN).
   struct Keys {
     KernelCode code;
-    std::int64_t count, bytes; ///< of one: 4 or 8
+    std::int64_t count, bytes; ///< numbers of an element; bytes of a number, 4 or 8
   };
   std::optional<Keys> keys;
 };
 
-/// Why there is no code for the operation; empty where there is.
+/// Why there is no code for the operation; empty if there is.
 std::string whyNoSort(stablehlo::SortOp op);
 
 SortCode emitSort(stablehlo::SortOp op);

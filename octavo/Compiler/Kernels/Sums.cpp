@@ -21,7 +21,7 @@ bool areFloats(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
     return mlir::isa<mlir::FloatType>(elementOf(value));
   });
 }
-/// Whether no number of an operand is of more bits than the result's, whose own are complex.
+/// Whether operands and result are complex, and no operand has more bits than the result.
 bool areComplex(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
   const auto widthOf = [](mlir::Value value) {
     auto type = mlir::dyn_cast<mlir::ComplexType>(elementOf(value));
@@ -32,14 +32,14 @@ bool areComplex(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
     return widthOf(value) != 0 && widthOf(value) <= most;
   });
 }
-/// Nothing that the kernel library could multiply.
+/// Floats, and an operand or the result is empty: the kernel library multiplies no such matrices.
 bool isEmptyOfFloats(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
   return areFloats(lhs, rhs, result) &&
          (sizeOf(lhs) == 0 || sizeOf(rhs) == 0 || sizeOf(result) == 0);
 }
 
-/// What products of two operands are multiplied and added in: the result's integers or complex
-/// numbers, f64, or f32.
+/// The type in which products are multiplied and added: the result's type for integers and complex
+/// numbers, else f64 if any operand or the result is f64, else f32.
 mlir::Type accumulationType(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
   const mlir::Type element = elementOf(result);
   if (mlir::isa<mlir::IntegerType, mlir::ComplexType>(element))
@@ -50,7 +50,7 @@ mlir::Type accumulationType(mlir::Value lhs, mlir::Value rhs, mlir::Value result
   return mlir::Float32Type::get(element.getContext());
 }
 
-/// Whether products of these are summed here: not those that the kernel library multiplies.
+/// Whether the sum is computed here: the kernel library does not multiply these types.
 bool isSummed(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
   const bool areIntegers = isInteger(lhs) && isInteger(rhs) && isInteger(result);
   return areIntegers || areComplex(lhs, rhs, result) ||
@@ -64,7 +64,8 @@ std::string notOf(llvm::StringRef what, mlir::Value lhs, mlir::Value rhs, mlir::
   return text;
 }
 
-/// sum + a * b, in integers or one rounded after the other, of complex numbers each part.
+/// sum + a * b. Floats are rounded after the product and after the sum; complex numbers part by
+/// part.
 class Products {
 public:
   Products(Scalars& scalars, mlir::Value lhs, mlir::Value rhs, mlir::Value result)
@@ -160,7 +161,7 @@ std::string whyNoSum(stablehlo::ConvolutionOp op) {
     return "";
   const auto features =
       static_cast<std::size_t>(op.getDimensionNumbers().getKernelInputFeatureDimension());
-  // Of one feature each the products of matrices are vectors.
+  // With one feature for each group, the matrices of the products would be vectors.
   const bool isOfOneEach = op.getFeatureGroupCount() > 1 && shapeOf(rhs)[features] == 1;
   if (isEmptyOfFloats(lhs, rhs, result) || (isOfOneEach && areFloats(lhs, rhs, result)))
     return "";
@@ -255,7 +256,7 @@ llvm::Value* emitSum(Elements& elements, stablehlo::DotGeneralOp op, const Index
     depth *= extents.back();
   }
   const Products products(elements.scalars, op.getLhs(), op.getRhs(), op.getResult());
-  // One loop over all that is contracted, which becomes vectors where both sides lie so.
+  // One loop over all contracted axes, which is vectorized if both sides are contiguous along it.
   const auto sums = elements.repeat(
       depth, {products.zero()}, [&](llvm::Value* turn, const Elements::Values& running) {
         const auto inner =

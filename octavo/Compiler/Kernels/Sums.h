@@ -1,5 +1,5 @@
-// Operations whose element is made of many: windows, convolutions, and dots that the products of
-// the kernel library do not take. Each element is computed by itself, in the interpreter's order.
+// Operations whose elements are sums over many elements: windows, convolutions, and dots that the
+// kernel library does not multiply. Each element is computed by itself, in the interpreter's order.
 #pragma once
 
 #include "octavo/Compiler/Kernels/Elements.h"
@@ -10,12 +10,12 @@
 
 namespace octavo::compiler {
 
-/// Why there is no such code for the operation; empty where there is.
+/// Why there is no such code for the operation; empty if there is.
 std::string whyNoSum(stablehlo::ReduceWindowOp op);
 std::string whyNoSum(stablehlo::ConvolutionOp op);
 std::string whyNoSum(stablehlo::DotGeneralOp op);
 
-/// Of each input.
+/// Emits element `linear` of each result; of the result.
 Elements::Values emitSums(Elements& elements, stablehlo::ReduceWindowOp op, const Index& linear);
 llvm::Value* emitSum(Elements& elements, stablehlo::ConvolutionOp op, const Index& linear);
 llvm::Value* emitSum(Elements& elements, stablehlo::DotGeneralOp op, const Index& linear);

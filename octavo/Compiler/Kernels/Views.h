@@ -1,5 +1,5 @@
-// Operations that only say where an element comes from. They are never computed: who reads their
-// result reads their operand elsewhere.
+// Views: operations that only move elements. They are never computed; a reader of the result reads
+// the operand at another index.
 #pragma once
 
 #include "octavo/Compiler/Kernels/Index.h"
@@ -11,16 +11,16 @@
 
 namespace octavo::compiler {
 
-/// Where variables come from that stand for what is no sum of digits.
+/// Supplies variables for quotients and remainders that are no sum of digits.
 class Variables {
 public:
   virtual ~Variables() = default;
-  /// Names of variables for dividend / divisor and for what is left.
+  /// Names of new variables for dividend / divisor and dividend % divisor.
   virtual int quotient(const Index& dividend, std::int64_t divisor) = 0;
   virtual int remainder(const Index& dividend, std::int64_t divisor) = 0;
 };
 
-/// Variables that stand for nothing: to find out where an index leads.
+/// Variables without values, to find out where an index leads.
 class Unknowns : public Variables {
 public:
   explicit Unknowns(int first) : next(first) {}
@@ -31,23 +31,24 @@ private:
   int next;
 };
 
-/// The index along each axis of the element number `linear` of a row-major tensor.
+/// The index along each axis of element number `linear` of a row-major tensor.
 llvm::SmallVector<Index> indicesOf(const Index& linear, llvm::ArrayRef<std::int64_t> shape,
                                    Variables& variables);
 
-/// Whether results of the operation are elements of its first operand at other places: reshape,
-/// broadcast_in_dim, broadcast, transpose, slice, reverse.
+/// Whether the result has elements of the first operand at other indices: reshape,
+/// broadcast_in_dim, broadcast, transpose, slice, reverse. `op` may be null.
 bool isView(mlir::Operation* op);
 
+/// An element of a tensor, by its row-major number.
 struct Element {
   mlir::Value tensor;
   Index linear;
 };
 
-/// Where the element of a view's result lies in its operand. Precondition: isView(op).
+/// The operand's element that is element `linear` of a view's result. Precondition: isView(op).
 Element sourceOf(mlir::Operation* view, const Index& linear, Variables& variables);
 
-/// The same through all views up to what is none.
+/// The same through all views, up to a value that is not a view.
 Element sourceOf(Element element, Variables& variables);
 
 llvm::ArrayRef<std::int64_t> shapeOf(mlir::Value tensor);

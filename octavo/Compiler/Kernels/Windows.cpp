@@ -24,7 +24,7 @@ WindowElement windowElement(Elements& elements, const stablehlo::WindowAxis& axi
 
 namespace {
 
-/// So many places are written out, which leaves the loop over columns to vectors.
+/// At most this many places are unrolled, so that the loop over columns can be vectorized.
 constexpr std::int64_t kWrittenOut = 32;
 
 Elements::Values overAxes(Elements& elements, llvm::ArrayRef<std::int64_t> sizes,

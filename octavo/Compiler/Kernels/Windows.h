@@ -7,9 +7,8 @@
 
 namespace octavo::compiler {
 
-/// Where element `place` of window number `window` of an axis lies in that axis. `isInside`, null
-/// for always, says whether it is an element at all; where it is none, the index is that of
-/// another.
+/// The index along an axis of element `place` of window number `window`. `isInside` says whether
+/// that element exists; null: always. If it does not, the index is that of another element.
 struct WindowElement {
   Index index;
   llvm::Value* isInside = nullptr;
@@ -17,8 +16,8 @@ struct WindowElement {
 WindowElement windowElement(Elements& elements, const stablehlo::WindowAxis& axis,
                             std::int64_t extent, const Index& window, const Index& place);
 
-/// Goes over places of windows of these sizes, row-major, with values that are carried on: few in a
-/// row, many in loops.
+/// Visits the places of a window of these sizes, row-major, and carries values from place to place.
+/// Few places are unrolled, many are loops.
 using AtPlace = llvm::function_ref<Elements::Values(llvm::ArrayRef<Index> place,
                                                     const Elements::Values& running)>;
 Elements::Values overPlaces(Elements& elements, llvm::ArrayRef<std::int64_t> sizes,

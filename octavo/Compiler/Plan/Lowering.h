@@ -20,7 +20,7 @@ struct Lowered {
   std::vector<std::string> kernels; ///< texts, in the order of program.functions
 };
 
-/// Whether guard bytes lie around the slots, to detect steps that write beyond them.
+/// Whether the program runs guarded, for tests (Guards.h).
 enum class Guarding : bool { None, Slots };
 
 /// Lowers a function of one block. `evaluate` runs the operations that have no code. Fails, naming
