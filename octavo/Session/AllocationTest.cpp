@@ -1,6 +1,6 @@
-// A compiled program that has run before, on memory of the caller's, allocates nothing: every call
-// of malloc and its like in the process is counted while it runs. The sanitizers have an allocator
-// of their own, so that they do not build this.
+// A compiled program that has run before, with results in the caller's memory, allocates nothing.
+// The test counts all calls of malloc and its like in the process during a run. It is not built
+// with sanitizers, which have their own allocator.
 #include "octavo/Compiler/Codegen/Compiled.h"
 #include "octavo/Interpreter/Interpreter.h"
 #include "octavo/Kernels/QuantizedTensor.h"
@@ -37,7 +37,7 @@ void count() {
 }
 } // namespace
 
-// The C library's own, under the names by which it lets itself be wrapped.
+// The C library's allocation functions, under the names for wrappers.
 extern "C" {
 // NOLINTBEGIN(readability-identifier-naming)
 void* __libc_malloc(std::size_t size);
@@ -79,8 +79,8 @@ namespace {
 using numerics::Tensor;
 using program::Value;
 
-/// A layer of an encoder: two rows of 64 tokens, embedded, attention of 4 heads, a layer norm, two
-/// products with GELU between them, and a cache that is updated.
+/// An encoder layer: two sequences of 64 tokens, embedding, attention with 4 heads, a layer norm,
+/// two products with GELU between them, and an updated cache.
 constexpr const char* kLayer = R"(
 func.func @main(%ids: tensor<2x64xi32> loc("ids"), %cache: tensor<4x8x128xf32> loc("cache"),
                 %table: tensor<100x128xf32> loc("table"), %query: tensor<128x128xf32> loc("query"),
@@ -123,7 +123,7 @@ func.func @main(%ids: tensor<2x64xi32> loc("ids"), %cache: tensor<4x8x128xf32> l
   return %out, %next : tensor<2x64x128xf32>, tensor<4x8x128xf32>
 })";
 
-/// Each step that needs memory of its own.
+/// All steps that need working memory.
 constexpr const char* kMatrices = R"(
 func.func @main(%x: tensor<16x24x24xf32>, %y: tensor<16x24x24xf32>) -> (tensor<16x24x24xf32>, tensor<16x24x24xf32>) {
   %z = stablehlo.complex %x, %y : tensor<16x24x24xcomplex<f32>>
@@ -138,8 +138,8 @@ func.func @main(%x: tensor<16x24x24xf32>, %y: tensor<16x24x24xf32>) -> (tensor<1
   return %r, %s : tensor<16x24x24xf32>, tensor<16x24x24xf32>
 })";
 
-/// The right side of its products is made at run time, as a training step's are; and it loops, and
-/// has a kernel of more than 32 arguments.
+/// Products with a right operand made at run time, as in a training step; a loop; and a kernel with
+/// more than 32 arguments.
 std::string training() {
   std::string arguments, sum = "%y", body;
   for (int i = 0; i < 40; ++i) {
@@ -167,8 +167,8 @@ std::string training() {
          "  return " + sum + " : tensor<64x64xf32>\n}";
 }
 
-/// Sorts by keys: of short lines, and of long ones along the first axis, digit by digit; and by a
-/// comparator of two tensors, which is no order of keys.
+/// Sorts by keys (merge sort of short lines, radix sort of long ones along the first axis), and by
+/// a comparator of two tensors that keys cannot express.
 constexpr const char* kSorts = R"(
 func.func @main(%x: tensor<40x50xf32> loc("x"), %y: tensor<3000x8xf32> loc("y"), %z: tensor<70x30xf32> loc("z"))
     -> (tensor<40x50xf32>, tensor<40x50xi32>, tensor<3000x8xf32>, tensor<70x30xf32>, tensor<70x30xi32>) {
@@ -199,7 +199,7 @@ func.func @main(%x: tensor<40x50xf32> loc("x"), %y: tensor<3000x8xf32> loc("y"),
   return %0#0, %0#1, %1, %2#0, %2#1 : tensor<40x50xf32>, tensor<40x50xi32>, tensor<3000x8xf32>, tensor<70x30xf32>, tensor<70x30xi32>
 })";
 
-/// Small whole numbers; as scales, powers of two about 1.
+/// Small integers; for scales, powers of two near 1.
 Value drawn(const program::Argument& argument, std::mt19937& random) {
   std::uniform_int_distribution<int> number(-4, 4);
   const auto count = static_cast<std::size_t>(numerics::elementCount(argument.shape));
@@ -237,11 +237,10 @@ template <typename T> T must(llvm::Expected<T> made) {
   return std::move(*made);
 }
 
-/// What a program runs on: arguments, which are held as those of a program that is called are, and
-/// memory for the results.
+/// A program's arguments, held as a caller holds them, and memory for its results.
 class Operands {
 public:
-  /// Numbers that are always the same; the scaled arguments are those of `of`.
+  /// Draws the same numbers each time. Scaled arguments are shared with `of`, if given.
   explicit Operands(mlir::func::FuncOp function, const Operands* of = nullptr) {
     std::mt19937 random(1);
     const auto arguments = must(session::argumentsOf(function));
@@ -257,7 +256,7 @@ public:
   }
   Operands(const Operands&) = delete;
 
-  /// Runs it on all but the first arguments that it is bound to; the allocations.
+  /// Runs the program without its first `bound` arguments, and returns the number of allocations.
   int run(program::Executable& executable, std::size_t bound = 0) {
     const program::RunContext host;
     values.assign(held.begin() + static_cast<std::ptrdiff_t>(bound), held.end());
@@ -268,7 +267,7 @@ public:
     expectNone(std::move(error));
     return allocations.load();
   }
-  /// The same without counting.
+  /// Runs the program without counting.
   void runBeside(program::Executable& executable) {
     const program::RunContext host;
     std::ranges::copy(held, values.begin());
@@ -287,8 +286,8 @@ private:
   std::vector<std::span<std::byte>> memory;
 };
 
-/// What run(i) says in the end: 0 once it has said so often in a row. It takes a while until every
-/// thread has had the largest range of every loop.
+/// The steady-state result of run(i): 0 after kRow zeros in a row, else the last nonzero count. It
+/// takes some runs until every thread has met the largest range of every loop.
 template <typename Run> int allocationsInTheEnd(const Run& run) {
   constexpr int kMostRuns = 4000, kRow = 100;
   int last = 0;
@@ -309,7 +308,7 @@ std::unique_ptr<program::Executable> compiled(mlir::ModuleOp program) {
   return made;
 }
 
-/// The allocations of a run in the end.
+/// The allocations of a run in steady state.
 int allocationsOf(const std::string& text) {
   const auto context = session::makeContext();
   const auto program = parsed(text, *context);
@@ -318,7 +317,7 @@ int allocationsOf(const std::string& text) {
   return allocationsInTheEnd([&](int) { return operands.run(*executable); });
 }
 
-/// The same of runs of several threads at once, which must have the bits of one that runs alone.
+/// The allocations of concurrent runs. Their results must have the same bits as a single run.
 int allocationsAtOnce(const std::string& text) {
   constexpr int kCallers = 4, kRuns = 30, kMostRounds = 40;
   const auto context = session::makeContext();
@@ -331,7 +330,7 @@ int allocationsAtOnce(const std::string& text) {
     each.push_back(std::make_unique<Operands>(mainOf(*program), &alone));
     each.back()->run(*executable);
   }
-  // A round begins, or ends: all threads see what it has found.
+  // Called when a round begins and when it ends, so that all threads see the same count.
   int found = 1;
   std::barrier turn(kCallers, [&]() noexcept {
     isCounting = !isCounting;
@@ -357,7 +356,7 @@ int allocationsAtOnce(const std::string& text) {
   return found;
 }
 
-/// Formats by element, scale and what else a type of 128 columns says, and how they are quantized.
+/// Formats: the parts of a scaled type with 128 columns, and the scale rule.
 struct Format {
   const char *name, *element, *scale, *along, *rest, *rule;
 };
@@ -369,7 +368,7 @@ constexpr Format kFormats[] = {
     {"fp8", "f8E4M3FN", "f32", "128", "", "nearest"},
 };
 
-/// A scaled type, blocks along the last axis or the one before it.
+/// A scaled type with blocks along the last axis or the one before it.
 std::string scaled(const Format& format, const std::vector<int>& shape, bool isAlongLast = true) {
   std::string text = "!octavo.scaled<", block;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -388,8 +387,8 @@ std::string plain(const std::vector<int>& shape, const char* element = "f32") {
   return text + element + ">";
 }
 
-/// Products of few rows and of many, by weights that are given: of f32 and quantized on the way; of
-/// what is quantized, multiplied and read besides; of two that the run quantizes; in batches.
+/// Products with few and many rows: of f32 by a weight, of activations that are also used
+/// otherwise, of two operands quantized in the run, and in batches.
 std::string scaledProducts(const Format& format) {
   const std::string rule = std::string("rule = ") + format.rule;
   const std::string w = scaled(format, {96, 128}), turned = scaled(format, {128, 96}, false);
@@ -419,7 +418,7 @@ std::string scaledProducts(const Format& format) {
     line("%act" + n + " = stablehlo.tanh %both" + n + " : " + y);
     line("%sum" + n + " = stablehlo.add %act" + n + ", %wide" + n + " : " + y);
     give("%sum" + n, y);
-    // Values of the run: a scaled tensor that is read in two ways, and a right side.
+    // Values made in the run: a scaled tensor with two uses, and a right operand.
     line("%t" + n + " = stablehlo.tanh %x" + n + " : " + x);
     line("%s" + n + " = octavo.quantize %t" + n + ", " + rule + " : " + x + " -> " + q);
     line("%d" + n + " = octavo.dequantize %s" + n + " : " + q + " -> " + x);
@@ -432,7 +431,7 @@ std::string scaledProducts(const Format& format) {
     const std::string zy = plain({3, rows, 40});
     arguments += ", %z" + n + ": " + z;
     line("%zq" + n + " = octavo.quantize %z" + n + ", " + rule + " : " + z + " -> " + zq);
-    if (std::string(format.rest).empty()) { // else under scales of the whole batch
+    if (std::string(format.rest).empty()) { // an outer scale would span the whole batch
       line("%zy" + n + " = octavo.dot_general %zq" + n +
            ", %b, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (" + zq + ", " + batch +
            ") -> " + zy);
@@ -447,8 +446,8 @@ std::string scaledProducts(const Format& format) {
          " : " + types + "\n}";
 }
 
-/// A cache of codes under scales: a turn of a loop appends to it, and attention reads it; the
-/// weights, by which each turn multiplies, are of parts.
+/// A quantized cache: each loop iteration appends to it, and attention reads it. The weights of the
+/// iteration's products are given as parts.
 constexpr const char* kDecoding = R"(
 !c = tensor<4x96x64xf8E4M3FN>
 !s = tensor<4x96x2xf8E8M0FNU>
@@ -490,7 +489,8 @@ func.func @main(%x: tensor<4x64xf32>, %codes: !c, %scales: !s, %e: tensor<64x64x
   return %0#1 : tensor<4x64xf32>
 })";
 
-/// Quantized along the last axis, turned before it or not, along the first one, and by random bits.
+/// Quantization along the last axis, with and without a transpose before it; along the first axis;
+/// and with random bits.
 std::string quantized(const Format& format) {
   const std::string x = plain({96, 128}), turned = plain({128, 96}), rule = format.rule;
   const std::string q = scaled(format, {96, 128}), p = scaled(format, {128, 96}, false);
@@ -510,7 +510,7 @@ std::string quantized(const Format& format) {
          "\n  return %c, %d, %e, %f : " + x + ", " + x + ", " + x + ", " + turned + "\n}";
 }
 
-/// Convolutions, in lines and in patches: by a scaled weight, and by one that the run makes.
+/// Convolutions by lines with a scaled weight, and by patches with a weight made in the run.
 constexpr const char* kConvolutions = R"(
 !w = !octavo.scaled<3x3x8x32xf8E4M3FN, scale f8E8M0FNU, block [1, 1, 1, 32]>
 func.func @main(%x: tensor<2x12x12x8xf32>, %w: !w {octavo.name = "w", octavo.parameter, octavo.quantize = #octavo.quantization<rule = floor>},
@@ -522,7 +522,7 @@ func.func @main(%x: tensor<2x12x12x8xf32>, %w: !w {octavo.name = "w", octavo.par
   return %1, %3 : tensor<2x10x10x32xf32>, tensor<2x5x5x32xf32>
 })";
 
-/// Experts that indices choose, of each of six tokens two: of f32, and of codes under scales.
+/// Each of six tokens chooses two experts; weights are f32, or codes and scales.
 constexpr const char* kExperts = R"(
 !w = !octavo.scaled<5x96x64xf8E4M3FN, scale f8E8M0FNU, block [1, 1, 32]>
 !q = !octavo.scaled<12x96x64xf8E4M3FN, scale f8E8M0FNU, block [1, 1, 32]>
@@ -550,7 +550,7 @@ func.func @main(%x: tensor<6x64xf32> loc("x"), %chosen: tensor<6x2xi32> loc("cho
   return %y, %z : tensor<6x2x96xf32>, tensor<12x96xf32>
 })";
 
-/// By a weight, by one that is made anew, and by one that is quantized.
+/// Ragged dots with a weight, with one made in the run, and with a quantized one.
 constexpr const char* kGroups = R"(
 #rows = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>
 !w = !octavo.scaled<3x64x96xf8E4M3FN, scale f8E8M0FNU, block [1, 32, 1]>
@@ -568,7 +568,8 @@ func.func @main(%x: tensor<40x64xf32> loc("x"), %w: tensor<3x64x96xf32> loc("w")
   return %y, %z, %u : !y, !y, !y
 })";
 
-/// So many items, each of four rows, or of two matrices: by weights, of each other, and normalized.
+/// A program at batch size `items`, with four rows per sample: products by weights, products of
+/// activations, and quantized activations.
 std::string ofItems(const Format& format, std::int64_t items) {
   const auto n = static_cast<int>(items);
   const std::string x = plain({n, 4, 128}), y = plain({n, 4, 96}), s = plain({n, 4, 4});
@@ -584,7 +585,7 @@ std::string ofItems(const Format& format, std::int64_t items) {
   text += "\n  %scores = stablehlo.dot_general %0, %x, batching_dims = [0] x [0], "
           "contracting_dims = [2] x [2] : (" +
           x + ", " + x + ") -> " + s;
-  // Scales of the whole batch would be another matter for each number of items.
+  // An outer scale over the whole batch would differ between batch sizes.
   const bool isOfBlocks = std::string(format.rest).empty();
   if (isOfBlocks)
     text += "\n  %q = octavo.quantize %0, rule = " + rule + " : " + x + " -> " + q +
@@ -595,7 +596,7 @@ std::string ofItems(const Format& format, std::int64_t items) {
   return text + "\n  return %wide, %both, %scores : " + y + ", " + y + ", " + s + "\n}";
 }
 
-/// The same on few items and on many, by turns.
+/// The allocations of an open batch whose size alternates between small and large.
 int allocationsOfItems(const Format& format) {
   const auto context = session::makeContext();
   const auto one = parsed(ofItems(format, 1009), *context);
@@ -610,7 +611,7 @@ int allocationsOfItems(const Format& format) {
       [&](int i) { return (i % 2 == 0 ? onFew : onMany).run(*executable.executable); });
 }
 
-/// The same from a folder, whose first argument is bound.
+/// The allocations of a loaded folder whose first argument is bound.
 int allocationsOfFolder(const Format& format) {
   const auto context = session::makeContext();
   const auto program = parsed(ofItems(format, 5), *context);
@@ -634,7 +635,7 @@ int allocationsOfFolder(const Format& format) {
 TEST(Allocations, areCounted) {
   isCounting = true;
   allocations = 0;
-  ::operator delete(::operator new(100)); // which the compiler leaves in
+  ::operator delete(::operator new(100)); // which the compiler does not optimize away
   isCounting = false;
   EXPECT_EQ(allocations, 1);
 }

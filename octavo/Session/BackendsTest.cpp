@@ -1,4 +1,4 @@
-// Every backend behind the one interface: what it is found by, what it runs, how it fails.
+// Tests of all backends through Executable: lookup, runs and errors.
 #include "octavo/Session/Backends.h"
 
 #include "octavo/Session/Binding/Program.h"

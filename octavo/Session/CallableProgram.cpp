@@ -29,7 +29,7 @@ namespace {
 
 using program::Value;
 
-/// Executables for extents of their own that are kept.
+/// The number of executables that are kept for fixed extents.
 constexpr std::size_t kMostVersions = program::kMostFewest;
 
 llvm::Expected<std::vector<CallableProgram::Result>> resultsOf(mlir::func::FuncOp function) {
@@ -48,15 +48,15 @@ llvm::Expected<std::vector<CallableProgram::Result>> resultsOf(mlir::func::FuncO
   return results;
 }
 
-/// The shapes with so many items.
+/// The shapes at batch size `items`.
 Shapes withItems(Shapes shapes, std::int64_t items) {
   for (std::vector<std::int64_t>& shape : shapes)
     std::ranges::replace(shape, kItems, items);
   return shapes;
 }
 
-/// The extents of open arguments that are the number of items, and what it is: the first axes, as
-/// far as they are as long as the first of them. 0 where there is none.
+/// Marks the batch size in `shapes`, and returns it; 0 if there is none. It is the first extent of
+/// the first open argument; other open first axes with that extent are marked too.
 std::int64_t findItems(Shapes& shapes, std::span<const program::Argument> arguments) {
   std::int64_t items = 0;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -71,8 +71,8 @@ std::int64_t findItems(Shapes& shapes, std::span<const program::Argument> argume
   return items;
 }
 
-/// Whether a tensor of a program seems to have more than one axis of items, of which the other one
-/// has twice as many.
+/// Whether a tensor seems to have more than one axis of the batch size. `other` is the program at
+/// twice the batch size of `one`.
 bool haveAxesOfItems(mlir::ModuleOp one, mlir::ModuleOp other) {
   const auto sizesOf = [](mlir::ModuleOp program) {
     std::vector<double> sizes;
@@ -224,7 +224,7 @@ llvm::Error CallableProgram::readForFolder(const program::Executable& executable
 
 llvm::Expected<CallableProgram::Prepared>
 CallableProgram::compiled(mlir::OwningOpRef<mlir::ModuleOp> module) const {
-  // What runs refers to the module.
+  // The executable refers to the module.
   struct WithModule {
     mlir::OwningOpRef<mlir::ModuleOp> module;
     std::unique_ptr<program::Executable> executable;
@@ -257,16 +257,15 @@ CallableProgram::close(mlir::ModuleOp module, const Shapes& shapes) const {
   return resultsOf(function);
 }
 
-/// `shapes` has the items marked.
 llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(const Shapes& shapes,
                                                                             std::int64_t least) {
-  // What the program asserts is held against each number of items that it is given.
+  // Assertions are checked against the batch size of each call instead.
   mlir::OwningOpRef<mlir::ModuleOp> program = file.program->clone();
   dropAssertions(*program);
   const ExtentUses uses = usesOfExtents(*program);
   for (mlir::OpOperand* use : uses.numbers)
     keepItemNumber(*use);
-  // A kernel that reads a fixed place has it in memory if the program has it for the fewest items.
+  // A kernel that reads a fixed index is in bounds for all batch sizes if it is for the smallest.
   std::int64_t asserted = 0;
   if (auto bounds = boundsOfItems(*file.program, functionName, shapes, program::kMostItems))
     asserted = bounds->least;
@@ -285,7 +284,7 @@ llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(cons
       ++fewest;
     while (llvm::errorToBool(isFor(fewest)));
   }
-  // What ItemCounts ask for: their distances are few times a prime.
+  // The batch sizes that compileForItems needs: their distances are small multiples of a prime.
   constexpr std::int64_t kNumbers[] = {1009, 2027, 4093};
   llvm::SmallVector<mlir::OwningOpRef<mlir::ModuleOp>, 3> modules;
   llvm::SmallVector<std::vector<Result>, 3> results;
@@ -343,8 +342,8 @@ llvm::Expected<const CallableProgram::ForItems*> CallableProgram::ofItems(const 
   return &forItems.front();
 }
 
-/// Nothing where there is none for such shapes, and why. The error is what the program refuses of
-/// them.
+/// The executable for any batch size, if there is one for these shapes; else nullopt and the reason
+/// in `why`. Fails if the program refuses the shapes.
 llvm::Expected<std::optional<CallableProgram::Prepared>>
 CallableProgram::preparedForItems(const Shapes& shapes, std::string& why) {
   Shapes marked = shapes;
@@ -406,7 +405,7 @@ llvm::Expected<CallableProgram::Prepared> CallableProgram::prepare(const Shapes&
     if (llvm::Error error =
             closeExtents(module->lookupSymbol<mlir::func::FuncOp>(functionName), shapes))
       return std::move(error);
-    if (whyNotForItems.empty()) // shapes that the program refuses say nothing of others
+    if (whyNotForItems.empty()) // a refusal of these shapes says nothing about others
       whyNotForItems = std::move(why);
     auto made = compiled(std::move(module));
     if (!made)
@@ -444,7 +443,7 @@ llvm::Expected<program::Explanation> CallableProgram::explain() {
   const std::lock_guard lock(usingContext);
   if (!versions.empty())
     return versions.front().prepared.executable->explain();
-  if (backend == find("reference")) { // which takes extents as they come
+  if (backend == find("reference")) { // the interpreter accepts any extents
     auto executable = backend->prepare(*decided, functionName);
     return executable ? (*executable)->explain()
                       : llvm::Expected<program::Explanation>(executable.takeError());
@@ -495,7 +494,7 @@ llvm::Expected<Shapes> CallableProgram::shapesForItems() const {
   return shapes;
 }
 
-/// Of an open program, for any number of items, whose numbers the signature is given.
+/// The executable to save. Sets the signature's batch sizes if the program is open.
 llvm::Expected<std::shared_ptr<program::Executable>>
 CallableProgram::executableToSave(program::Signature& signature) {
   if (!isOpen)
@@ -563,7 +562,7 @@ llvm::Expected<std::vector<Value>> CallableProgram::call(const Prepared& prepare
     if (host.isInterrupted && host.isInterrupted())
       return session::failure(
           fmt::format("interrupted before @{} ran: another thread was using it", functionName));
-  // Executables for other extents may need what the first one has packed.
+  // An executable for other extents may need a tensor that the first one has in packed form only.
   for (std::size_t i = 0; i < values.size(); ++i)
     if (values[i].isUnread() && !prepared.executable->takesUnread(i)) {
       auto whole = wholeValue(i, values[i]);

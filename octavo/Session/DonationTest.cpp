@@ -1,5 +1,5 @@
-// Arguments that a program gives away for its results: when results lie over them, and that the
-// numbers are those of the interpreter, which gives nothing away, whatever else reads them.
+// Tests of donated arguments: which results reuse their memory, and that results equal those of the
+// interpreter, which ignores donations, whatever else reads the arguments.
 #include "octavo/Session/Backends.h"
 #include "octavo/Session/Binding/Program.h"
 
@@ -24,13 +24,13 @@ using program::Value;
 struct Donating {
   const char* name;
   const char* body;
-  /// Results that have the memory of the argument which is donated to them.
+  /// Results that lie in the memory of the argument donated to them.
   std::set<std::size_t> inPlace;
-  /// `tf.aliasing_output` of each argument, -1 for none, -2 for jax.buffer_donor.
+  /// `tf.aliasing_output` of each argument; -1: none; -2: jax.buffer_donor.
   std::vector<int> donated = {0, -1};
 };
 
-/// Functions of two [24, 24] f32 (%p, %g), and where it says so a third (%m).
+/// Functions of two f32 [24, 24] arguments (%p, %g), some with a third (%m).
 const Donating kPrograms[] = {
     {"step",
      R"(
@@ -168,7 +168,7 @@ const Donating kPrograms[] = {
       }
       return %0#1)",
      {0}},
-    // The loop reads what it has updated at another place, before it updates it again.
+    // The loop reads the updated value at another index before it updates it again.
     {"readAndUpdatedInALoop",
      R"(
       %zero = stablehlo.constant dense<0> : tensor<i32>
@@ -254,7 +254,7 @@ protected:
     return std::move(*found);
   }
 
-  /// The argument that is donated to a result, -1 for none.
+  /// The argument that is donated to a result; -1: none.
   int donorOf(std::size_t result) const {
     for (std::size_t i = 0; i < count(); ++i)
       if (GetParam().donated[i] == static_cast<int>(result) ||
@@ -313,7 +313,8 @@ TEST_P(Donation, ofOneOfThem) {
 }
 
 TEST_P(Donation, toMemoryOfAnyArgument) {
-  // Each result over each argument or memory of its own, one argument for one result.
+  // All ways to place each result in an argument's memory or its own, at most one result per
+  // argument.
   const auto places = static_cast<int>(count()) + 1;
   const auto all = static_cast<int>(std::pow(places, static_cast<double>(wanted.size())));
   for (int chosen = 0; chosen < all; ++chosen) {

@@ -1,4 +1,4 @@
-// What is done to a program before it is compiled. The one place that orders recovering, quantizing
+// Preparation of a program before it is compiled: the one place that orders recovering, quantizing
 // and dropping.
 #pragma once
 

@@ -14,7 +14,7 @@ Place row(Slot slot, std::int64_t count = kCount) {
   return {slot.number, Place::InMemory{*format::findElementFormat("f32"), {BatchExtent{count}}}};
 }
 
-/// A function that gives its arguments in the other order, and a program that may call it.
+/// A function that returns its arguments swapped, and a program that may call it.
 struct Swapping {
   Programs made;
   Slot x = made.argument({kCount}), y = made.argument({kCount}), first = made.result({kCount}),

@@ -28,7 +28,7 @@ private:
   std::function<void(Frame&)> call;
 };
 
-/// Two slots: 0 of steps 1 to 2, and 1 of step 2 alone.
+/// Two slots: slot 0 is in use in steps 1 to 2, slot 1 in step 2.
 class GuardsTest : public testing::Test {
 protected:
   GuardsTest() {

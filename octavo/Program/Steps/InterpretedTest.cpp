@@ -1,4 +1,4 @@
-// What an interpreter hands back goes to the place of a result only if it is of its type.
+// An interpreter's result is written to its place only if it has the place's type.
 #include "octavo/Program/Steps/Interpreted.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ Tensor ones(std::vector<std::int64_t> shape,
   return tensor;
 }
 
-/// A step with one result, f32 [4], in memory with bytes behind it.
+/// A step with one result, f32 [4], in memory that is followed by other bytes.
 class InterpretedTest : public testing::Test {
 protected:
   InterpretedTest() {

@@ -40,7 +40,7 @@ TEST(StepAccesses, areThoseOfEachStepAlone) {
   EXPECT_EQ(second.writes, Numbers{y.number});
 }
 
-/// The same account decides which files are refused.
+/// The same accesses decide which files are refused.
 TEST(StepAccesses, ofKernelsAreHeldToWhatMayBeWritten) {
   for (const bool isWritten : {false, true}) {
     Programs made;
@@ -54,7 +54,7 @@ TEST(StepAccesses, ofKernelsAreHeldToWhatMayBeWritten) {
   }
 }
 
-/// A run that has ended holds no weight: the caller's value is the only owner of its packed form.
+/// A finished run holds no weight: the caller's value is the only owner of its packed form.
 TEST(RightOperands, areLetGoOfWhenARunHasEnded) {
   Programs made;
   const Slot x = made.argument({2, 4}), w = made.argument({3, 4}), y = made.result({2, 3});

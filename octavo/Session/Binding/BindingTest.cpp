@@ -25,7 +25,7 @@ Tensor f32(std::vector<std::int64_t> shape, std::vector<float> values) {
   return tensor;
 }
 
-/// Two weights and two inputs; files in a folder of its own.
+/// Two weights and two inputs, with files in a temporary folder.
 class Binding : public testing::Test {
 protected:
   Binding() {
@@ -53,7 +53,7 @@ protected:
                                          {"layer.bias", f32({2}, {7, 8})}});
   }
 
-  /// The message of a binding that fails; "bound" if it does not.
+  /// The error of binding; "bound" if it succeeds.
   std::string message(const Sources& sources) const {
     auto bound = bindArguments(arguments, sources, "@main");
     return bound ? "bound" : llvm::toString(bound.takeError());
@@ -68,7 +68,7 @@ protected:
   };
 };
 
-/// Takes argument 0 as it is in its file.
+/// An executable that takes argument 0 unread.
 class Reader : public program::Executable {
 public:
   std::int64_t processes() const override { return 1; }
@@ -136,7 +136,7 @@ TEST_F(Binding, byNameAndByPosition) {
   const auto xFile = npy("x.npy", x), idsFile = npy("ids.npy", ids);
   check({.weights = {weights()}, .inputs = {{xFile}, {idsFile}}});
   check({.weights = {weights()}, .inputs = {{idsFile, "ids"}, {xFile, "x"}}});
-  // A file without a name takes what the named ones leave, whatever their order.
+  // An unnamed file is bound after the named ones, whatever their order.
   check({.weights = {weights()}, .inputs = {{idsFile}, {xFile, "x"}}});
   check({.weights = {weights()},
          .inputs = {{safetensors("in.safetensors", {{"x", x}, {"ids", ids}})}}});
@@ -195,7 +195,7 @@ TEST_F(Binding, inputsThatFitNowhere) {
              "@main has no argument \"id\"; did you mean ids?");
   EXPECT_HAS(message({.weights = {weights()}, .inputs = {{x, "x"}, {x, "ids"}, {x}}}),
              "no argument of @main is left for it");
-  // Position never reaches a parameter.
+  // Files without names are never bound to parameters.
   EXPECT_HAS(message({.inputs = {{x}, {x}, {x}}}), "is left for it");
   EXPECT_HAS(message({.inputs = {{folder / "x.txt"}}}), "ends in .npy or .safetensors");
   EXPECT_HAS(message({.inputs = {{weights(), "x"}}}), "by their own names");

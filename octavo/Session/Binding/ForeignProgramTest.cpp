@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::string_literals;
 
-/// Requires a message that has a part.
+/// Requires that the bytes are recognized with a message that contains `part`.
 #define EXPECT_SAYS(part, found)                                                                   \
   do {                                                                                             \
     const std::optional<std::string> said = (found);                                               \

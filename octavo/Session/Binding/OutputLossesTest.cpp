@@ -33,7 +33,7 @@ TEST(OutputLossesTest, ACosineIsThatOfEachRow) {
 }
 
 TEST(OutputLossesTest, ACosineNearOneHasItsDigits) {
-  // tan(x) = 1e-7 gives 1 - cos(x) = 5e-15, of which 1 - ab / sqrt(aa bb) in f64 has one digit.
+  // tan(x) = 1e-7 gives 1 - cos(x) = 5e-15; 1 - ab / sqrt(aa bb) in f64 has one digit of it.
   const Losses losses = lossesOf(Metric::Cosine, matrix({2}, {1, 0}), matrix({2}, {1, 1e-7F}));
   const double tangent = static_cast<double>(1e-7F);
   EXPECT_NEAR(losses[0] / (tangent * tangent / 2), 1, 1e-6);
@@ -79,7 +79,8 @@ TEST(OutputLossesTest, OtherShapesAreInfinitelyFar) {
 TEST(OutputLossesTest, ComplexNumbersCountAsTwo) {
   Tensor reference = Tensor::zeros(numerics::ComplexType{&format::element("f32")}, {2, 1});
   Tensor value = reference;
-  const std::vector<float> one = {1, 0, 1, 0}, other = {1, 0, 0, 1}; // the second turned to i
+  // The second number is 1 in `one` and i in `other`.
+  const std::vector<float> one = {1, 0, 1, 0}, other = {1, 0, 0, 1};
   std::memcpy(reference.bytes.data(), one.data(), 16);
   std::memcpy(value.bytes.data(), other.data(), 16);
   const Losses losses = lossesOf(Metric::Cosine, reference, value);
@@ -94,7 +95,7 @@ TEST(OutputLossesTest, ARowOfOneElementCanFail) {
     std::memcpy(tensor.bytes.data(), values.data(), 4 * values.size());
     return tensor;
   };
-  // Relative errors of 8 %, 0 and 50 %: halves of their squares.
+  // Relative errors of 8 %, 0 and 50 %; losses are half of their squares.
   const Losses losses =
       lossesOf(Metric::Cosine, f32({3, 1}, {100, 4, -2}), f32({3, 1}, {108, 4, -3}));
   ASSERT_EQ(losses.size(), 3u);
@@ -119,7 +120,7 @@ TEST(OutputLossesTest, ManyPartsAreTheWorstOfNeighbours) {
   losses[3] = 1;
   losses[129] = 2;
   const Losses parts = limitParts(losses, 64);
-  ASSERT_EQ(parts.size(), 44u); // of 3 each
+  ASSERT_EQ(parts.size(), 44u); // of 3 rows each
   EXPECT_EQ(parts[1], 1);
   EXPECT_EQ(parts[43], 2);
   EXPECT_EQ(limitParts({1, 2}, 64), (Losses{1, 2}));

@@ -36,17 +36,17 @@ using transforms::DotRule;
 
 namespace {
 
-/// What traces call every constant without a name of its own.
+/// The name that traces give to every constant without a name.
 constexpr std::string_view kConstant = "constant";
 
-/// The name by which a recipe best knows a dot: that of its weight, which stays the same where the
-/// program is exported again, else its own.
+/// The name by which a recipe should select a dot: that of its weight, which survives a new export,
+/// or else its own.
 const std::string& keyOf(const DotRecord& dot) {
   return dot.weight.empty() || dot.weight == kConstant ? dot.name : dot.weight;
 }
 
-/// Those of the dots `among` that go together, since they multiply one weight or since the name by
-/// which a recipe has one is found in both.
+/// Groups the dots `among` that must share a format: they multiply one weight, or a recipe name of
+/// one also selects the other.
 std::vector<std::vector<std::size_t>> together(const std::vector<DotRecord>& dots,
                                                const std::vector<std::size_t>& among) {
   llvm::EquivalenceClasses<std::size_t> classes;
@@ -62,7 +62,7 @@ std::vector<std::vector<std::size_t>> together(const std::vector<DotRecord>& dot
     for (const std::string& name : {dots[i].name, dots[i].weight})
       if (const auto found = ofKey.find(name); found != ofKey.end())
         classes.unionSets(i, found->second);
-  std::vector<std::vector<std::size_t>> groups; // in the order of the first of each
+  std::vector<std::vector<std::size_t>> groups; // in the order of their first members
   std::map<std::size_t, std::size_t> groupOf;
   for (std::size_t i : among) {
     const auto [at, isNew] = groupOf.try_emplace(classes.getLeaderValue(i), groups.size());
@@ -121,7 +121,7 @@ llvm::Error FormatTrials::findDots() {
   }
   const transforms::DotReport& first = reports.front();
   records = first.dots;
-  std::vector<std::size_t> among; // a format may not suit a dot that others suit: it is left
+  std::vector<std::size_t> among; // dots that all candidates can quantize
   for (std::size_t i = 0; i < records.size(); ++i)
     if (llvm::all_of(reports, [&](const auto& each) { return each.dots[i].isQuantized; }))
       among.push_back(i);
@@ -198,7 +198,7 @@ std::string FormatTrials::digest(const std::string& more) const {
   addText(functionName);
   addText(std::string(options.backend->name));
   addText(transforms::recipeText(rules(Choice(tunable.size(), 0), "dots"), {}));
-  const transforms::StaticScales* last = nullptr; // candidates of one calibration share it
+  const transforms::StaticScales* last = nullptr; // candidates share the scales of one calibration
   for (const auto& [i, formats] : llvm::enumerate(options.candidates)) {
     addText(candidateName(i + 1));
     for (const auto* scales : {formats.scales.get(), formats.moved.get()})
@@ -206,7 +206,7 @@ std::string FormatTrials::digest(const std::string& more) const {
         addText(analysis::calibrationText(scales->calibration));
   }
   addText(more);
-  std::vector<Value> known; // what several sets have is read once
+  std::vector<Value> known; // values that several sets share are hashed once
   for (const std::vector<Value>& set : inputs)
     for (std::size_t i = 0; i < set.size(); ++i) {
       const Value& value = set[i];
@@ -277,7 +277,7 @@ llvm::Expected<Value> FormatTrials::quantized(const program::Argument& argument,
   return std::move(*made);
 }
 
-/// Keeps no more quantized weights than twice what they are quantized from.
+/// Drops the least recently used quantized weights if they exceed twice the size of the originals.
 void FormatTrials::forgetOld() {
   std::uint64_t wide = 0, narrow = 0;
   for (const auto& ofArgument : weights) {
@@ -361,7 +361,7 @@ llvm::Expected<std::vector<double>> FormatTrials::seconds(llvm::ArrayRef<Choice>
           return results.takeError();
         const double took =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        if (i > 0) // the first packs the weights
+        if (i > 0) // the first run packs the weights
           least[each] = std::min(least[each], took);
       }
     for (std::size_t each = 0; each < total.size(); ++each)

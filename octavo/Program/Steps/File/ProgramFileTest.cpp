@@ -1,5 +1,5 @@
-// Files of programs are not trusted: each of these is one that is read and runs, with a few numbers
-// changed so that a step would read or write what is not its own.
+// Program files are not trusted. Each test writes a file that can be read and run, and changes a
+// few numbers so that a step would read or write memory that does not belong to it.
 #include "octavo/Program/Steps/File/ProgramFileTestPrograms.h"
 
 #include "octavo/Program/Steps/Control.h"
@@ -27,7 +27,7 @@ Value tensorOf(std::vector<std::int64_t> shape, float value) {
 
 constexpr std::int64_t kRows = 3000, kDepth = 4, kHidden = 5, kColumns = 3;
 
-/// Two products in a chain, with memory for a range of what is between them.
+/// Two products in a chain, with a range slot for the rows between them.
 Bytes chainOfProducts() {
   Programs made;
   const Slot x = made.argument({kRows, kDepth}), w = made.argument({kHidden, kDepth}),
@@ -67,21 +67,21 @@ TEST(ProgramFile, isReadAndRun) {
 TEST(ProgramFile, linksFillTheRowsOfTheirChain) {
   constexpr std::uint64_t kBytes = kHidden * sizeof(float);
   const Bytes file = chainOfProducts();
-  // Its slot's rows lie farther apart than the product's.
+  // The slot's rows are farther apart than the product's.
   EXPECT_EQ(refusal(with(with(file, {kRange, kBytes}, {kRange, 2 * kBytes}), {4, 0, 0, 0, kBytes},
                          {4, 0, 0, 0, 2 * kBytes})),
             "products that reach beyond a row of their chain in slot 4");
-  // The chain has less memory for it than the slot is said to have.
+  // The chain gives the slot less memory than the slot claims.
   EXPECT_EQ(refusal(with(file, {4, 0, 0, 0, kBytes}, {4, 0, 0, 0, 4})),
             "slot 4 is no memory of a chain's with 4 bytes for each row");
-  // It moves an argument into its memory.
+  // The chain claims the slot of an argument.
   EXPECT_EQ(refusal(with(file, {4, 0, 0, 0, kBytes}, {0, 0, 0, 0, kBytes})),
             "slot 0 is no memory of a chain's with 20 bytes for each row");
-  // The second product has half the rows: each of its rows would be half of one.
+  // The second product has half as many rows as the chain.
   EXPECT_EQ(refusal(with(file, {kRows, 0, 0, kHidden, 0, 0, kColumns},
                          {kRows / 2, 0, 0, kHidden, 0, 0, kColumns})),
             "1500 rows in a chain of 3000");
-  // What is packed before the chain begins would lie in memory of a range.
+  // An operand that is packed before the chain begins would lie in a range slot.
   EXPECT_EQ(refusal(with(file, {1, 4, 3, 2}, {1, 4, 3, 4})),
             "products that reach beyond a row of their chain in slot 4");
 }
@@ -122,14 +122,14 @@ TEST(ProgramFile, aPrologueMakesTheRowsOfItsProduct) {
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
   const std::string none = "a product whose prologue does not make its right side";
-  // Rows of the kernel that are no whole number for each.
+  // The kernel's rows are not a multiple of the product's.
   EXPECT_EQ(refusal(with(file, {24, 0, 0, 7}, {25, 0, 0, 7})), none);
-  // A right side that ends beyond the last row; one that begins in the middle of a row; a kernel
-  // for any number of items, whose product is for one.
+  // A right operand that ends beyond the last row; one that begins in the middle of a row; a kernel
+  // with an open batch for a product without.
   EXPECT_EQ(refusal(with(file, {4, 12, 3}, {4, 16, 3})), none);
   EXPECT_EQ(refusal(with(file, {4, 12, 3}, {4, 10, 3})), none);
   EXPECT_EQ(refusal(with(file, {24, 0, 0, 7}, {24, 1, 0, 7})), none);
-  // A left side of rows that its prologue makes.
+  // The prologue's slot as left operand.
   EXPECT_EQ(refusal(with(file, {0, 0, 0, 2, 3}, {0, 0, 3, 2, 3})),
             "slot 3 has memory for a prologue alone");
 }
@@ -168,7 +168,7 @@ TEST(ProgramFile, groupsOfRowsHaveMatricesAndSizes) {
 }
 
 TEST(ProgramFile, slicesLieInTheirStack) {
-  // Three matrices one after the other, of which an index chooses one.
+  // Three consecutive matrices; an index selects one.
   constexpr std::int64_t kSlices = 3, kFar = kHidden * kDepth;
   Programs made;
   const Slot x = made.argument({2, kDepth}), index = made.argument({1}, "f32"),
@@ -192,7 +192,7 @@ TEST(ProgramFile, slicesLieInTheirStack) {
 }
 
 TEST(ProgramFile, productsHaveAnIndexEach) {
-  // Two products, each of one of three matrices.
+  // Two products, each by one of three matrices.
   constexpr std::int64_t kSlices = 3, kFar = kHidden * kDepth;
   Programs made;
   const Slot x = made.argument({2, kDepth}), indices = made.argument({2}, "f32"),
@@ -290,7 +290,7 @@ TEST(ProgramFile, whatRowsOfItemsUseIsOfItems) {
             "slot 0 has 0 bytes for each item, 72 are used");
 }
 
-/// Products that contract the items, and chains of them: each side reaches as far as its own.
+/// Products that contract the batch.
 TEST(ProgramFile, productsOfItemsReachWhatTheyHave) {
   constexpr std::int64_t kWidth = 6, kMore = 2;
   Programs made;
@@ -304,24 +304,23 @@ TEST(ProgramFile, productsOfItemsReachWhatTheyHave) {
                                std::nullopt, depth, BatchExtent{5}, one(), 0);
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
-  // One more than there is of each item, and besides.
+  // The depth's batch coefficient or its constant is one larger than the memory.
   const Words sizes{kWidth, 0, 0, kMore, 1, 0, 5, 0, 0};
   EXPECT_NE(
       refusal(with(file, sizes, {kWidth, 0, 0, kMore, 2, 0, 5, 0, 0})).find("bytes for each item"),
       std::string::npos);
   EXPECT_NE(refusal(with(file, sizes, {kWidth, 0, 0, kMore + 1, 1, 0, 5, 0, 0})).find("bytes, "),
             std::string::npos);
-  // Columns of items besides a pair of them for each that is contracted: there are no more than
-  // pairs.
+  // Depth and columns depend on the batch such that the size has a higher degree than 2.
   EXPECT_EQ(refusal(with(file, sizes, {kWidth, 0, 0, kMore, 1, 1, 5, 1, 0})),
             "a size that memory does not have");
-  // Fewer of more items.
+  // The extent decreases with the batch size.
   EXPECT_EQ(refusal(with(file, sizes, {kWidth, 0, 0, kMore, ~std::uint64_t{0}, 0, 5, 0, 0})),
             "2, -1 for each item and 0 for each pair, which is less than none");
 }
 
-/// [5, n] by [3, n], of which the right side is quantized.
-/// Sums of one scale are exact up to so many elements.
+/// Packed operands must not be larger than memory, even if the operands themselves have no
+/// elements.
 TEST(ProgramFile, whatIsPackedIsNoLargerThanMemory) {
   constexpr std::uint64_t kHuge = std::uint64_t{1} << 40;
   const std::string tooLarge = "a size that memory does not have";
@@ -344,7 +343,8 @@ TEST(ProgramFile, whatIsPackedIsNoLargerThanMemory) {
   EXPECT_EQ(refusal(with(patches.written(), {0, 7, 0, 0, 9}, {0, kHuge, 0, 0, kHuge})), tooLarge);
 }
 
-/// Windows of 3 places over images of 7 of 5 features, 11 outputs: of any number of images.
+/// Windows of 3 positions over images of 7 positions and 5 features, with 11 outputs and any number
+/// of images.
 TEST(ProgramFile, imagesOfItemsLieOneAfterAnother) {
   Programs made;
   const Slot x = made.argument({{0, 1}, 7, 5}), w = made.argument({3, 5, 11}),

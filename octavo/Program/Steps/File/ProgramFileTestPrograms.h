@@ -1,4 +1,5 @@
-// Programs of a few steps, their files, and these with some numbers changed.
+// Helpers for tests of program files: builds small programs, writes them, and changes numbers in
+// the files.
 #pragma once
 
 #include "octavo/Program/Steps/File/ProgramFile.h"
@@ -25,12 +26,12 @@ inline OperationTextPtr op() {
   return std::make_shared<OperationText>(OperationText{"test.step", "here", "", "main", ""});
 }
 
-/// A program whose slots are named by what they are for.
+/// Builds a program. Each function adds a slot of one kind.
 class Programs {
 public:
   Programs() { program.operations = kOperations; }
 
-  static constexpr std::int64_t kOperations = 12345; ///< to be found by
+  static constexpr std::int64_t kOperations = 12345; ///< marks this field in the file
   Slot argument(std::vector<BatchExtent> shape, const char* format = "f32") {
     return tensor(program.arguments, Kind::Argument, std::move(shape), format);
   }
@@ -54,7 +55,7 @@ public:
     EXPECT_TRUE(bytes) << bytes.error();
     return bytes ? std::move(*bytes) : Bytes();
   }
-  /// Why it is not written.
+  /// The error of writing the program; empty if it is written.
   std::string refusal() {
     const auto bytes = write();
     return bytes ? "" : bytes.error();
@@ -87,13 +88,13 @@ inline tl::expected<Program, std::string> read(const Bytes& bytes) {
   return readProgram(bytes, kNoSections, std::make_shared<int>());
 }
 
-/// Why a file is refused.
+/// The error of reading a file; empty if it is read.
 inline std::string refusal(const Bytes& bytes) {
   const auto program = read(bytes);
   return program ? "" : program.error();
 }
 
-/// The file with something else where `from` stands, which it does once.
+/// The file with `to` in place of `from`, which must occur exactly once.
 inline Bytes with(Bytes file, std::span<const std::byte> from, std::span<const std::byte> to) {
   const auto found = std::ranges::search(file, from);
   EXPECT_FALSE(found.empty());

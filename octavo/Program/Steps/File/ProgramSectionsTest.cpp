@@ -1,4 +1,4 @@
-// Sections of constants, and sizes that nothing bounds but one another.
+// Tests of sections of constants, and of sizes that only other sizes bound.
 #include "octavo/Program/Steps/File/ProgramFileTestPrograms.h"
 
 #include "octavo/Program/Steps/Place.h"
@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kHuge = std::uint64_t{1} << 40;
 constexpr const char* kTooLarge = "a size that memory does not have";
 
-/// Bytes that lie at a multiple of kSectionAlignment, and nothing behind them.
+/// A copy of bytes at a multiple of kSectionAlignment, with nothing readable behind them.
 class Aligned {
 public:
   explicit Aligned(std::span<const std::byte> bytes)
@@ -34,7 +34,7 @@ private:
   std::size_t size;
 };
 
-/// A program that gives a constant of so many bytes.
+/// A program that returns a constant of `size` bytes.
 struct OneConstant {
   explicit OneConstant(std::int64_t bytes) {
     const numerics::ElementType type(format::element("e4m3fn"));
@@ -61,7 +61,8 @@ struct OneConstant {
   Bytes steps, sections;
 };
 
-/// What is read ahead of a section's last bytes is there: kSectionAlignment bytes, and no fewer.
+/// A file must contain kSectionAlignment bytes after the last section, which kernels may read
+/// ahead.
 TEST(ProgramSections, theLastOneMayEndWhereWhatIsReadAheadBegins) {
   for (const std::int64_t size : {1, 63, 64, 65, 127, 128}) {
     const OneConstant one(size);
@@ -103,7 +104,7 @@ TEST(ProgramSections, liesWhereItIsWritten) {
   EXPECT_NE(refusal(0, 79), "");
 }
 
-/// What has an axis of no elements has no bytes, and its other axes are counted with all the same.
+/// A tensor with an empty axis has no bytes, but its other axes are still bounded.
 TEST(ProgramSections, noAxisIsLargerThanMemoryWhereAnotherIsEmpty) {
   Programs running;
   const Slot from = running.argument({0, 7, 9}), to = running.result({0, 7, 9});
@@ -111,7 +112,7 @@ TEST(ProgramSections, noAxisIsLargerThanMemoryWhereAnotherIsEmpty) {
                             RunningStep::Layout{0, 7, 9, false}, from, to);
   Bytes file = running.written();
   EXPECT_EQ(refusal(file), "");
-  const Words axes = {8, 0, 0, 0, 7, 0, 0, 9, 0, 0}; // behind the type of the elements
+  const Words axes = {8, 0, 0, 0, 7, 0, 0, 9, 0, 0}; // after the element type
   EXPECT_EQ(refusal(with(file, axes, {8, 0, 0, 0, kHuge, 0, 0, kHuge, 0, 0})), kTooLarge);
   EXPECT_EQ(refusal(with(file, axes, {8, kHuge, 0, 0, 0, 0, 0, kHuge, 0, 0})), kTooLarge);
 
@@ -126,7 +127,7 @@ TEST(ProgramSections, noAxisIsLargerThanMemoryWhereAnotherIsEmpty) {
   EXPECT_EQ(refusal(with(file, {3, 0, 7, 9, 4}, {3, 0, kHuge, kHuge, 4})), kTooLarge);
 }
 
-/// A sort of no tensors is of as many lines as there are.
+/// A sort without tensors still bounds its lines.
 TEST(ProgramSections, linesThatNobodyHasAreNoMoreThanMemory) {
   Programs made;
   const Slot answers = made.argument({4});

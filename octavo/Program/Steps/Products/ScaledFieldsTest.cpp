@@ -1,4 +1,4 @@
-// Files of programs with scaled tensors, as those of ProgramFileTest.cpp.
+// Tests of program files with scaled tensors, in the manner of ProgramFileTest.cpp.
 #include "octavo/Program/Steps/File/ProgramFileTestPrograms.h"
 
 #include "octavo/Program/Steps/Control.h"
@@ -9,12 +9,12 @@
 namespace octavo::program {
 namespace {
 
-/// Products with scaled weights, whose left sides are packed before them.
+/// Programs with products by scaled weights. Packing steps come before the products.
 class ScaledPrograms : public Programs {
 public:
   static constexpr std::int64_t kRows = 40, kDepth = 32, kColumns = 3;
 
-  /// Steps that pack so many rows to number `number` and multiply them.
+  /// Steps that pack `rows` rows as operand `number` and multiply them.
   std::vector<std::unique_ptr<RowStep>> links(int number, std::int64_t rows,
                                               ScaledProductStep::Weight weight,
                                               std::optional<GatheredWeight> moved) {
@@ -39,7 +39,7 @@ public:
       program.steps.add(std::move(link));
   }
   void alone(int number, std::int64_t rows = kRows) { alone(links(number, rows)); }
-  /// The file whose product has other numbers of its left and its right side.
+  /// The file with other indices for a product's left and right operand.
   static Bytes product(const Bytes& file, Words from, Words to) {
     from.insert(from.begin(), {kColumns, 0, 0, 0});
     to.insert(to.begin(), {kColumns, 0, 0, 0});
@@ -93,8 +93,7 @@ TEST(ProgramFile, numbersOfSidesAreOfOneThing) {
 }
 
 TEST(ProgramFile, weightsAreGatheredFromWhatTheyAre) {
-  // Of two slices, of which an index chooses one, each of three columns that lie one after the
-  // other.
+  // Two slices, of which an index selects one; each has three consecutive columns.
   constexpr std::int64_t kSlices = 2;
   ScaledPrograms made;
   const Slot index = made.argument({1}, "f32");
@@ -109,7 +108,7 @@ TEST(ProgramFile, weightsAreGatheredFromWhatTheyAre) {
                         GatheredWeight{elements, ofScales, {{{kSlices, {index, 4, false}}}}}));
   const Bytes file = made.written();
   EXPECT_EQ(refusal(file), "");
-  // Codes that begin later, scales of fewer slices, and slices that are no whole number of axes.
+  // Codes that begin later, scales of fewer slices, and slices that do not fill whole axes.
   const std::string otherForm = "a weight that is gathered in another form";
   EXPECT_NE(refusal(with(file, {0, 2, kSlices, kOfSlice}, {1, 2, kSlices, kOfSlice})).find("bytes"),
             std::string::npos);
@@ -121,7 +120,7 @@ TEST(ProgramFile, weightsAreGatheredFromWhatTheyAre) {
 }
 
 TEST(ProgramFile, quantizedSlicesLieInTheirStack) {
-  // Three matrices side by side, of which an index chooses one.
+  // Three matrices side by side; an index selects one.
   constexpr std::int64_t kSlices = 3, kRows = 2, kDepth = 4;
   const auto written = [&](const char* format) {
     Programs made;
@@ -228,7 +227,7 @@ TEST(ProgramFile, productsHaveAsManyItemsAsTheirSumsAreExactOf) {
   EXPECT_FALSE(isExact(program->items.most + 1));
 }
 
-/// Whether there are plans of an open depth is asked of formats that are there.
+/// A null format is refused before plans for an open depth are searched.
 TEST(ProgramFile, productsOfItemsHaveFormats) {
   const kernels::OperandFormat perRow{format::findElementFormat("int8"),
                                       format::findElementFormat("f32"), 1, format::kWholeAxis};
@@ -250,7 +249,8 @@ TEST(ProgramFile, productsOfItemsHaveFormats) {
   EXPECT_EQ(refusalOf([](kernels::ProductPlan& plan) { plan.right.scale = nullptr; }), none);
 }
 
-/// A packing has no random bits to give to a rounding that takes them, and amaxes are magnitudes.
+/// Packing has no random bits, so stochastic rounding is refused. So are amaxes that are not
+/// magnitudes.
 TEST(ProgramFile, packedActivationsAreRoundedWithoutRandomBits) {
   const kernels::OperandFormat format =
       kernels::operandFormat(*format::findScaledFormat("mxfp8_e4m3"));

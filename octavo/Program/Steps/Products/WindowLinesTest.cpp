@@ -5,7 +5,7 @@
 namespace octavo::program {
 namespace {
 
-/// What a window sees, element by element, as the specification says where it lies.
+/// The elements that a window sees, by the index formula of the specification.
 std::vector<float> seen(const PatchShape& shape, const std::vector<float>& input,
                         std::int64_t group, std::int64_t row) {
   std::vector<std::int64_t> place(shape.axes.size());
@@ -32,7 +32,7 @@ std::vector<float> seen(const PatchShape& shape, const std::vector<float>& input
   return patch;
 }
 
-/// Row-major, with `low` zeros before each axis and as many places as fit with two behind.
+/// A row-major input with `low` zeros before each axis, two after it, and as many positions as fit.
 PatchShape shapeOf(std::int64_t batch, std::int64_t features, std::vector<std::int64_t> extents,
                    kernels::ThreadVector<PatchAxis> axes) {
   PatchShape shape{
@@ -61,7 +61,7 @@ PatchAxis axis(std::int64_t window, std::int64_t step = 1, std::int64_t low = 0,
           .windowDilation = windowDilation};
 }
 
-/// One axis more of features than a group has.
+/// The shape with `groups` feature groups side by side.
 PatchShape grouped(PatchShape shape, std::int64_t groups) {
   for (PatchAxis& each : shape.axes)
     each.inputStride *= groups;
@@ -70,7 +70,7 @@ PatchShape grouped(PatchShape shape, std::int64_t groups) {
   return shape;
 }
 
-/// So few places that no window sees beyond the input.
+/// The shape without padding, so that no window sees beyond the input.
 PatchShape inside(PatchShape shape) {
   for (PatchAxis& each : shape.axes) {
     each.low = 0;
@@ -126,7 +126,7 @@ TEST(WindowLines, HaveWhatWindowsSee) {
   }
 }
 
-/// Where nearly all would be zeros, and of few features, patches are laid out.
+/// Lines that would be mostly zeros, and short runs, use patches.
 TEST(WindowLines, AreOfLongRunsOnLinesOfTheInputsLength) {
   EXPECT_FALSE(WindowLines::isWorthIt(shapeOf(1, 2, {9}, {axis(3)})));
   EXPECT_TRUE(WindowLines::isWorthIt(shapeOf(1, 2, {9}, {axis(4)})));
