@@ -1,4 +1,4 @@
-// check.expect_*: what a program expects of its own values (rule I18).
+// Evaluates check.expect_*: expectations of self-checking programs (rule I18).
 #include "octavo/Dialect/Check/Check.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Interpreter/Calls/CustomCalls.h"
@@ -31,7 +31,7 @@ std::vector<std::int64_t> indexOf(const Tensor& tensor, std::int64_t i) {
   return index;
 }
 
-/// Compares element by element and reports the first that does not fit.
+/// Compares element by element and reports the first mismatch.
 llvm::Expected<Results> compare(mlir::Operation* op, const Tensor& found, const Tensor& expected,
                                 Evaluation& evaluation, const std::string& limit,
                                 llvm::function_ref<bool(std::int64_t)> fits) {
@@ -63,7 +63,8 @@ llvm::Expected<Results> expectEqual(mlir::Operation* op, const Tensor& found,
   });
 }
 
-/// The parts of complex numbers as floats, twice as many; other tensors as they are.
+/// The parts of complex numbers as a float tensor of twice as many elements; other tensors
+/// unchanged.
 Tensor partsOf(const Tensor& tensor) {
   if (!tensor.type.isComplex())
     return tensor;
@@ -90,8 +91,8 @@ llvm::Expected<Results> expectAlmostEqual(mlir::Operation* op, const Tensor& fou
                  });
 }
 
-/// Values of the format between two codes, plus one; 0 for equal values and two NaNs; 2^64 - 1 if
-/// just one of the codes is a NaN, or one is an infinity that the other is not.
+/// The number of values of the format between two codes, plus one. 0 for equal values and for two
+/// NaNs. 2^64 - 1 if only one code is a NaN, or one is an infinity and the other is not.
 std::uint64_t ulpDistance(const ElementFormat& format, std::uint64_t a, std::uint64_t b) {
   if (a == b || (format.isNan(a) && format.isNan(b)))
     return 0;
@@ -104,7 +105,7 @@ std::uint64_t ulpDistance(const ElementFormat& format, std::uint64_t a, std::uin
   return x > y ? x - y : y - x;
 }
 
-/// The larger distance of the parts of complex numbers.
+/// For complex numbers, the larger of the distances of the parts.
 std::uint64_t ulpDistance(const Tensor& a, const Tensor& b, std::int64_t i) {
   if (!a.type.isComplex())
     return ulpDistance(a.type.format(), a.code(i), b.code(i));
@@ -165,8 +166,8 @@ llvm::Expected<Results> evaluateExpectClose(check::ExpectCloseOp op, const Opera
                      op.getMaxUlpDifference(), evaluation);
 }
 
-/// @check.eq, @check.expect_eq, @check.expect_almost_eq and @check.expect_close: two tensors of one
-/// type, what is found and what is expected. @check.eq gives a truth value, the others nothing.
+/// @check.eq, @check.expect_eq, @check.expect_almost_eq and @check.expect_close compare two tensors
+/// of one type: found and expected. @check.eq returns a boolean, the others return nothing.
 llvm::Expected<Results> checkCall(stablehlo::CustomCallOp op, const Operands& operands,
                                   Evaluation& evaluation) {
   const llvm::StringRef target = op.getCallTargetName();
@@ -191,7 +192,7 @@ llvm::Expected<Results> checkCall(stablehlo::CustomCallOp op, const Operands& op
     if (!results || !givesTruth)
       return results;
   }
-  // As StableHLO's own driver: that it does not hold is in the report, not in the result.
+  // As in StableHLO's own driver, a mismatch is in the report; the result is always true.
   Tensor truth = Tensor::zeros(kBoolean, {});
   truth.setCode(0, 1);
   return Results{Value(std::move(truth))};

@@ -16,7 +16,7 @@ namespace {
 std::string plainFloatText(const ElementFormat& format, std::uint64_t code) {
   char text[64];
   const double value = numerics::decode(format, code);
-  // The shortest text of an f32 names it; as a double it would have 17 digits.
+  // The shortest text that identifies an f32; as a double it would have 17 digits.
   const std::to_chars_result end =
       format == kF64.format() ? std::to_chars(text, std::end(text), value)
                               : std::to_chars(text, std::end(text), static_cast<float>(value));

@@ -9,15 +9,14 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// Position of each operation of a block.
+/// The step number of each operation of a block.
 using Positions = llvm::DenseMap<mlir::Operation*, unsigned>;
 
-/// The last step that asks for a value of the block, itself or in a region of its own; nothing
-/// where none does.
+/// The last step that uses a value of the block, as an operand or in a nested region.
 struct LastUse {
   unsigned step;
-  bool isOnlyDirect; ///< in that step, the value is an operand and no region asks for it
-  unsigned operand;  ///< the last of the step that is the value, if it is only direct
+  bool isOnlyDirect; ///< that step uses the value only as an operand, not in a region
+  unsigned operand;  ///< if isOnlyDirect: the last operand of the step that is the value
 };
 
 std::optional<LastUse> lastUse(mlir::Value value, mlir::Block& block, const Positions& positions) {
@@ -59,7 +58,7 @@ llvm::Expected<Step> EvaluationPlans::step(mlir::Operation& op, unsigned firstRe
     step.operands.push_back({framesOut, slot->second, false});
   }
   for (mlir::Value result : op.getResults()) {
-    // Shapes that no memory holds are refused here, before an evaluator allocates its result.
+    // Refuses shapes that exceed the memory before an evaluator allocates its result.
     auto type = llvm::dyn_cast<mlir::RankedTensorType>(result.getType());
     std::optional<TensorShape> expected;
     if (type && type.hasStaticShape()) {
@@ -85,7 +84,7 @@ llvm::Expected<const EvaluationPlan*> EvaluationPlans::of(mlir::Block& block) {
       if (llvm::Expected<TensorShape> shape = tensorShape(block.getParentOp(), type))
         expected = std::move(*shape);
       else
-        llvm::consumeError(shape.takeError()); // no value of the type is found to fit it
+        llvm::consumeError(shape.takeError()); // mismatch() will refuse every value
     }
     plan->arguments.push_back(std::move(expected));
   }

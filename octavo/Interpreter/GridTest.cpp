@@ -1,5 +1,5 @@
-// Processes of a grid in threads, in a test that the thread sanitizer can run: what they compute is
-// in test/Reference/collectives.mlir.
+// Tests that the processes of a grid work in threads, for runs under the thread sanitizer. The
+// results of collectives are tested in test/Reference/collectives.mlir.
 #include "octavo/Interpreter/Interpreter.h"
 
 #include "octavo/Dialect/Register.h"
@@ -21,7 +21,7 @@ protected:
     context.loadAllAvailableDialects();
   }
 
-  /// The first element of the result of each process; none where the run fails, and then `error`.
+  /// The first element of each process's result. Empty if the run fails; then `error` is set.
   std::vector<double> run(llvm::StringRef text, std::vector<double> values) {
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context, "program.mlir");
     if (!module)
@@ -46,7 +46,7 @@ protected:
 };
 
 TEST_F(ProcessGrid, SumsAgainAndAgain) {
-  // 200 rounds of x := (sum over all four) / 4 + x - x, then a turn around the ring.
+  // 200 iterations of x := (sum over all four) / 4 + x - x, then one rotation around the ring.
   const std::vector<double> results = run(R"(module attributes {mhlo.num_partitions = 4 : i32} {
     func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {
       %zero = stablehlo.constant dense<0> : tensor<i32>
@@ -107,7 +107,7 @@ TEST_F(ProcessGrid, ManualComputationsMakeGridsOfTheirOwn) {
 }
 
 TEST_F(ProcessGrid, ADeadlockEndsEachThread) {
-  // Process 0 waits for a turn that process 1 never takes part in.
+  // Process 0 waits for a collective that process 1 never enters.
   EXPECT_TRUE(run(R"(module attributes {mhlo.num_partitions = 2 : i32} {
     func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {
       %id = stablehlo.partition_id : tensor<ui32>

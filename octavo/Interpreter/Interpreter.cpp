@@ -24,7 +24,8 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// Calls and regions nest on the C++ stack; a recursive program ends in an error before it does.
+/// Calls and regions nest on the C++ stack. The bound makes a recursive program an error before the
+/// stack overflows.
 constexpr int kMaxDepth = 256;
 
 /// Whether a value is a tensor of this type and shape.
@@ -39,9 +40,9 @@ struct GridShape {
   std::int64_t size() const { return replicas * partitions; }
 };
 
-/// Whether any operation asks who its process is, or has to do with others. A program without one
-/// is written for the whole of its arrays, whatever the grid that it is to be spread over; so is
-/// one whose manual computations make grids of their own.
+/// Whether an operation uses its process's id or communicates. A program without such an operation
+/// computes on whole arrays, even if it is to be partitioned, so one process runs it. So does a
+/// program with manual computations, which create their own grids.
 bool isWrittenPerProcess(mlir::ModuleOp module) {
   const auto manual =
       module->walk([](sdy::ManualComputationOp) { return mlir::WalkResult::interrupt(); });
@@ -65,7 +66,7 @@ std::int64_t gridExtent(mlir::ModuleOp module, llvm::StringRef name) {
   return extent ? extent.getInt() : 1;
 }
 
-/// The processes that run a program.
+/// The grid of processes that runs a program.
 llvm::Expected<GridShape> gridOf(mlir::ModuleOp module) {
   const GridShape shape{gridExtent(module, "mhlo.num_replicas"),
                         gridExtent(module, "mhlo.num_partitions")};
@@ -265,7 +266,7 @@ llvm::Error Evaluation::fail(CheckFailure failure) {
 
 namespace {
 
-/// What one process of the grid gives.
+/// The results of one process of the grid.
 llvm::Expected<std::vector<Value>> evaluateProcess(Grid& grid, std::int64_t process,
                                                    mlir::ModuleOp module, ProcessWork work,
                                                    const RunContext& host) {

@@ -1,4 +1,4 @@
-// interpreter.print, probe and run_parallel.
+// Evaluates interpreter.print, interpreter.probe and interpreter.run_parallel.
 #include "octavo/Dialect/Interpreter/Interpreter.h"
 #include "octavo/Interpreter/ElementText.h"
 #include "octavo/Interpreter/Evaluation.h"
@@ -12,7 +12,8 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// The elements from `next` on, as deep as the shape: "[[1, 2], [3, 4]]" in lines.
+/// Appends the elements from `next` on as nested lists by the axes from `axis` on, in lines: "[[1,
+/// 2], [3, 4]]".
 void writeElements(const Tensor& tensor, std::size_t axis, std::int64_t& next, std::string& text) {
   if (axis == tensor.shape.size()) {
     text += plainElementText(tensor, next++);

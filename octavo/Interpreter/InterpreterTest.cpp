@@ -1,5 +1,5 @@
-// The interpreter from the outside: what evaluate gives, reports and refuses. What each operation
-// computes is in test/Reference.
+// Tests the interface of the interpreter: what evaluate returns, reports and refuses. The results
+// of operations are tested in test/Reference.
 #include "octavo/Interpreter/Interpreter.h"
 
 #include "octavo/Dialect/Register.h"
@@ -33,7 +33,7 @@ protected:
     ASSERT_TRUE(module);
   }
 
-  /// The results; an empty list and `error` where evaluation fails.
+  /// The results. Empty if evaluation fails; then `error` is set.
   std::vector<Value> run(llvm::StringRef function, std::vector<Value> arguments = {}) {
     error.clear();
     auto results = evaluate(*module, function, std::move(arguments), &report);
@@ -233,7 +233,7 @@ TEST_F(Interpreter, ReadsComplexAndQuantizedConstants) {
   EXPECT_EQ(report.failures[0].expected, "(0.5 (0x3FE0000000000000), 9 (0x4022000000000000))");
 }
 
-// The same program on two extents: shapes come from the operands, not from the types.
+// The same program runs on two extents: shapes come from the operands, not from the types.
 TEST_F(Interpreter, TakesShapesFromTheOperands) {
   load(
       R"(func.func @main(%x: tensor<?x2xf32>) -> (tensor<?x?xf32>, tensor<?xf32>, tensor<?x?xf32>, tensor<?x2xf32>, tensor<2x?xf32>, tensor<?x2xi1>) {
@@ -266,7 +266,7 @@ TEST_F(Interpreter, TakesShapesFromTheOperands) {
                   static_cast<float>(2 * i * 2 * j + (2 * i + 1) * (2 * j + 1)));
     }
   }
-  // What the type does say is held to.
+  // Known extents of the type are still checked.
   run("main", {Tensor::zeros(element("f32"), {2, 3})});
   expectError({"argument 0", "expected tensor<?x2xf32>, found tensor<2x3xf32>"});
 }
@@ -296,7 +296,7 @@ TEST_F(Interpreter, RefusesShapesThatDoNotFitWhenTheyAreMet) {
   expectError({"argument 0", "bounds<2>", "found tensor<3xf32>"});
 }
 
-// A value that the program does not use again is the evaluator's to take: no byte is copied.
+// An evaluator may take a value that the program does not use again: no byte is copied.
 TEST_F(Interpreter, TheLastUseOfAValueMovesIt) {
   load(R"(func.func private @same(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
   func.func @main(%x: tensor<4xf32>) -> tensor<2x2xf32> {
@@ -332,7 +332,7 @@ TEST_F(Interpreter, TheLastUseOfAValueMovesIt) {
   std::vector<Value> results = run("main", std::move(arguments));
   ASSERT_EQ(results.size(), 1u) << error;
   EXPECT_EQ(place(results[0]), at);
-  // Whoever else holds it keeps it as it was.
+  // A value with another owner is not changed.
   Value held = given();
   results = run("main", {held});
   EXPECT_NE(place(results.at(0)), place(held));
@@ -420,8 +420,8 @@ TEST_F(Interpreter, ReadsResources) {
   expectError({"stablehlo.constant", "8 bytes; 12 are needed"});
 }
 
-// An operation of the project's dialects without an evaluator, or an evaluator of an operation that
-// there is not, is found here.
+// Finds operations of the project's dialects without an evaluator, and evaluators of operations
+// that do not exist.
 TEST_F(Interpreter, EveryOperationHasAnEvaluator) {
   const std::vector<std::string> evaluated = evaluatedOperations();
   std::set<std::string> registered;

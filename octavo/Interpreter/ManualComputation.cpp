@@ -1,5 +1,5 @@
-// Sdy: shardings and what partitioners make of them leave values as they are; a manual computation
-// is run by a grid of its own, or by that of the one around it.
+// Evaluates sdy. Sharding annotations and collectives of partitioners return their operands. A
+// manual computation runs on its own grid, or on the grid of the manual computation around it.
 #include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Interpreter/Evaluation.h"
 #include "octavo/Interpreter/Grid.h"
@@ -13,20 +13,21 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// The devices of a mesh as the processes of a grid: where each stands, and what it holds.
+/// The devices of a mesh as processes of a grid: their places in the mesh and their parts of
+/// tensors.
 class Devices {
 public:
   Devices(sdy::ManualComputationOp op, sdy::MeshAttr mesh) : op(op), mesh(mesh) {}
 
   std::int64_t count() const { return mesh ? mesh.devices() : 1; }
 
-  /// The process of the device at a place of the mesh, counted row-major.
+  /// The process of the device at row-major position `place` of the mesh.
   std::int64_t processAt(std::int64_t place) const {
     const bool isNumbered = mesh && !mesh.getAxes().empty() && !mesh.getDeviceIds().empty();
     return isNumbered ? mesh.getDeviceIds()[place] : place;
   }
 
-  /// The place of the device that a process is.
+  /// The position in the mesh of a process's device.
   std::int64_t placeOf(std::int64_t process) const {
     std::int64_t place = 0;
     while (processAt(place) != process)
@@ -34,7 +35,7 @@ public:
     return place;
   }
 
-  /// The places that differ from this one along manual axes alone: in their order, itself too.
+  /// The positions that differ from `place` only along manual axes, in order, with `place` itself.
   std::vector<std::int64_t> placesAlongManualAxes(std::int64_t place) {
     if (!mesh)
       return {place};
@@ -48,10 +49,10 @@ public:
     return places;
   }
 
-  /// Into how many parts a dimension is cut.
+  /// The number of parts into which a dimension is cut.
   std::int64_t partsOf(sdy::DimensionShardingAttr dimension) { return op.parts(mesh, dimension); }
 
-  /// Where the part of a device begins in a tensor, and its shape.
+  /// The start and shape of a device's part of a tensor.
   struct Part {
     std::vector<std::int64_t> start, shape;
   };
@@ -75,7 +76,7 @@ public:
   }
 
 private:
-  /// The place of a device along an axis.
+  /// The coordinate of a device along an axis.
   std::int64_t coordinate(std::int64_t place, llvm::StringRef axis) {
     for (sdy::MeshAxisAttr own : llvm::reverse(mesh.getAxes())) {
       if (own.getName() == axis)
@@ -85,7 +86,7 @@ private:
     return 0;
   }
 
-  /// The place of a device along an axis, or the part of one, and the size of that.
+  /// The coordinate of a device along an axis or a sub-axis, and the size of that.
   std::pair<std::int64_t, std::int64_t> coordinate(std::int64_t place, sdy::AxisRefAttr axis) {
     const std::int64_t at = coordinate(place, axis.getName()), size = mesh.sizeOf(axis.getName());
     const sdy::SubAxisInfoAttr part = axis.getSubAxisInfo();
@@ -98,7 +99,7 @@ private:
   sdy::MeshAttr mesh;
 };
 
-/// The operands of one device: its parts of them.
+/// The operands of one device: its part of each operand.
 llvm::Expected<std::vector<Value>> partsAt(sdy::ManualComputationOp op, Devices& devices,
                                            std::int64_t place, const Operands& operands) {
   std::vector<Value> parts;
@@ -124,8 +125,8 @@ llvm::Expected<std::vector<Value>> partsAt(sdy::ManualComputationOp op, Devices&
   return parts;
 }
 
-/// The results of devices put together, which `given` has in the order of their places. Of devices
-/// that hold the same part, the first counts.
+/// Joins the devices' results, which `given` has in the order of `places`. If several devices have
+/// the same part, the first one's is used.
 llvm::Expected<Results> joined(sdy::ManualComputationOp op, Devices& devices,
                                llvm::ArrayRef<std::int64_t> places,
                                const std::vector<Results>& given) {
@@ -189,7 +190,8 @@ llvm::Expected<Results> evaluateOnDevices(sdy::ManualComputationOp op, const Ope
   return joined(op, devices, places, results);
 }
 
-/// What keeps a computation from running on the devices of those around it; empty if nothing does.
+/// Why a nested computation cannot run on the devices of the computations around it; empty if it
+/// can.
 std::string conflict(sdy::ManualComputationOp op, llvm::ArrayRef<mlir::Operation*> around) {
   auto outermost = llvm::cast<sdy::ManualComputationOp>(around.front());
   if (const sdy::MeshAttr mesh = op.mesh(); mesh && mesh != outermost.mesh()) {
@@ -209,9 +211,9 @@ std::string conflict(sdy::ManualComputationOp op, llvm::ArrayRef<mlir::Operation
   return "";
 }
 
-/// Runs the body in a process of the grid that runs the computation around it. What a process holds
-/// is the same on all devices that differ along this computation's axes, so that these put the
-/// results together.
+/// Runs the body in a process of the outer computation's grid. Before it, devices that differ only
+/// along this computation's manual axes have the same values. After it, these devices exchange
+/// their results and join them.
 llvm::Expected<Results> evaluateOnOneDevice(sdy::ManualComputationOp op, const Operands& operands,
                                             Evaluation& evaluation) {
   const llvm::ArrayRef<mlir::Operation*> around = evaluation.manualComputations();

@@ -1,4 +1,4 @@
-// The octavo dialect: scaled tensors (rules I13, I14).
+// Evaluates the octavo dialect: scaled tensors (rules I13, I14).
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Octavo/QuantizedInput.h"
 #include "octavo/Dialect/TextOfOperation.h"

@@ -17,18 +17,18 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// Elements of the largest tensor that is evaluated: 16 GiB of f32. A program that asks for more is
-/// wrong, or at least not for this interpreter.
+/// The most elements of a tensor: 16 GiB of f32. A program that needs more is wrong, or not for the
+/// interpreter.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 32;
 
-/// An element type of octavo's, and i64 for MLIR's index.
+/// The element type of `type`; i64 for MLIR's index.
 std::optional<ElementType> evaluatedElementType(mlir::Type type) {
   if (llvm::isa<mlir::IndexType>(type))
     return ElementType(numerics::IntegerType{64, false});
   return octavo::elementType(type);
 }
 
-/// What to do about a result whose extents are not those of its type.
+/// The advice in errors about results whose extents differ from their type.
 constexpr llvm::StringLiteral kDeclaredOtherwise =
     "; the sizes that the operation is given must make the type that the program declares: give "
     "others, or declare the extent as ?";
@@ -53,7 +53,7 @@ bool isTooLarge(llvm::ArrayRef<std::int64_t> shape) {
   return false;
 }
 
-/// Bytes of memory of this machine.
+/// The machine's memory in bytes.
 std::uint64_t machineMemory() {
   static const std::uint64_t bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
                                      static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -173,7 +173,8 @@ llvm::Error checkSize(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape) {
   if (isTooLarge(shape))
     return failure(op, described() + " has more elements than the interpreter holds, which is " +
                            llvm::Twine(kMaxElements));
-  // The results of an operation have elements of one size, near enough for memory.
+  // Uses the first result's element type for all results; that is accurate enough for a memory
+  // limit.
   const auto element =
       op->getNumResults() == 0
           ? std::nullopt

@@ -1,4 +1,4 @@
-// CHLO: higher operations that JAX emits next to StableHLO.
+// Evaluates CHLO: higher-level operations that JAX emits beside StableHLO.
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Interpreter/CHLO/CHLO.h"
 #include "octavo/Interpreter/Calls/TopK.h"
@@ -48,7 +48,7 @@ struct HighProduct {
   }
 };
 
-/// Whether an element is infinite: of the sign, or of either where it is 0.
+/// Whether each element is infinite, with the sign `Sign`, or with either sign if that is 0.
 template <int Sign>
 llvm::Expected<Results> evaluateIsInfinite(mlir::Operation*, const Operands& operands,
                                            Evaluation&) {
@@ -82,7 +82,7 @@ llvm::Expected<Value> evaluateConstantLike(chlo::ConstantLikeOp op, const Operan
   return Value(broadcastScalar(*number, operands[0].tensor().shape));
 }
 
-/// By the codes, whose order is that of the magnitudes.
+/// Increments or decrements the code, because codes are ordered like magnitudes.
 llvm::Expected<Results> evaluateNextAfter(mlir::Operation* op, const Operands& operands,
                                           Evaluation&) {
   if (llvm::Error error = requireOneShape(op, operands))
@@ -105,14 +105,14 @@ llvm::Expected<Results> evaluateNextAfter(mlir::Operation* op, const Operands& o
       result.setCode(i, y[n] < 0.0 ? format.signMask() | 1 : 1);
     else if (const std::uint64_t next = (x[n] < y[n]) == (x[n] > 0.0) ? code + 1 : code - 1;
              format.hasZero() && !format.hasNegativeZero() && next == format.signMask())
-      result.setCode(i, 0); // Above the largest negative number lies the only zero.
+      result.setCode(i, 0); // above the largest negative number is the format's only zero
     else
       result.setCode(i, next);
   }
   return Results{Value(std::move(result))};
 }
 
-/// `Evaluate`, the operands broadcast to one shape first.
+/// Broadcasts the operands to one shape, then calls `Evaluate`.
 template <Evaluator Evaluate>
 llvm::Expected<Results> evaluateWithBroadcast(mlir::Operation* op, const Operands& operands,
                                               Evaluation& evaluation) {

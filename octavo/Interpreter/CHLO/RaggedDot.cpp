@@ -1,4 +1,4 @@
-// chlo.ragged_dot: a dot on runs of one axis; and octavo.rows_of_groups.
+// Evaluates chlo.ragged_dot, a dot with groups of indices on one axis, and octavo.rows_of_groups.
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Octavo/RowsOfGroups.h"
 #include "octavo/Interpreter/CHLO/CHLO.h"
@@ -14,14 +14,14 @@ namespace {
 
 using Mode = chlo::RaggedDotOp::Mode;
 
-/// Where each group lies on the ragged axis: for each place of the prefix axes, in row-major order,
-/// g runs [start, end), one after the other and cut where the axis ends.
+/// The ranges of the groups on the ragged axis: for each index of the prefix axes, row-major, g
+/// consecutive ranges [start, end), cut at the end of the axis.
 struct Groups {
   std::int64_t count = 0;
-  std::vector<std::int64_t> prefix; ///< extents; none where all places share the runs
+  std::vector<std::int64_t> prefix; ///< extents; empty if all indices share the ranges
   std::vector<std::int64_t> starts, ends;
 
-  /// The indices that group `j` has at any place.
+  /// The smallest range that contains group `j` for every index of the prefix axes.
   std::pair<std::int64_t, std::int64_t> hull(std::int64_t j) const {
     std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
     for (auto i = static_cast<std::size_t>(j); i < starts.size();
@@ -55,8 +55,8 @@ llvm::Expected<Groups> groupsOf(mlir::Operation* op, const Tensor& sizes, std::i
   return groups;
 }
 
-/// Whether each element of `shape` is in group `j`: its index along `ragged`, counted from `first`,
-/// lies in the run that the place of its prefix axes has.
+/// Whether each element of `shape` is in group `j`: whether `first` plus its index along `ragged`
+/// is in the range for its prefix index.
 Tensor membership(const Groups& groups, std::int64_t j, const std::vector<std::int64_t>& shape,
                   llvm::ArrayRef<std::int64_t> prefixAxes, std::int64_t ragged,
                   std::int64_t first) {
@@ -99,10 +99,10 @@ public:
 
   Tensor plain(const Tensor& lhs, const Tensor& rhs) const { return dot(lhs, rhs, dimensions); }
 
-  /// Each row with the part of rhs that its group has; the rows of no group stay 0.
+  /// Multiplies each row by its group's part of rhs. Rows that are in no group stay 0.
   Tensor free(const Tensor& lhs, const Tensor& rhs, std::int64_t groupAxis,
               std::vector<std::int64_t> shape) const {
-    // Axes of the result begin with the prefix axes and the ragged one, in this order.
+    // The result's axes begin with the prefix axes and then the ragged axis.
     std::vector<std::int64_t> leading(prefixAxes.size());
     for (std::size_t i = 0; i < leading.size(); ++i)
       leading[i] = static_cast<std::int64_t>(i);
@@ -135,7 +135,7 @@ public:
     return product;
   }
 
-  /// A product of each group, one after the other along a new first axis.
+  /// One product for each group, along a new first axis.
   Tensor contracting(const Tensor& lhs, const Tensor& rhs) const {
     const auto position = static_cast<std::size_t>(llvm::find(dimensions.lhsContracting, ragged) -
                                                    dimensions.lhsContracting.begin());
@@ -146,7 +146,7 @@ public:
       Tensor left = part(lhs, ragged, first, last);
       Tensor right = part(rhs, raggedOfRhs, first, last);
       if (!groups.prefix.empty()) {
-        // 0 on both sides: what is outside a group may be infinite.
+        // Elements outside the group are 0 in both operands, because they can be infinite.
         std::vector<std::int64_t> rhsPrefix;
         for (const std::int64_t axis : prefixAxes)
           rhsPrefix.push_back(counterpart(axis));
@@ -176,7 +176,7 @@ private:
     return dotGeneral(lhs, rhs, by, result, defaultAccumulation(lhs.type, rhs.type, result));
   }
 
-  /// The axis of rhs that a batching or contracting axis of lhs goes with.
+  /// The axis of rhs that is paired with a batching or contracting axis of lhs.
   std::int64_t counterpart(std::int64_t axis) const {
     const auto batch = llvm::find(dimensions.lhsBatch, axis);
     if (batch != dimensions.lhsBatch.end())
@@ -193,7 +193,7 @@ private:
   ElementType result;
 };
 
-/// The shape of the result, from operands whose types may leave extents open.
+/// The shape of the result, from the operands: types can have unknown extents.
 llvm::Expected<std::vector<std::int64_t>> resultShapeOf(chlo::RaggedDotOp op, const Tensor& lhs,
                                                         const Tensor& rhs, const Tensor& sizes) {
   const auto numbers = op.getRaggedDotDimensionNumbers();

@@ -1,4 +1,4 @@
-// chlo.scan: a body on one slice after the other.
+// Evaluates chlo.scan: runs a body on one slice after another.
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Interpreter/CHLO/CHLO.h"
 #include "octavo/Interpreter/Evaluation.h"
@@ -28,7 +28,7 @@ Tensor sliceAt(const Tensor& tensor, std::int64_t axis, std::int64_t index) {
   return reshape(slice(tensor, start, limit, strides), withoutAxis(tensor.shape, axis));
 }
 
-/// How many steps there are; an error where inputs have several extents along the dimension.
+/// The number of steps. An error if inputs have different extents along the dimension.
 llvm::Expected<std::int64_t> countSteps(chlo::ScanOp op, const Operands& inputs) {
   if (inputs.empty())
     return static_cast<std::int64_t>(*op.getScanDimSize());
@@ -44,10 +44,10 @@ llvm::Expected<std::int64_t> countSteps(chlo::ScanOp op, const Operands& inputs)
   return steps;
 }
 
-/// The slices of an output, in the order of its axis, as one tensor.
+/// Joins the slices of an output along its axis, in order.
 llvm::Expected<Value> stacked(chlo::ScanOp op, unsigned output, const std::vector<Tensor>& slices) {
   const auto axis = static_cast<std::int64_t>(op.getDimension());
-  if (slices.empty()) { // then the type of the slice that the body would return says the shape
+  if (slices.empty()) { // the type of the body's result gives the shape
     llvm::Expected<TensorShape> slice =
         tensorShape(op, op.getBody().front().getTerminator()->getOperand(output).getType());
     if (!slice)

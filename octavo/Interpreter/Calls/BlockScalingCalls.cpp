@@ -1,4 +1,4 @@
-// XLA's custom calls on scaled blocks (rule I15).
+// XLA's custom calls on block-scaled tensors (rule I15).
 #include "octavo/Dialect/ConfigurationJson.h"
 #include "octavo/Interpreter/Calls/CustomCalls.h"
 #include "octavo/Interpreter/Products/BlockScaling.h"
@@ -12,7 +12,7 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// Types of the results of a custom call, where a single tuple stands for its elements.
+/// The types of a custom call's results; a single tuple is expanded to its elements.
 std::vector<mlir::Type> flatResults(mlir::Operation* op) {
   if (op->getNumResults() == 1)
     if (auto tuple = llvm::dyn_cast<mlir::TupleType>(op->getResult(0).getType()))
@@ -60,8 +60,8 @@ llvm::Expected<Results> quantizeCall(stablehlo::CustomCallOp op, const Operands&
   return values;
 }
 
-/// Block size of scales that are not padded: the extents' ratio on the last axis, if it is a whole
-/// number.
+/// The block size for scales without padding: the ratio of the extents of the last axis. nullopt if
+/// it is not a whole number.
 std::optional<std::int64_t> impliedBlockSize(const Tensor& elements, const Tensor& scales) {
   if (elements.shape.empty() || scales.shape.empty())
     return std::nullopt;
@@ -71,8 +71,8 @@ std::optional<std::int64_t> impliedBlockSize(const Tensor& elements, const Tenso
   return blocks == 0 || extent % blocks != 0 ? std::nullopt : std::optional(extent / blocks);
 }
 
-/// The block size that a block_scaled_dot's backend_config names, if it does: the only way to know
-/// it when the scales are padded.
+/// The block size in the backend_config of a block_scaled_dot. If the scales are padded, it cannot
+/// be computed from the shapes.
 std::optional<std::int64_t> configuredBlockSize(mlir::Operation* op) {
   mlir::Attribute config = op->getAttr("backend_config");
   if (auto text = llvm::dyn_cast_or_null<mlir::StringAttr>(config)) {
@@ -120,8 +120,8 @@ llvm::Expected<Results> dequantizeCall(stablehlo::CustomCallOp op, const Operand
   return Results{Value(std::move(*tensor))};
 }
 
-/// Operands: lhs, rhs, scales of lhs [, scales of rhs [, one global scale]]. Both operands have the
-/// contracted axis last, and a batch axis first if they are of rank 3.
+/// Operands: lhs, rhs, scales of lhs [, scales of rhs [, one global scale]]. In lhs and rhs the
+/// contracted axis is last; in rank 3 the first axis is a batch axis.
 llvm::Expected<Results> blockScaledDotCall(stablehlo::CustomCallOp op, const Operands& operands,
                                            Evaluation&) {
   if (llvm::Error error = requireFloats(op, operands))

@@ -1,4 +1,4 @@
-// Custom calls: the table of targets, and those that need no file of their own.
+// The table of custom calls, and the targets that are too small for a file.
 #include "octavo/Interpreter/Calls/CustomCalls.h"
 
 #include "octavo/Base/NearNames.h"
@@ -13,7 +13,7 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// A value that only its distribution or place is said of: itself, on one device.
+/// Annotations of sharding or placement: returns the operand.
 llvm::Expected<Results> sameValueCall(stablehlo::CustomCallOp op, const Operands& operands,
                                       Evaluation&) {
   if (operands.size() != 1 || op.getNumResults() != 1)
@@ -21,7 +21,7 @@ llvm::Expected<Results> sameValueCall(stablehlo::CustomCallOp op, const Operands
   return taken(operands);
 }
 
-/// Memory that the program fills before it reads it: zeros.
+/// Allocates a buffer that the program fills before it reads it; the interpreter gives zeros.
 llvm::Expected<Results> allocateBufferCall(stablehlo::CustomCallOp op, const Operands& operands,
                                            Evaluation&) {
   if (!operands.empty() || op.getNumResults() != 1)
@@ -32,7 +32,7 @@ llvm::Expected<Results> allocateBufferCall(stablehlo::CustomCallOp op, const Ope
   return Results{Value(Tensor::zeros(shape->type, shape->shape))};
 }
 
-/// Keeps its operands from being removed as unused.
+/// A target that only keeps its operands from being removed as unused.
 llvm::Expected<Results> sinkCall(stablehlo::CustomCallOp op, const Operands&, Evaluation&) {
   if (op.getNumResults() != 0)
     return failure(op, "'dce_sink' gives nothing");
@@ -46,9 +46,9 @@ llvm::Expected<Results> erfCall(stablehlo::CustomCallOp op, const Operands& oper
   return evaluateUnary<Erf>(op, operands, evaluation);
 }
 
-/// What jax.export asserts of the shapes that a program is called with: the first operand is true,
-/// or error_message says what is wrong, with the other operands, integers, in the place of {0},
-/// {1}, ...
+/// The assertions of jax.export about shapes. The first operand must be true. Otherwise
+/// error_message is the error, with {0}, {1}, ... replaced by the other operands, which are
+/// integers.
 llvm::Expected<Results> shapeAssertionCall(stablehlo::CustomCallOp op, const Operands& operands,
                                            Evaluation&) {
   const auto isNumber = [](const Value& value) {

@@ -1,5 +1,4 @@
-// The calls that octavo.jax makes in programs (rule I15), which XLA runs by
-// python/bindings/JaxCalls.cpp.
+// The custom calls of octavo.jax (rule I15). XLA runs them by python/bindings/JaxCalls.cpp.
 #include "octavo/Interpreter/Calls/CustomCalls.h"
 #include "octavo/Interpreter/Products/DotGeneral.h"
 #include "octavo/Interpreter/Products/ScaledDotGeneral.h"
@@ -19,7 +18,7 @@ namespace {
 
 using Shape = std::vector<std::int64_t>;
 
-/// The configuration of one call. What is missing or no known name is kept as an error.
+/// The configuration of one call. A missing key or an unknown name is kept as an error.
 class JaxCall {
 public:
   explicit JaxCall(stablehlo::CustomCallOp op) : op(op) {}
@@ -36,7 +35,8 @@ public:
       tell("has no number \"" + name.str() + "\"");
     return value ? value.getInt() : 1;
   }
-  /// What `find` gives for the text, if it is not empty.
+  /// The value that `find` returns for the text `name` of the configuration; nullopt if the text is
+  /// empty.
   template <typename T>
   std::optional<T> named(llvm::StringRef name, std::optional<T> (*find)(std::string_view)) {
     const std::string given = text(name);
@@ -47,7 +47,7 @@ public:
       tell("has an unknown " + name.str() + ", \"" + given + "\"");
     return found;
   }
-  /// The format that `find` gives for the text.
+  /// The format that `find` returns for the text.
   template <typename Format>
   const Format* format(llvm::StringRef name, const Format* (*find)(std::string_view)) {
     const std::string given = text(name);
@@ -73,9 +73,9 @@ private:
   std::string refusal;
 };
 
-/// Tensors of one scaled type, one a member of a batch: the leading axes that vmap adds.
+/// A batch of tensors of one scaled type. The batch axes are the leading axes that vmap adds.
 struct Members {
-  Shape shape; ///< of each
+  Shape shape; ///< of each tensor
   numerics::ScaledType type;
   std::int64_t count = 0;
 
@@ -87,13 +87,13 @@ struct Members {
 
 bool isF32(const Value& value) { return value.isTensor() && value.tensor().type == kF32; }
 
-/// Whether there is a random number of 32 bits for each value.
+/// Whether `bits` has a 32-bit random number for each value.
 bool areRandomBits(const Value& bits, const Tensor& values) {
   return bits.isTensor() && bits.tensor().type == ElementType(IntegerType{32, true}) &&
          bits.tensor().size() == values.size();
 }
 
-/// Those of elements of this shape, of outer scales of that one.
+/// The batch for elements of shape `elements` and outer scales of shape `outer`.
 Members membersOf(JaxCall& call, const format::ScaledFormat& format, const Shape& elements,
                   const Shape& outer) {
   const std::int64_t fromEnd = call.number("axis_from_end");
@@ -129,7 +129,7 @@ ScaledTensor member(const Members& members, std::int64_t i, const Tensor& elemen
   return result;
 }
 
-/// Codes of the format, in its own type or as bytes.
+/// Whether `codes` are codes of the format, of its element type or as bytes.
 bool areCodes(const Value& codes, const format::ElementFormat& format) {
   if (!codes.isTensor())
     return false;
@@ -137,7 +137,8 @@ bool areCodes(const Value& codes, const format::ElementFormat& format) {
   return type.isFloat() ? type.format().name == format.name : type.bytes() == 1;
 }
 
-/// Requires that the parts are those of the members. A byte may hold more than a code.
+/// Requires that the parts fit `members`, and that each byte is a valid code: a byte has more bits
+/// than a narrow code.
 void requireParts(JaxCall& call, const Members& members, const Value& elements, const Value& scales,
                   const Value& outer) {
   const format::ElementFormat& element = *members.type.element;
@@ -245,7 +246,8 @@ void convertForJax(JaxCall& call, const Operands& operands, std::vector<Tensor>&
     results[0].setCode(i, codes.code(i));
 }
 
-/// A side [batch, rows, K] of a product: scaled, or, without a name of scales, in f32.
+/// An operand [batch, rows, K] of a product: scaled, or in f32 if the configuration names no scaled
+/// format.
 struct Side {
   std::optional<Members> members;
   const Tensor *elements, *scales, *outer;
@@ -374,7 +376,7 @@ void delayedScalesForJax(JaxCall& call, const Operands& operands, std::vector<Te
     std::ranges::copy(scales, results[0].as<float>().begin());
 }
 
-/// A call whose evaluation writes to results that are zeros of their types.
+/// The evaluator of a call. `evaluate` writes into results that are zeros of the result types.
 template <void (*evaluate)(JaxCall&, const Operands&, std::vector<Tensor>&)>
 llvm::Expected<Results> evaluated(stablehlo::CustomCallOp op, const Operands& operands,
                                   Evaluation&) {

@@ -1,5 +1,5 @@
-// Custom calls of LAPACK (rule I27): what JAX's programs for the CPU call by LAPACK's own names,
-// and those for every platform by names of XLA's.
+// Custom calls of LAPACK (rule I27): by LAPACK's names, as JAX emits for the CPU, and by XLA's
+// names, for every platform.
 #include "octavo/Interpreter/Calls/CustomCalls.h"
 #include "octavo/Interpreter/Lapack/Calls.h"
 #include "octavo/Interpreter/Tensor/Movement.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr llvm::StringLiteral kPrefix = "lapack_", kSuffix = "_ffi";
 
-/// Whether a call is one for each type of elements, with the type's letter in its name.
+/// Whether a call has the letter of the element type in its name, one target for each type.
 bool isTyped(const lapack::Call& call) {
   return call.name.front() >= 'a' && !llvm::StringRef(call.name).ends_with(kSuffix);
 }
@@ -26,7 +26,7 @@ std::string targetOf(const lapack::Call& call, char type) {
                        : std::string(name);
 }
 
-/// LAPACK's letter for a type of elements; 0 where it has none.
+/// LAPACK's letter for an element type; 0 if it has none.
 char letterOf(const ElementType& type) {
   const bool isComplex = type.isComplex();
   if (!isComplex && !type.isFloat())
@@ -55,9 +55,8 @@ const llvm::StringMap<Target>& targets() {
 
 using Axes = std::vector<std::int64_t>;
 
-/// The axes of a tensor from the slowest to the fastest in memory: by the call's layout, or for a
-/// call without layouts row after row, and the matrices of a call that takes matrices as they are
-/// column after column.
+/// The axes of a tensor in memory order, outermost first: by the call's layout. A call without
+/// layouts is row-major, except that matrices are column-major if `isMatrix`.
 Axes memoryOrder(std::optional<mlir::ArrayAttr> layouts, std::size_t number, std::size_t rank,
                  bool isMatrix) {
   Axes order(rank);
@@ -75,7 +74,7 @@ Axes memoryOrder(std::optional<mlir::ArrayAttr> layouts, std::size_t number, std
   return order;
 }
 
-/// The tensor with its elements in the order of memory; its shape stays.
+/// The tensor with its elements in memory order; the shape stays.
 Tensor toMemory(const Tensor& tensor, const Axes& order) {
   Tensor moved = transpose(tensor, order);
   moved.shape = tensor.shape;
@@ -93,8 +92,8 @@ Tensor fromMemory(Tensor tensor, const Axes& order) {
   return transpose(tensor, inverse);
 }
 
-/// An option of the call; the text of the call Eigh begins with "1," where the lower triangle is
-/// meant.
+/// The value of an option; nullopt if it is not given. The option "lower" of Eigh is in the call's
+/// text, which begins with "1," for the lower triangle.
 std::optional<std::int64_t> optionOf(stablehlo::CustomCallOp op, std::string_view name) {
   if (auto text = op->getAttrOfType<mlir::StringAttr>("backend_config");
       text && op.getCallTargetName() == "Eigh" && name == "lower")
@@ -154,7 +153,7 @@ llvm::Expected<Results> lapackCall(stablehlo::CustomCallOp op, const Operands& o
   return results;
 }
 
-/// The permutation of rows that pivots make, which are counted from 0 and swap one after the other.
+/// The permutation of rows for pivots, which count from 0 and are swaps in order.
 llvm::Expected<Results> permutationCall(stablehlo::CustomCallOp op, const Operands& operands,
                                         Evaluation&) {
   const ElementType integers = IntegerType{32, false};
@@ -180,7 +179,7 @@ llvm::Expected<Results> permutationCall(stablehlo::CustomCallOp op, const Operan
     for (std::int64_t i = 0; i < steps; ++i) {
       const std::int32_t with =
           pivots.as<std::int32_t>()[static_cast<std::size_t>(line * steps + i)];
-      // As XLA's: a pivot that is no row changes nothing.
+      // As in XLA, a pivot that is not a row is ignored.
       if (i >= size || with < 0 || with >= size)
         continue;
       std::swap(row[static_cast<std::size_t>(i)], row[static_cast<std::size_t>(with)]);

@@ -1,4 +1,4 @@
-// Custom calls that take the first elements of each line in some order.
+// Custom calls that return the first elements of each line in a sorted order.
 #include "octavo/Interpreter/Calls/CustomCalls.h"
 #include "octavo/Interpreter/Calls/TopK.h"
 #include "octavo/Interpreter/StableHLO/SortKeys.h"
@@ -33,7 +33,7 @@ llvm::Error wrong(stablehlo::CustomCallOp op, const llvm::Twine& message) {
   return failure(op, "'" + op.getCallTargetName() + "' " + message);
 }
 
-/// The number that an operand holds.
+/// The number in an operand, which must be one integer.
 llvm::Expected<std::int64_t> count(stablehlo::CustomCallOp op, const Value& operand) {
   if (!operand.isTensor() || !operand.tensor().type.isInteger() || operand.tensor().size() != 1)
     return wrong(op, "takes how many as one integer; found " + describe(operand));
@@ -41,7 +41,7 @@ llvm::Expected<std::int64_t> count(stablehlo::CustomCallOp op, const Value& oper
   return static_cast<std::int64_t>(extend(tensor.type.integer(), tensor.code(0)));
 }
 
-/// One tensor; how many is said by the result.
+/// The operand is one tensor; the result's extent is k.
 llvm::Expected<Results> topKCall(stablehlo::CustomCallOp op, const Operands& operands,
                                  Evaluation&) {
   if (operands.size() != 1 || !operands[0].isTensor() || op.getNumResults() != 2)
@@ -57,7 +57,7 @@ llvm::Expected<Results> topKCall(stablehlo::CustomCallOp op, const Operands& ope
               !largest || largest.getValue() ? Extreme::Largest : Extreme::Smallest);
 }
 
-/// A tensor, and how many.
+/// Operands: a tensor, and k.
 llvm::Expected<Results> dynamicTopKCall(stablehlo::CustomCallOp op, const Operands& operands,
                                         Evaluation&) {
   if (operands.size() != 2 || !operands[0].isTensor())
@@ -68,8 +68,8 @@ llvm::Expected<Results> dynamicTopKCall(stablehlo::CustomCallOp op, const Operan
   return topK(op, operands[0].tensor(), *k, Extreme::Largest);
 }
 
-/// Tensors of one shape, one initial value for each, which exact results do not need, and, where
-/// `hasCount`, how many. The comparator is the function that the call names.
+/// Operands: tensors of one shape; an initial value for each, which is not needed for exact
+/// results; and k, if `hasCount`. The comparator is the function that the call names.
 template <bool hasCount>
 llvm::Expected<Results> approxTopKCall(stablehlo::CustomCallOp op, const Operands& operands,
                                        Evaluation& evaluation) {

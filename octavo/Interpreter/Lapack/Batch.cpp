@@ -52,7 +52,8 @@ std::string described(const ElementType& type, std::span<const std::int64_t> sha
   return text + type.name() + ">";
 }
 
-/// Binds the extents of a pattern to those of a tensor, and holds them against what is bound.
+/// Binds the letters of a pattern to the extents of `tensor`. Returns an error message if the
+/// tensor does not fit or a letter is bound to another extent; empty otherwise.
 std::string bindExtents(const Pattern& pattern, const ElementType& type, const Tensor& tensor,
                         std::span<const std::int64_t> batch, std::map<char, Int>& extents) {
   const ElementType expected = typeOf(pattern.type, type);

@@ -1,4 +1,4 @@
-// Eigenvalues, singular values and Schur's form.
+// Eigenvalues, singular values and the Schur form.
 #include "octavo/Interpreter/Lapack/Calls.h"
 
 #include <algorithm>
@@ -8,8 +8,8 @@ namespace octavo::interpreter::lapack {
 
 namespace {
 
-/// Column j of unpacked eigenvectors: LAPACK writes real and imaginary parts of a conjugate pair
-/// into the columns of the two.
+/// Unpacks eigenvectors: LAPACK stores the real and imaginary parts of a conjugate pair in two
+/// adjacent columns.
 template <typename T>
 void unpackVectors(Int n, std::span<const T> imaginary, const std::vector<T>& packed,
                    std::span<std::complex<T>> vectors) {
@@ -42,7 +42,7 @@ struct Geev {
     std::vector<T> a(operand.begin(), operand.end());
     constexpr std::size_t kInfo = kIsComplex<T> ? 3 : 4;
     Int& info = batch.result<Int>(kInfo, i).front();
-    // As XLA's: the iteration of LAPACK's may not end on what is not finite.
+    // As in XLA: LAPACK's iteration may not terminate on infinities and NaN.
     if (std::ranges::any_of(a, [](const T& x) {
           return !std::isfinite(std::real(x)) || !std::isfinite(std::imag(x));
         })) {
@@ -146,7 +146,7 @@ struct Eigh {
   }
 };
 
-/// What is wrong with the shapes of the singular vectors for a mode.
+/// Why the shapes of the singular vectors do not fit the mode; empty if they do.
 std::string vectorMisfit(const Batch& batch) {
   const Int m = batch.extent('m'), n = batch.extent('n'), k = batch.extent('k');
   const char mode = batch.letter("mode");

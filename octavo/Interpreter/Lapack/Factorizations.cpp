@@ -1,4 +1,4 @@
-// LU, QR, Cholesky, Hessenberg and tridiagonal forms, and products with their reflectors.
+// LU, QR, Cholesky, Hessenberg and tridiagonal factorizations, and products with their reflectors.
 #include "octavo/Interpreter/Lapack/Calls.h"
 
 #include <numeric>
@@ -17,7 +17,7 @@ struct Getrf {
   }
 };
 
-/// As getrf, with pivots counted from 0 and the permutation of the rows that they make.
+/// As getrf, but pivots count from 0, and the resulting permutation of rows is a third result.
 struct LuDecomposition {
   template <typename T> static std::string run(Batch& batch) {
     const Int m = batch.extent('m'), n = batch.extent('n');

@@ -1,5 +1,5 @@
-// The two functions that LAPACK asks of the world around it. gfortran's library has the second, but
-// it would set up its input and output at the start of every command.
+// The two functions that LAPACK needs from its environment. gfortran's library has the second, but
+// it would initialize its input and output at the start of every command.
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
@@ -7,14 +7,15 @@
 
 extern "C" {
 
-/// LAPACK's own prints the message and ends the process, too: arguments are checked before a call.
+/// LAPACK's error handler. Like LAPACK's own, it prints a message and ends the process; arguments
+/// are checked before a call, so it is not reached.
 [[noreturn]] void xerbla_(const char* routine, const int* argument, std::size_t length) {
   std::fprintf(stderr, "octavo: argument %d of LAPACK's %.*s is wrong; this is a fault in octavo\n",
                *argument, static_cast<int>(length), routine);
   std::abort();
 }
 
-/// Fortran's a // b in `size` characters, cut or filled with blanks.
+/// Fortran's a // b in `size` characters, cut or padded with spaces.
 void _gfortran_concat_string(std::size_t size, char* to, std::size_t aSize, const char* a,
                              std::size_t bSize, const char* b) {
   const std::size_t fromA = std::min(aSize, size), fromB = std::min(bSize, size - fromA);

@@ -31,7 +31,7 @@ struct Gtsv {
       T* diagonal = batch.inPlace<T>(1, 1, i);
       T* upper = batch.inPlace<T>(2, 2, i);
       T* b = batch.inPlace<T>(3, 3, i);
-      // The first element of the lower diagonal is not there.
+      // The call's lower diagonal has an unused first element, which LAPACK does not have.
       Routines<T>::gtsv(n, sides, n == 0 ? lower : lower + 1, diagonal, upper, b, leading(n),
                         batch.result<Int>(4, i).front());
     }
@@ -39,12 +39,12 @@ struct Gtsv {
   }
 };
 
-/// A tridiagonal matrix, factored with pivots: U has two diagonals above its own.
+/// A tridiagonal matrix, factored with pivoting: U has two superdiagonals.
 template <typename T> struct TridiagonalFactors {
   std::vector<T> lower, diagonal, upper, second;
-  std::vector<bool> isSwapped; ///< rows i and i + 1
+  std::vector<bool> isSwapped; ///< whether rows i and i + 1 were swapped
 
-  /// Factors, and applies the same steps to the right sides, columns of `b`.
+  /// Factors the matrix with the lower, main and upper diagonals `l`, `d` and `u`.
   TridiagonalFactors(std::span<const T> l, std::span<const T> d, std::span<const T> u)
       : lower(l.begin(), l.end()), diagonal(d.begin(), d.end()), upper(u.begin(), u.end()),
         second(d.size()), isSwapped(d.size()) {
@@ -70,7 +70,7 @@ template <typename T> struct TridiagonalFactors {
     }
   }
 
-  /// Pivots that are smaller than eps times the largest of U become as large.
+  /// Raises pivots that are smaller than eps times the largest element of U to that value.
   void perturb() {
     Real<T> largest = 0;
     const std::size_t n = diagonal.size();

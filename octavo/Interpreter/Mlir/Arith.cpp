@@ -1,6 +1,6 @@
-// MLIR's arith: operations on scalars, which are tensors of rank 0 here, and element by
-// element on tensors. Exporters to StableHLO leave them around what they convert. Signless integers
-// are signed unless the operation says otherwise.
+// Evaluates MLIR's arith on scalars, which are tensors of rank 0 here, and elementwise on tensors.
+// Exporters to StableHLO leave such operations in programs. Signless integers are signed unless the
+// operation defines otherwise.
 #include "octavo/Interpreter/Mlir/MLIRDialects.h"
 #include "octavo/Interpreter/StableHLO/Constants.h"
 #include "octavo/Interpreter/StableHLO/ElementwiseEvaluator.h"
@@ -18,12 +18,12 @@ namespace {
 
 namespace arith = mlir::arith;
 
-/// Wrapping in every width: StableHLO's sum of booleans is their disjunction.
+/// Wraps in every width, unlike StableHLO, where the sum of booleans is `or`.
 struct WrappingAdd {
   static std::uint64_t integer(IntegerType, std::uint64_t x, std::uint64_t y) { return x + y; }
 };
 
-/// The quotient towards minus or plus infinity.
+/// The quotient, rounded towards plus infinity if `Up`, else towards minus infinity.
 template <bool Up> struct DivideRounded {
   static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
     const std::uint64_t quotient = Divide::integer(type, x, y);
@@ -35,14 +35,14 @@ template <bool Up> struct DivideRounded {
   }
 };
 
-/// NaN gives way to a number.
+/// If one operand is NaN, the result is the other.
 template <typename Op> struct OfNumbers {
   static double real(double x, double y) {
     return std::isnan(x) ? y : std::isnan(y) ? x : Op::real(x, y);
   }
 };
 
-/// The same bits as unsigned integers.
+/// Reinterprets the bits as unsigned integers.
 Tensor asUnsigned(Tensor tensor) {
   if (!tensor.type.isBoolean())
     tensor.type = IntegerType{tensor.type.integer().width, true};
@@ -74,7 +74,7 @@ llvm::Expected<Value> evaluateArithConstant(arith::ConstantOp op, const Operands
   return Value(std::move(*tensor));
 }
 
-/// The integer or float type that the result has elements of.
+/// Converts to the element type of the result, an integer or a float type.
 template <typename Op> llvm::Expected<Results> convertTo(mlir::Operation* op, Op convert) {
   llvm::Expected<ElementType> type = resultElementType(op);
   if (!type)
@@ -82,7 +82,8 @@ template <typename Op> llvm::Expected<Results> convertTo(mlir::Operation* op, Op
   return Results{Value(convert(*type))};
 }
 
-/// Signed, or floats: i1 is -1 where it is true, and keeps the lowest bit of what it is made from.
+/// Conversions of signed integers and of floats. A true i1 is -1; a conversion to i1 keeps the
+/// lowest bit.
 llvm::Expected<Results> evaluateConversion(mlir::Operation* op, const Operands& operands,
                                            Evaluation&) {
   const Tensor& x = operands[0].tensor();
@@ -136,7 +137,7 @@ llvm::Expected<Value> evaluateArithSelect(arith::SelectOp op, const Operands& op
   return Value(select(condition, operands[1].tensor(), operands[2].takeTensor()));
 }
 
-/// A tensor of booleans: f(i) for each element.
+/// A tensor of booleans, f(i) for each element.
 template <typename F> Value whereHolds(const Tensor& like, F f) {
   Tensor result = Tensor::zeros(kBoolean, like.shape);
   for (std::int64_t i = 0; i < like.size(); ++i)
@@ -171,7 +172,7 @@ bool holds(arith::CmpIPredicate predicate, std::uint64_t x, std::uint64_t y) {
   return false;
 }
 
-/// Signed and unsigned order alike are kept by extension with the sign.
+/// Sign extension preserves both the signed and the unsigned order.
 llvm::Expected<Value> evaluateCompareIntegers(arith::CmpIOp op, const Operands& operands,
                                               Evaluation&) {
   if (llvm::Error error = requireOneShape(op, operands))

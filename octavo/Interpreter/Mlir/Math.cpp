@@ -1,4 +1,4 @@
-// MLIR's math, element by element (rule I28).
+// Evaluates MLIR's math, elementwise (rule I28).
 #include "octavo/Interpreter/Mlir/MLIRDialects.h"
 #include "octavo/Interpreter/StableHLO/ElementwiseEvaluator.h"
 #include "octavo/Interpreter/Tensor/Arithmetic.h"
@@ -49,13 +49,13 @@ struct Truncate {
 
 /// x y + z, rounded once to the format of the operands.
 struct FusedMultiplyAdd {
-  /// Of f64: exact in the result's format.
+  /// For f64: one rounding, by the machine's fma.
   static long double real(long double x, long double y, long double z) {
     return std::fma(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z));
   }
-  /// Of f32 and narrower floats, whose product is exact in f64. The sum is rounded to odd: if it is
-  /// inexact, to the neighbour whose last bit is set. The rounding to the format that follows then
-  /// gives what one rounding of the exact sum gives, since f64 has more than two bits more.
+  /// For f32 and narrower floats, whose product is exact in f64. The sum is rounded to odd: if it
+  /// is inexact, to the neighbor whose last bit is set. Rounding that to the format equals one
+  /// rounding of the exact sum, because f64 has more than two extra bits.
   static double real(double x, double y, double z) {
     const double product = x * y, sum = product + z;
     if (!std::isfinite(sum))
@@ -86,7 +86,7 @@ bool isNormal(const ElementFormat& format, double x) {
   return std::isfinite(x) && std::fabs(x) >= std::ldexp(1.0, format.emin());
 }
 
-/// An integer power of a float: in extended precision, which holds every exponent of 64 bits.
+/// An integer power of a float, in extended precision, which represents every 64-bit exponent.
 llvm::Expected<Value> evaluateIntegerPower(math::FPowIOp op, const Operands& operands,
                                            Evaluation&) {
   if (llvm::Error error = requireOneShape(op, operands))

@@ -1,5 +1,5 @@
-// MLIR's tensor and shape: extents as numbers. A shape is a tensor of rank 1, a size one of rank 0,
-// and a witness, which only orders operations, a token.
+// Evaluates MLIR's tensor and shape, which compute with extents. A shape is a tensor of rank 1, a
+// size a tensor of rank 0. A witness only orders operations and is a token.
 #include "octavo/Interpreter/Evaluation.h"
 #include "octavo/Interpreter/Mlir/MLIRDialects.h"
 #include "octavo/Interpreter/StableHLO/Constants.h"
@@ -49,7 +49,7 @@ std::string text(const Numbers& numbers) {
   return "[" + list + "]";
 }
 
-/// The extent of an operand on the axis that the next operand names.
+/// The extent of the first operand on the axis that the second operand gives.
 llvm::Expected<Results> evaluateDim(mlir::Operation* op, const Operands& operands, Evaluation&) {
   const Numbers extents = operands[0].tensor().shape;
   const std::int64_t axis = numberOf(operands[1]);
@@ -100,7 +100,7 @@ llvm::Expected<Value> evaluateSplat(tensor::SplatOp op, const Operands& operands
   return Value(broadcastScalar(operands[0].tensor(), std::move(extents)));
 }
 
-/// A cast of a type alone: the result is held against its type like every other.
+/// A cast that changes only the type. Like every result, this one is checked against its type.
 llvm::Expected<Results> evaluateCast(mlir::Operation*, const Operands& operands, Evaluation&) {
   return Results{std::move(operands[0])};
 }
@@ -158,7 +158,7 @@ llvm::Expected<Value> evaluateConstSize(shape::ConstSizeOp op, const Operands&, 
   return ofNumber(op.getValue().getSExtValue());
 }
 
-/// The shape that all broadcast to, as NumPy does; nothing where there is none.
+/// The shape to which all shapes broadcast, as in NumPy; nullopt if there is none.
 std::optional<Numbers> broadcastShape(const Operands& shapes) {
   Numbers common;
   for (const Value& value : shapes) {
@@ -208,7 +208,7 @@ llvm::Expected<Value> evaluateShapeEq(shape::ShapeEqOp, const Operands& operands
   return Value(std::move(result));
 }
 
-/// Constraints: a witness where they hold, an error where they do not.
+/// A constraint: returns a witness if it holds, else an error.
 llvm::Expected<Value> evaluateCstrBroadcastable(shape::CstrBroadcastableOp op,
                                                 const Operands& operands, Evaluation&) {
   if (!broadcastShape(operands))
@@ -269,7 +269,7 @@ llvm::Expected<Results> evaluateSizes(mlir::Operation* op, const Operands& opera
   return Results{ofNumber(*result)};
 }
 
-// What does not fit in 64 bits wraps.
+// Wraps if the result does not fit 64 bits.
 std::optional<std::int64_t> sum(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   (void)__builtin_add_overflow(a, b, &result);
@@ -280,7 +280,7 @@ std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
   (void)__builtin_mul_overflow(a, b, &result);
   return result;
 }
-/// Towards minus infinity.
+/// The quotient, rounded towards minus infinity.
 std::optional<std::int64_t> quotient(std::int64_t a, std::int64_t b) {
   if (b == 0)
     return std::nullopt;

@@ -1,4 +1,4 @@
-// MLIR's scf, and cf.assert: loops and branches with regions.
+// Evaluates MLIR's scf (loops and branches with regions) and cf.assert.
 #include "octavo/Interpreter/Evaluation.h"
 #include "octavo/Interpreter/Mlir/MLIRDialects.h"
 #include "octavo/Interpreter/Tensor/Codec.h"
@@ -36,8 +36,8 @@ llvm::Expected<Results> evaluateIndexSwitch(scf::IndexSwitchOp op, const Operand
   return evaluation.region(op.getDefaultRegion(), {});
 }
 
-/// The bounds and the step are integers of any width, signed unless the loop says otherwise; the
-/// count is settled before the first turn, so that the variable does not wrap.
+/// Bounds and step are integers of any width, signed unless the loop says otherwise. The trip count
+/// is computed before the first iteration, so that the induction variable does not wrap.
 llvm::Expected<Results> evaluateFor(scf::ForOp op, const Operands& operands,
                                     Evaluation& evaluation) {
   const Tensor& first = operands[0].tensor();
@@ -68,7 +68,8 @@ llvm::Expected<Results> evaluateFor(scf::ForOp op, const Operands& operands,
   return state;
 }
 
-/// The condition's first operand says whether the others go into the body or are the results.
+/// The first operand of scf.condition decides whether the other operands are passed to the body or
+/// are the results.
 llvm::Expected<Results> evaluateScfWhile(scf::WhileOp op, const Operands& operands,
                                          Evaluation& evaluation) {
   Results state = taken(operands);

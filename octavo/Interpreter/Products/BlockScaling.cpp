@@ -11,7 +11,7 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// The scales brought to the shape of the elements.
+/// Broadcasts the scales to the shape of the elements.
 Tensor spreadScales(const Tensor& scales, const std::vector<std::int64_t>& shape,
                     std::int64_t blockSize) {
   Tensor result = Tensor::zeros(scales.type, shape);

@@ -1,4 +1,4 @@
-// XLA's block scaling custom calls (rule I15), by hand.
+// Tests XLA's block scaling custom calls (rule I15) against values computed by hand.
 #include "octavo/Interpreter/Products/BlockScaling.h"
 
 #include <gtest/gtest.h>

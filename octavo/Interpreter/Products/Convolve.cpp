@@ -12,11 +12,11 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// Elements of a patch matrix that are built at a time.
+/// The most elements of a patch matrix that is built at once.
 constexpr std::int64_t kPatchElements = std::int64_t{1} << 22;
 
-/// From the first to behind the last of `count` elements that lie `step` apart; the largest number
-/// where that does not fit 63 bits.
+/// The extent that `count` elements cover if they are `step` apart; the largest number if that does
+/// not fit 63 bits.
 std::int64_t spanOf(std::int64_t count, std::int64_t step) {
   std::int64_t span = 0;
   if (count != 0 && (__builtin_mul_overflow(count - 1, step, &span) ||
@@ -33,7 +33,7 @@ std::vector<std::int64_t> axesOf(std::int64_t first, const std::vector<std::int6
   return axes;
 }
 
-/// Axis `axis` from `start`, `length` long.
+/// The slice [start, start + length) of `axis`.
 Tensor part(const Tensor& tensor, std::size_t axis, std::int64_t start, std::int64_t length) {
   std::vector<std::int64_t> from(tensor.shape.size(), 0), limit = tensor.shape;
   from[axis] = start;
@@ -56,7 +56,7 @@ Tensor paddedInput(const Tensor& lhs, const ConvolutionShape& shape) {
   return pad(ordered, Tensor::zeros(lhs.type, {}), low, high, interior);
 }
 
-/// The kernel as [spatial ..., input, output], reversed where the window is.
+/// The kernel as [spatial ..., input, output], reversed where the window is reversed.
 Tensor orderedKernel(const Tensor& rhs, const ConvolutionShape& shape) {
   std::vector<std::int64_t> axes = shape.kernelSpatial, reversed;
   axes.push_back(shape.kernelInput);
@@ -68,7 +68,7 @@ Tensor orderedKernel(const Tensor& rhs, const ConvolutionShape& shape) {
 }
 
 /// Multiplies one group: `input` [batch, padded ..., channels] by `kernel` [spatial ..., channels,
-/// outputs], into the columns from `column` on of `result` [batch, out ..., features].
+/// outputs], into `result` [batch, out ..., features] from feature `column` on.
 void convolveGroup(const Tensor& input, const Tensor& kernel, const ConvolutionShape& shape,
                    std::int64_t column, const ElementType& accumulation, Tensor& result) {
   const std::size_t spatial = shape.window.size();
@@ -78,7 +78,8 @@ void convolveGroup(const Tensor& input, const Tensor& kernel, const ConvolutionS
   const std::int64_t depth = outputs == 0 ? 0 : kernel.size() / outputs;
   const Tensor matrix = reshape(kernel, {depth, outputs});
 
-  // A patch: an axis for each of the result but features, then those of the kernel but outputs.
+  // The patch tensor has the axes of the result except features, then those of the kernel except
+  // outputs.
   std::vector<std::int64_t> patch(result.shape.begin(), result.shape.end() - 1);
   std::vector<std::int64_t> strides{from[0]};
   for (std::size_t i = 0; i < spatial; ++i)
@@ -90,7 +91,7 @@ void convolveGroup(const Tensor& input, const Tensor& kernel, const ConvolutionS
   patch.push_back(kernel.shape[spatial]);
   strides.push_back(1);
 
-  // As many of the outermost axis at a time as fit, of one index of the batch.
+  // Builds as many indices of the outermost axis at once as fit, for one sample.
   const std::size_t outer = spatial == 0 ? 0 : 1;
   const std::int64_t batches = outer == 0 ? 1 : patch[0];
   const std::int64_t length = patch[outer];

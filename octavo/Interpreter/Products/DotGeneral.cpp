@@ -46,7 +46,7 @@ std::vector<Real> multiply(const std::vector<Real>& lhs, const std::vector<Real>
     });
     Real* target = products.data() + batch * rows * columns;
 
-    // A panel stays in the cache while every row meets it.
+    // A panel stays in cache while all rows are multiplied by it.
     base::forEach((columns + width - 1) / width, [&](std::int64_t p) {
       const std::int64_t used = std::min(width, columns - p * width);
       for (std::int64_t m = 0; m < rows; m += kTileRows) {
@@ -81,8 +81,8 @@ Tensor integerDot(const Tensor& lhs, const Tensor& rhs, const Operands& at,
   return encodeIntegers(type, std::move(shape), sums);
 }
 
-/// Each product and each sum rounded to a format of 16 bits, by way of f64, whose own rounding does
-/// not show: it has more than twice the bits of either.
+/// Rounds each product and each sum to a 16-bit format, by way of f64. The double rounding is
+/// harmless: f64 has more than twice the bits of either format.
 Tensor narrowDot(const Tensor& lhs, const Tensor& rhs, const Operands& at,
                  std::vector<std::int64_t> shape, const ElementFormat& result,
                  const ElementFormat& accumulation) {
@@ -106,7 +106,8 @@ Tensor narrowDot(const Tensor& lhs, const Tensor& rhs, const Operands& at,
   return encodeElements(result, std::move(shape), sums);
 }
 
-/// Each product by the formula and each sum, each part rounded to its format.
+/// Computes each complex product by the formula; each part of each product and sum is rounded to
+/// its format.
 Tensor complexDot(const Tensor& lhs, const Tensor& rhs, const Operands& at,
                   std::vector<std::int64_t> shape, const ElementFormat& part) {
   const std::vector<std::complex<double>> left = decodeComplex(lhs), right = decodeComplex(rhs);

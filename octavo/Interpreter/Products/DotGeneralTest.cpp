@@ -1,4 +1,4 @@
-// Fast products against the loops that define them.
+// Tests fast products against the loops that define them.
 #include "octavo/Interpreter/Products/DotGeneral.h"
 
 #include "octavo/Interpreter/Products/ScaledDotGeneral.h"
@@ -111,7 +111,7 @@ TEST(DotGeneral, NarrowAccumulatesInF32AndRoundsOnce) {
 TEST(DotGeneral, F64AndIntegers) {
   const Tensor big = encodeElements(element("f64"), {3}, std::vector<double>{0x1p60, 1, -0x1p60});
   const Tensor ones = encodeElements(element("f64"), {3}, std::vector<double>{1, 1, 1});
-  // 2^60 + 1 is 2^60 in f64: the order of the sum shows.
+  // 2^60 + 1 is 2^60 in f64, so the order of the sum is visible.
   EXPECT_EQ(dotGeneral(big, ones, {{}, {}, {0}, {0}}, kF64, kF64).as<double>()[0], 0.0);
 
   const IntegerType i8{8, false};
@@ -135,7 +135,7 @@ ScaledTensor randomScaled(std::mt19937& random, const ElementFormat& elementForm
   return tensor;
 }
 
-/// Row (batch, free) of an operand with one contracted axis, as numerics::dot takes it.
+/// A row (batch, free) of an operand with one contracted axis, as numerics::dot takes it.
 struct Row {
   std::vector<std::uint8_t> elements;
   std::vector<std::uint32_t> scales;
@@ -213,7 +213,7 @@ TEST(ScaledDotGeneral, IsNumericsDotForEveryGrid) {
     const auto scale = [&]() -> std::uint32_t {
       if (scaleFormat == element("f32"))
         return std::bit_cast<std::uint32_t>(std::normal_distribution<float>()(random));
-      // All codes: E8M0 and E4M3 scales that are NaN, and products that leave f32, occur.
+      // All codes are drawn, so NaN scales of E8M0 and E4M3 and products beyond f32 occur.
       return random() & 0xFF;
     };
     for (const ScaledCase& c : kScaledCases)
@@ -232,8 +232,8 @@ TEST(ScaledDotGeneral, IsNumericsDotForEveryGrid) {
   }
 }
 
-// E5M2 reaches from 2^-16 to 57344: products 65 bits apart, which f64 does not add exactly in every
-// order. Elements are drawn from both ends, with signs that cancel the large ones.
+// E5M2 ranges from 2^-16 to 57344, so products are up to 65 bits apart, which f64 cannot add
+// exactly in every order. Elements are drawn from both ends, with signs that cancel the large ones.
 TEST(ScaledDotGeneral, IsNumericsDotWhereF64LosesBits) {
   std::mt19937 random(6);
   const ElementFormat& e5m2 = element("e5m2");
@@ -262,8 +262,8 @@ TEST(ScaledDotGeneral, KeepsTheSmallestProductUnderTheLargest) {
   EXPECT_EQ(scaledDotGeneral(x, y, {{}, {}, {1}, {1}})[0], 0x1p-32f);
 }
 
-// Several contracted axes are one, row-major: [3, 4, 8] in blocks along the last axis is [3, 32] in
-// blocks of 8, and so is [8, 4, 3] with its contracted axes listed backwards.
+// Several contracted axes equal one row-major axis: [3, 4, 8] in blocks along the last axis is [3,
+// 32] in blocks of 8. So is [8, 4, 3] with its contracted axes listed backwards.
 TEST(ScaledDotGeneral, SeveralContractedAxesAreOne) {
   std::mt19937 random(7);
   const auto scale = [&] { return 120 + static_cast<std::uint32_t>(random() % 16); };

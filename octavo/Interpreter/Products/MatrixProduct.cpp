@@ -11,8 +11,8 @@ namespace {
 template <typename Real, std::int64_t Rows>
 OCTAVO_INTO_CLONES void accumulateRows(std::int64_t depth, const Real* a, std::int64_t stride,
                                        const Real* b, Real (*sums)[kTileColumns<Real>]) {
-  // One vector of the compiler a row keeps the sums in registers over the whole of `depth`; with
-  // plain arrays clang 22 stores and loads them for every k.
+  // One vector type per row keeps the sums in registers over all of `depth`. With plain arrays,
+  // clang 22 stores and reloads them for every k.
   typedef Real Lanes __attribute__((vector_size(64)));
   Lanes rows[Rows];
   for (std::int64_t r = 0; r < Rows; ++r)

@@ -16,10 +16,10 @@ using numerics::ScaledTensor;
 
 namespace {
 
-/// Part of the contracted index on which neither operand changes its block.
+/// A range of the contracted index in which neither operand changes its block.
 struct Piece {
   std::int64_t begin, end;
-  std::int64_t lhsBlock, rhsBlock; ///< contracted part of the block's offset
+  std::int64_t lhsBlock, rhsBlock; ///< contracted part of the offset of the block
 };
 
 std::vector<Piece> cutPieces(const std::vector<std::int64_t>& lhs,
@@ -35,8 +35,8 @@ std::vector<Piece> cutPieces(const std::vector<std::int64_t>& lhs,
   return pieces;
 }
 
-/// Bits from the quantum of a format to its largest value: every finite value is a multiple of
-/// 2^q below 2^(q + spread) in magnitude, or equal to it.
+/// The number of bits from a format's quantum to its largest value: with quantum 2^q, every finite
+/// value is a multiple of 2^q and at most 2^(q + spread) in magnitude.
 int formatSpread(const ElementFormat& format) {
   int exponent = 0;
   const auto lowest = format.lowestCode();
@@ -51,7 +51,7 @@ int ceilLog2(std::int64_t n) {
   return n <= 1 ? 0 : std::bit_width(static_cast<std::uint64_t>(n - 1));
 }
 
-/// Exponent of the lowest set bit of a finite value that is not zero.
+/// The exponent of the lowest set bit of a finite value that is not zero.
 int lowestBit(double x) {
   int exponent = 0;
   const double fraction = std::frexp(x, &exponent);
@@ -59,12 +59,12 @@ int lowestBit(double x) {
   return exponent - 53 + std::countr_zero(static_cast<std::uint64_t>(integer));
 }
 
-/// One operand of one batch: rows of elements and scales, in the order of the contracted index.
+/// One operand, with access to the rows of one batch index in the order of the contracted index.
 struct Operand {
   const ScaledTensor& tensor;
   OperandLayout elements, blocks;
-  std::vector<double> value;      ///< of each code
-  std::vector<double> scaleValue; ///< of each block of the tensor
+  std::vector<double> value;      ///< value of each code
+  std::vector<double> scaleValue; ///< value of the scale of each block
 
   Operand(const ScaledTensor& tensor, const std::vector<std::int64_t>& batchAxes,
           const std::vector<std::int64_t>& contractedAxes)
@@ -88,8 +88,8 @@ struct Operand {
     return scaleValue[blocks.batch[batch] + blocks.free[row] + block];
   }
 
-  /// For each row and piece, bits between the lowest bit of any finite element and the largest
-  /// magnitude; [row][piece].
+  /// For each [row][piece], the number of bits between the lowest set bit of any finite element and
+  /// the largest magnitude.
   std::vector<int> spreads(std::size_t batch, const std::vector<Piece>& pieces) const {
     std::vector<int> lowest(256), highest(256);
     for (int c = 0; c < 256; ++c) {
@@ -120,7 +120,7 @@ struct Operand {
   }
 };
 
-/// The products of one batch. `Real` holds the sums of elements exactly, where `isExact` says so.
+/// The products of one batch index. `Real` represents the sums of elements exactly if `isExact`.
 template <typename Real> class BatchProduct {
 public:
   BatchProduct(const Operand& lhs, const Operand& rhs, const std::vector<Piece>& pieces,
@@ -138,7 +138,7 @@ public:
     }
   }
 
-  /// target: [rows of lhs][rows of rhs].
+  /// Writes the products to target, [rows of lhs][rows of rhs].
   void write(float* target) const {
     constexpr std::int64_t width = kTileColumns<Real>;
     base::forEach((rhs.rows() + width - 1) / width, [&](std::int64_t panel) {
@@ -175,7 +175,7 @@ private:
       std::copy_n(total[r], columns, target + (m + r) * rhs.rows() + n);
   }
 
-  /// Replaces the sums of which f64 may have lost bits by numerics::elementDot.
+  /// Recomputes the sums in which f64 may have lost bits by numerics::elementDot.
   void repairRow(std::int64_t m, std::int64_t n, std::int64_t columns, std::size_t p,
                  Real* sums) const {
     const Piece& piece = pieces[p];
@@ -193,15 +193,14 @@ private:
   std::size_t batch;
   std::vector<Real> left;
   Panels<Real> right;
-  std::vector<int> lhsSpread, rhsSpread; ///< empty where every sum is exact
+  std::vector<int> lhsSpread, rhsSpread; ///< empty if every sum is exact
 };
 
 } // namespace
 
 ExactSum exactSum(const ElementFormat& lhs, const ElementFormat& rhs, std::int64_t length) {
   // A sum of n products, each a multiple of u below 2^s * u, is a multiple of u below 2^(s + log2
-  // n)
-  // * u: every partial sum is exact where the significand has that many bits.
+  // n) * u. So every partial sum is exact if the significand has that many bits.
   const int bits = formatSpread(lhs) + formatSpread(rhs) + ceilLog2(length);
   return bits <= 24 ? ExactSum::InF32 : bits <= 53 ? ExactSum::InF64 : ExactSum::Depends;
 }

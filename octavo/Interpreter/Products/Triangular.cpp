@@ -10,13 +10,13 @@ namespace {
 
 inline double conjugate(double x) { return x; }
 inline std::complex<double> conjugate(std::complex<double> x) { return std::conj(x); }
-/// Of complex numbers the formula, as rule I1 has it.
+/// Complex numbers by the formula (rule I1).
 inline double product(double x, double y) { return x * y; }
 inline std::complex<double> product(std::complex<double> x, std::complex<double> y) {
   return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
 }
 
-/// Factors one matrix of n rows in place: the lower triangle of `a` becomes L.
+/// Factors one n x n matrix in place: the lower triangle of `a` becomes L.
 template <typename T> void factor(T* a, std::int64_t n) {
   bool isDefinite = true;
   for (std::int64_t j = 0; j < n && isDefinite; ++j) {
@@ -58,12 +58,12 @@ template <typename T> void factorAll(std::vector<T>& values, std::int64_t n, boo
   }
 }
 
-/// Solves one system; `b` has `rows` rows and `columns` columns and becomes x. What is known is
-/// subtracted in the order in which it became known.
+/// Solves one system in place: `b`, with `rows` rows and `columns` columns, becomes x. Known values
+/// are subtracted in the order in which they were computed.
 template <typename T>
 void solve(const T* a, T* b, std::int64_t n, std::int64_t rows, std::int64_t columns,
            const TriangularSystem& system) {
-  // x form(a) = b is form(a)^T x^T = b^T: the matrix is read by columns.
+  // x form(a) = b means form(a)^T x^T = b^T: the matrix is read by columns.
   const bool isAcross = (system.form != MatrixForm::AsIs) != !system.isLeft;
   const bool isConjugate = system.form == MatrixForm::Adjoint;
   const auto at = [&](std::int64_t i, std::int64_t j) {

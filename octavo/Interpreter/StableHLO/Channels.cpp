@@ -1,4 +1,4 @@
-// StableHLO, channels family. A channel is a queue: sending never waits.
+// Evaluates StableHLO's channels family. A channel is a queue: sending never waits.
 #include "octavo/Dialect/StableHLO/Channels.h"
 #include "octavo/Dialect/StableHLO/Groups.h"
 #include "octavo/Interpreter/Evaluation.h"

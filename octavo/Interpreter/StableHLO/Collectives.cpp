@@ -1,4 +1,4 @@
-// StableHLO, collectives family: collectives, and who a process is in its grid.
+// Evaluates StableHLO's collectives family.
 #include "octavo/Dialect/StableHLO/Collectives.h"
 #include "octavo/Interpreter/StableHLO/Combiner.h"
 #include "octavo/Interpreter/StableHLO/ElementwiseEvaluator.h"
@@ -17,7 +17,7 @@ namespace {
 
 using stablehlo::GroupKind;
 
-/// A group and what each of its processes handed in.
+/// A group of processes and the values that each of them contributed.
 struct Gathered {
   std::vector<std::int64_t> group;
   std::vector<Results> values;
@@ -30,7 +30,7 @@ struct Gathered {
   }
 };
 
-/// Meets the other processes of the group; nothing is gathered where there is no group.
+/// Exchanges values with the processes of the group; empty if the process is in no group.
 llvm::Expected<Gathered> gather(mlir::Operation* op, mlir::Attribute groups,
                                 std::optional<stablehlo::ChannelHandleAttr> handle, GroupKind kind,
                                 Coverage coverage, const Operands& operands,
@@ -60,7 +60,7 @@ llvm::Expected<Gathered> gather(mlir::Operation* op, mlir::Attribute groups,
   return Gathered{std::move(*group), std::move(*values)};
 }
 
-/// Gathers for an operation that combines what all the processes of its groups have.
+/// The same, for an operation whose groups must have all processes.
 template <typename Op>
 llvm::Expected<Gathered> gatherAll(Op op, const Operands& operands, Evaluation& evaluation) {
   const GroupKind kind = stablehlo::reducingGroups(stablehlo::channelId(op.getChannelHandle()),
@@ -77,7 +77,7 @@ Tensor zerosLike(const Tensor& tensor) {
   return Tensor::zeros(tensor.type, tensor.shape);
 }
 
-/// Combines what the processes handed in, in the order of the group, from the first on.
+/// Reduces the values of the processes, in the order of the group, starting with the first.
 llvm::Expected<Tensor> reduce(mlir::Operation* op, mlir::Region& computation,
                               const Gathered& gathered, std::size_t operand,
                               const ElementType& type, Evaluation& evaluation) {
@@ -109,7 +109,7 @@ llvm::Expected<Tensor> reduce(mlir::Operation* op, mlir::Region& computation,
   return converted(sum.takeTensor(), type);
 }
 
-/// Part number `part` of `parts` equal ones along an axis.
+/// Part number `part` along `axis`, of parts that have extent `size`.
 Tensor partOf(const Tensor& tensor, std::int64_t axis, std::size_t part, std::int64_t size) {
   std::vector<std::int64_t> start(tensor.shape.size(), 0), limit = tensor.shape;
   start[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(part) * size;
@@ -180,7 +180,8 @@ llvm::Expected<Results> evaluateAllToAll(stablehlo::AllToAllOp op, const Operand
   return results;
 }
 
-/// The place in the group of the root of operand `k`: the first, or what the last operand says.
+/// The position in the group of the root for operand `k`: the first process, or the one that the
+/// last operand gives.
 llvm::Expected<std::size_t> rootOf(mlir::Operation* op, bool isDynamic, const Operands& operands,
                                    std::size_t k, std::size_t groupSize) {
   if (!isDynamic)

@@ -67,7 +67,7 @@ const Combiner* findCombiner(mlir::Region& body, const ElementType& type) {
   if (op.getNumOperands() != 2 || op.getNumResults() != 1 ||
       block.back().getOperands() != op.getResults())
     return nullptr;
-  // Each of these operations gives the same either way round.
+  // All these operations are commutative.
   const mlir::Value a = block.getArgument(0), b = block.getArgument(1);
   const mlir::Value x = op.getOperand(0), y = op.getOperand(1);
   if (!(x == a && y == b) && !(x == b && y == a))

@@ -1,4 +1,4 @@
-// StableHLO, complex family: parts of complex numbers, and Fourier transforms.
+// Evaluates StableHLO's complex family: parts of complex numbers, and Fourier transforms.
 #include "octavo/Dialect/StableHLO/Complex.h"
 #include "octavo/Interpreter/StableHLO/ElementwiseEvaluator.h"
 #include "octavo/Interpreter/Tensor/Conversions.h"
@@ -20,7 +20,7 @@ llvm::Expected<Value> evaluateComplex(stablehlo::ComplexOp op, const Operands& o
   return Value(complexOfParts(operands[0].tensor(), operands[1].tensor()));
 }
 
-/// Part 0 (real) or 1 (imaginary) of each number; an imaginary part of a real number is +0.
+/// Part 0 (real) or 1 (imaginary) of each number. The imaginary part of a real number is +0.
 template <int Which>
 llvm::Expected<Results> evaluatePart(mlir::Operation*, const Operands& operands, Evaluation&) {
   const Tensor& x = operands[0].tensor();
@@ -43,7 +43,7 @@ llvm::Expected<Value> evaluateFft(stablehlo::FftOp op, const Operands& operands,
   const llvm::ArrayRef<std::int64_t> lengths = op.getFftLength();
   const auto axes = static_cast<std::int64_t>(lengths.size());
   const stablehlo::FftType kind = op.getFftType();
-  // What the type left open is known now.
+  // Extents that the type left unknown are known now.
   for (std::int64_t i = 0; i < axes; ++i) {
     const bool isHalf = kind == stablehlo::FftType::IRFFT && i == axes - 1;
     const std::int64_t expected = isHalf ? (lengths[i] == 0 ? 0 : lengths[i] / 2 + 1) : lengths[i];

@@ -11,8 +11,9 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// How MLIR keeps the elements of an attribute. Each takes whole bytes, but for i1 in a dense
-/// attribute: eight to a byte, lowest bit first (in a resource, a byte each). A splat is kept once.
+/// How MLIR stores the elements of an attribute. Each element takes whole bytes, except i1: in a
+/// dense attribute eight to a byte, lowest bit first, in a resource a byte each. A splat is stored
+/// once.
 struct Storage {
   bool isSplat;
   bool packsBooleans;
@@ -41,7 +42,7 @@ llvm::Error copyCodes(mlir::Operation* op, llvm::ArrayRef<char> raw, Storage sto
     const std::int64_t from = isSplat ? 0 : i;
     std::uint64_t code = 0;
     if (isPacked) {
-      // A splat of true is a byte of all ones.
+      // A splat of true is a byte of ones.
       code = static_cast<unsigned char>(raw[from / 8]) >> (from % 8);
     } else {
       std::memcpy(&code, raw.data() + from * tensor.type.bytes(),
@@ -87,7 +88,7 @@ mlir::DenseElementsAttr constantAttribute(mlir::MLIRContext* context, const Tens
   const auto step = static_cast<std::size_t>(tensor.type.bytes());
   const auto* data = reinterpret_cast<const char*>(tensor.bytes.data());
   llvm::ArrayRef<char> bytes(data, tensor.bytes.size());
-  // Elements that are all alike are kept once.
+  // Equal elements are stored once, as a splat.
   const bool isSplat = bytes.size() > step && bytes.drop_front(step) == bytes.drop_back(step);
   return mlir::DenseElementsAttr::getFromRawBuffer(type, isSplat ? bytes.take_front(step) : bytes);
 }

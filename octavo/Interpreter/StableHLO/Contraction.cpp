@@ -1,4 +1,4 @@
-// StableHLO, contraction family.
+// Evaluates StableHLO's contraction family.
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/Einsum.h"
 #include "octavo/Interpreter/Evaluator.h"
@@ -18,7 +18,7 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// The product of rule I12, without an algorithm.
+/// The product by rule I12, without an algorithm.
 Tensor plainProduct(const Tensor& lhs, const Tensor& rhs, const DotDimensions& dimensions,
                     const ElementType& result) {
   return productOfKinds(lhs, rhs, result,
@@ -47,7 +47,7 @@ llvm::Expected<Value> evaluateDotGeneral(stablehlo::DotGeneralOp op, const Opera
   return Value(plainProduct(lhs, rhs, dimensions, *type));
 }
 
-/// The same; an error for `op` if the result is too large.
+/// The same; an error at `op` if the result is too large.
 llvm::Expected<Tensor> product(mlir::Operation* op, const Tensor& lhs, const Tensor& rhs,
                                const DotDimensions& dimensions, const ElementType& type) {
   if (llvm::Error error = checkSize(op, dotShape(lhs.shape, rhs.shape, dimensions)))
@@ -71,13 +71,13 @@ llvm::Expected<Value> evaluateDot(stablehlo::DotOp op, const Operands& operands,
   return Value(std::move(*result));
 }
 
-/// A tensor whose axes have letters, each once.
+/// A tensor with a different letter for each axis.
 struct Lettered {
   Tensor tensor;
   std::string letters;
 };
 
-/// The operand with letters that it has twice reduced to their diagonal.
+/// Takes the diagonal of axes with the same letter.
 Lettered withoutRepeats(const Tensor& tensor, llvm::StringRef letters) {
   const std::vector<std::int64_t> strides = rowMajorStrides(tensor.shape);
   Lettered result{Tensor::zeros(tensor.type, {}), {}};
@@ -96,9 +96,9 @@ Lettered withoutRepeats(const Tensor& tensor, llvm::StringRef letters) {
   return result;
 }
 
-/// Letters of both and of the result are batch axes, of both alone contracted. A letter of one
-/// operand alone that the result lacks is summed over: contracted with the other, repeated along
-/// it.
+/// Letters in both operands and the result are batch axes; letters in both operands only are
+/// contracted. A letter in one operand only that the result lacks is summed over: the other operand
+/// is repeated along it, and it is contracted.
 llvm::Expected<Value> evaluateNotation(mlir::Operation* op, llvm::StringRef config,
                                        const Tensor& left, const Tensor& right) {
   llvm::Expected<ElementType> type = resultNumberType(op);
@@ -114,7 +114,7 @@ llvm::Expected<Value> evaluateNotation(mlir::Operation* op, llvm::StringRef conf
   Lettered lhs = withoutRepeats(left, einsum->operands[0]);
   Lettered rhs = withoutRepeats(right, einsum->operands[1]);
   const auto isIn = [](llvm::StringRef letters, char letter) { return letters.contains(letter); };
-  // Either side is repeated along each letter that the other alone sums over.
+  // Repeats each side along the letters that only the other side sums over.
   const auto extend = [&](Lettered& side, const Lettered& other) {
     for (auto [axis, letter] : llvm::enumerate(other.letters)) {
       if (isIn(side.letters, letter) || isIn(einsum->result, letter))
@@ -164,7 +164,7 @@ llvm::Expected<Value> evaluateEinsum(stablehlo::EinsumOp op, const Operands& ope
   return evaluateNotation(op, op.getEinsumConfig(), operands[0].tensor(), operands[1].tensor());
 }
 
-/// The einsum of a one with the operand.
+/// The einsum of the scalar 1 and the operand.
 llvm::Expected<Value> evaluateUnaryEinsum(stablehlo::UnaryEinsumOp op, const Operands& operands,
                                           Evaluation&) {
   const Tensor& x = operands[0].tensor();

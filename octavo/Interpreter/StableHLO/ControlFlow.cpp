@@ -1,4 +1,5 @@
-// Calls, returns, composites, tuples, loops and branches.
+// Evaluates StableHLO's control flow family: calls, returns, composites, tuples, loops and
+// branches.
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Interpreter/Evaluation.h"
 
@@ -46,12 +47,13 @@ llvm::Expected<Results> evaluateCase(stablehlo::CaseOp op, const Operands& opera
                                      Evaluation& evaluation) {
   const auto last = static_cast<std::int64_t>(op.getBranches().size()) - 1;
   const auto index = static_cast<std::int32_t>(operands[0].tensor().code(0));
-  // Anything out of range, negative numbers too, is the last branch.
+  // Indices out of range, also negative ones, select the last branch.
   const std::int64_t branch = index < 0 || index > last ? last : index;
   return evaluation.region((*op).getRegion(static_cast<unsigned>(branch)), {});
 }
 
-/// Values are handed from turn to turn, so that the body may write to what nobody else holds.
+/// Moves values from iteration to iteration, so that the body may overwrite values without another
+/// owner.
 llvm::Expected<Results> evaluateWhile(stablehlo::WhileOp op, const Operands& operands,
                                       Evaluation& evaluation) {
   Results state = taken(operands);

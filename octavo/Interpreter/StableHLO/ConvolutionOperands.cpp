@@ -42,7 +42,7 @@ llvm::Expected<Value> convolveOperands(mlir::Operation* op, const Value& lhs, co
                             .isReversed = attributes.windowReversal &&
                                           !attributes.windowReversal->empty() &&
                                           (*attributes.windowReversal)[axis]});
-  // What types left open is known now.
+  // Extents that types left unknown are known now.
   const std::int64_t features = x.shape[shape.inputFeature];
   const std::int64_t outputs = kernel.shape[shape.kernelOutput];
   if (features % shape.featureGroups != 0 ||
@@ -57,7 +57,7 @@ llvm::Expected<Value> convolveOperands(mlir::Operation* op, const Value& lhs, co
                            " to a negative extent, or one that does not fit 63 bits");
   if (llvm::Error error = checkResultShape(op, result))
     return std::move(error);
-  // The input is laid out with its padding, which windows far apart may be few of.
+  // The padded input is stored as a whole, so its size is checked; few windows do not bound it.
   std::vector<std::int64_t> low(x.shape.size(), 0), high = low, interior = low;
   for (const auto [axis, window] : llvm::zip(shape.inputSpatial, shape.window)) {
     low[axis] = window.low;

@@ -1,4 +1,4 @@
-// StableHLO, data movement family, and the operations that make tensors from nothing.
+// Evaluates StableHLO's data movement family, and constants and iota.
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Interpreter/Evaluator.h"
 #include "octavo/Interpreter/StableHLO/Constants.h"
@@ -18,7 +18,7 @@ llvm::Expected<Value> evaluateConstant(stablehlo::ConstantOp op, const Operands&
   llvm::Expected<Tensor> tensor = constantTensor(op, op.getValue());
   if (!tensor)
     return tensor.takeError();
-  // A quantized constant is written as its storage.
+  // A quantized constant is stored as its storage integers.
   tensor->type = *type;
   return Value(std::move(*tensor));
 }
@@ -37,7 +37,7 @@ llvm::Expected<Value> evaluateBroadcastInDim(stablehlo::BroadcastInDimOp op,
                                              const Operands& operands, Evaluation&) {
   const Tensor& x = operands[0].tensor();
   std::vector<std::int64_t> shape = op.getType().getShape().vec();
-  // An extent that the type leaves open is the operand's, and 1 is not stretched to it.
+  // An extent that the type leaves unknown is the operand's; an extent of 1 is not stretched to it.
   for (auto [axis, target] : llvm::enumerate(op.getBroadcastDimensions()))
     if (mlir::ShapedType::isDynamic(shape[target]))
       shape[target] = x.shape[axis];
@@ -69,7 +69,7 @@ llvm::Expected<Value> evaluateReshape(stablehlo::ReshapeOp op, const Operands& o
                                       Evaluation&) {
   std::vector<std::int64_t> shape = op.getType().getShape().vec();
   const std::int64_t size = operands[0].tensor().size();
-  // The one extent that a type may leave open follows from the number of elements.
+  // At most one extent may be unknown; it follows from the number of elements.
   const auto open = llvm::find(shape, mlir::ShapedType::kDynamic);
   if (open != shape.end()) {
     *open = 1;

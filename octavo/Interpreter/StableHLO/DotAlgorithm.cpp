@@ -14,7 +14,7 @@ Tensor toPrecision(const Tensor& operand, mlir::Type type) {
   return reducePrecision(operand.type == kF64 ? operand : convertElements(operand, kF32), 8, 10);
 }
 
-/// x as a sum of `count` numbers of the type, each what is left by those before it, rounded.
+/// Splits x into `count` numbers of the type. Each is the rounded remainder of the previous ones.
 std::vector<Tensor> components(const Tensor& operand, mlir::Type type, int count) {
   std::vector<Tensor> parts{toPrecision(operand, type)};
   std::vector<double> rest = decodeElements(operand);
@@ -52,7 +52,7 @@ Tensor dotByAlgorithm(const Tensor& lhs, const Tensor& rhs, const DotDimensions&
       }
   const Tensor leading = dotGeneral(left[0], right[0], dimensions, kF32, accumulation);
   const std::span<const float> terms = leading.as<float>();
-  // What an infinite or overflowing number leaves for its other components is NaN.
+  // The remainder of an infinite or overflowing number is NaN, so its other components are ignored.
   for (std::size_t k = 0; k < sum.size(); ++k)
     sum[k] = std::isfinite(terms[k]) ? sum[k] + terms[k] : terms[k];
   return encodeElements(result.format(), leading.shape, sum);

@@ -1,4 +1,4 @@
-// StableHLO, dynamic family: shapes, sizes and paddings as operands.
+// Evaluates StableHLO's dynamic family: shapes, sizes and paddings as operands.
 #include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Interpreter/Evaluator.h"
 #include "octavo/Interpreter/StableHLO/ConvolutionOperands.h"
@@ -14,7 +14,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// The numbers of an operand of integers or indices.
+/// The numbers in an operand of integers or indices.
 Numbers numbersOf(const Value& value) {
   Numbers numbers;
   for (std::uint64_t number : decodeIntegers(value.tensor()))
@@ -22,7 +22,7 @@ Numbers numbersOf(const Value& value) {
   return numbers;
 }
 
-/// A shape that an operand gives; an error for `op` where no tensor has it.
+/// The shape in an operand; an error at `op` if it is not a valid shape of a tensor.
 llvm::Expected<Numbers> shapeFrom(mlir::Operation* op, const Value& value) {
   Numbers shape = numbersOf(value);
   for (std::int64_t extent : shape)
@@ -138,8 +138,8 @@ llvm::Expected<Value> evaluateRealDynamicSlice(stablehlo::RealDynamicSliceOp op,
   return Value(slice(x, start, limit, strides));
 }
 
-/// The extent becomes the size: what lies behind it is gone, so that every other operation sees
-/// the elements that there are.
+/// The extent becomes the size: elements beyond it are removed, so that other operations see only
+/// valid elements.
 llvm::Expected<Value> evaluateSetDimensionSize(stablehlo::SetDimensionSizeOp op,
                                                const Operands& operands, Evaluation&) {
   const Tensor& x = operands[0].tensor();

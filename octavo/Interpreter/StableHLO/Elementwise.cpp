@@ -1,4 +1,4 @@
-// StableHLO, elementwise family: each element of the result from the elements at the same place.
+// Evaluates StableHLO's elementwise family.
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Interpreter/StableHLO/ElementwiseEvaluator.h"
 #include "octavo/Interpreter/StableHLO/MappedRegion.h"
@@ -26,7 +26,7 @@ llvm::Expected<Value> evaluateCompare(stablehlo::CompareOp op, const Operands& o
                        operands[0].tensor(), operands[1].tensor()));
 }
 
-/// An operand that may be a scalar for the whole shape.
+/// Broadcasts the operand to `shape` if it is a scalar.
 Tensor spread(const Tensor& tensor, const std::vector<std::int64_t>& shape) {
   return tensor.shape.empty() && !shape.empty() ? broadcastScalar(tensor, shape) : tensor;
 }
@@ -104,7 +104,7 @@ llvm::Expected<Value> evaluateIsFinite(stablehlo::IsFiniteOp op, const Operands&
   return Value(std::move(result));
 }
 
-/// The modulus of complex numbers; of others the elementwise Abs.
+/// The modulus of complex numbers; for other elements the elementwise Abs.
 llvm::Expected<Results> evaluateAbs(mlir::Operation* op, const Operands& operands,
                                     Evaluation& evaluation) {
   const Tensor& x = operands[0].tensor();

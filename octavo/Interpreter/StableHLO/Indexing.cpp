@@ -1,4 +1,4 @@
-// StableHLO, indexing family: operations whose places come from data.
+// Evaluates StableHLO's indexing family: operations whose indices are data.
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Interpreter/StableHLO/Combiner.h"
 #include "octavo/Interpreter/StableHLO/ElementwiseEvaluator.h"
@@ -54,8 +54,8 @@ llvm::Expected<Value> evaluateDynamicUpdateSlice(stablehlo::DynamicUpdateSliceOp
   return Value(std::move(target));
 }
 
-/// An update of rank 0 for each place, by the region: in order, so that places that come twice see
-/// what was written before.
+/// Applies the region to one element after the other, in order, so that a repeated place sees
+/// earlier updates.
 llvm::Error scatterByRegion(stablehlo::ScatterOp op, std::vector<Tensor>& targets,
                             const Operands& updates, std::span<const std::int64_t> places,
                             Evaluation& evaluation) {
@@ -99,7 +99,7 @@ llvm::Expected<Results> evaluateScatter(stablehlo::ScatterOp op, const Operands&
       .scatterDimsToOperandDims = numbers.getScatterDimsToOperandDims().vec(),
       .indexVectorDim = numbers.getIndexVectorDim()};
   const Tensor& indices = operands[count].tensor();
-  // What the types left open is known now.
+  // Extents that the types left unknown are known now.
   std::vector<std::int64_t> expected;
   for (std::size_t axis = 0; axis < indices.shape.size(); ++axis)
     if (static_cast<std::int64_t>(axis) != dimensions.indexVectorDim)
@@ -144,7 +144,7 @@ llvm::Expected<Results> evaluateScatter(stablehlo::ScatterOp op, const Operands&
   return Results(std::make_move_iterator(targets.begin()), std::make_move_iterator(targets.end()));
 }
 
-/// gather along one axis, with the batch axes in front shared.
+/// gather along one axis, with shared leading batch axes.
 llvm::Expected<Value> evaluateTorchIndexSelect(stablehlo::TorchIndexSelectOp op,
                                                const Operands& operands, Evaluation&) {
   const Tensor& x = operands[0].tensor();
@@ -164,7 +164,7 @@ llvm::Expected<Value> evaluateTorchIndexSelect(stablehlo::TorchIndexSelectOp op,
   dimensions.collapsedSliceDims = {dim};
   dimensions.startIndexMap = {dim};
   dimensions.indexVectorDim = indexRank;
-  // Result: batch, axes before dim, axes of the index, axes behind dim.
+  // Axes of the result: batch, axes before dim, axes of the index, axes after dim.
   for (std::int64_t axis = batch; axis < dim; ++axis)
     dimensions.offsetDims.push_back(axis);
   for (std::int64_t axis = dim + 1; axis < rank; ++axis)

@@ -1,4 +1,4 @@
-// StableHLO, linear algebra family.
+// Evaluates StableHLO's linear algebra family.
 #include "octavo/Dialect/StableHLO/LinearAlgebra.h"
 #include "octavo/Interpreter/Products/Triangular.h"
 #include "octavo/Interpreter/StableHLO/ElementwiseEvaluator.h"

@@ -67,7 +67,7 @@ llvm::Expected<bool> MappedRegion::prepareSteps(Evaluation& evaluation) {
   };
   for (mlir::Operation& op : block) {
     if (op.hasTrait<mlir::OpTrait::ConstantLike>())
-      continue; // Evaluated where it is used.
+      continue; // evaluated at its uses
     const bool isLast = op.hasTrait<mlir::OpTrait::IsTerminator>();
     if (!isLast && !isElementwise(op))
       return false;

@@ -10,7 +10,7 @@ namespace {
 
 using stablehlo::GroupKind;
 
-/// How many ids of a kind a grid has.
+/// The number of ids of a kind in a grid.
 std::int64_t idCount(const Grid& grid, GroupKind kind) {
   switch (kind) {
   case GroupKind::CrossPartition:
@@ -24,7 +24,7 @@ std::int64_t idCount(const Grid& grid, GroupKind kind) {
   llvm_unreachable("a kind of groups without ids");
 }
 
-/// The id of a process, by itself and not in a group of both.
+/// The id of a process: of replica, partition or process, as `kind` says.
 std::int64_t idOf(const Grid& grid, GroupKind kind, std::int64_t process) {
   switch (kind) {
   case GroupKind::CrossPartition:
@@ -38,7 +38,7 @@ std::int64_t idOf(const Grid& grid, GroupKind kind, std::int64_t process) {
   llvm_unreachable("a kind of groups without ids");
 }
 
-/// The process of an id, beside `process` on the axis of the grid that the id does not name.
+/// The process with the id `id` that has the same coordinate as `process` on the grid's other axis.
 std::int64_t processOf(const Grid& grid, GroupKind kind, std::int64_t id, std::int64_t process) {
   switch (kind) {
   case GroupKind::CrossPartition:
@@ -78,7 +78,7 @@ llvm::Expected<std::vector<std::int64_t>> processGroup(mlir::Operation* op,
     return failure(op, "replica_groups is not one");
   const std::int64_t count = idCount(grid, kind);
   if (groups->empty() && coverage == Coverage::All) {
-    // XLA writes no groups for one group of all.
+    // In XLA no groups means one group of all.
     std::iota(groups->emplace_back(count).begin(), groups->back().end(), 0);
   }
   std::int64_t ids = 0;

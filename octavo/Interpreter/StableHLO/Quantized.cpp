@@ -1,4 +1,4 @@
-// StableHLO, quantized family: to integers that stand for numbers, and back.
+// Evaluates StableHLO's quantized family: conversions between numbers and quantized integers.
 #include "octavo/Dialect/StableHLO/Quantized.h"
 #include "octavo/Interpreter/Evaluator.h"
 #include "octavo/Interpreter/StableHLO/QuantizedEvaluator.h"

@@ -10,7 +10,8 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// Tensors whose extents are known late may turn out not to have an index for each scale.
+/// An error at `op` if a per-axis quantized tensor does not have one scale for each index: types
+/// with unknown extents cannot check that.
 llvm::Error checkScales(mlir::Operation* op, const ElementType& type,
                         llvm::ArrayRef<std::int64_t> shape) {
   const std::optional<std::int64_t> axis = type.quantized().axis;

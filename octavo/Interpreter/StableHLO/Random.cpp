@@ -1,4 +1,4 @@
-// StableHLO, random family.
+// Evaluates StableHLO's random family.
 #include "octavo/Dialect/StableHLO/Random.h"
 #include "octavo/Interpreter/Calls/CustomCalls.h"
 #include "octavo/Interpreter/Evaluation.h"
@@ -24,7 +24,7 @@ llvm::Expected<Results> evaluateRngBitGenerator(stablehlo::RngBitGeneratorOp op,
     return failure(op, "takes a state of 2 numbers, or of 3 for PHILOX; found " +
                            describe(operands[0]));
   const int width = output->type.width();
-  // DEFAULT is XLA's choice on processors of every kind but the TPU.
+  // DEFAULT is the algorithm that XLA uses on all processors but the TPU.
   const RandomBits random = isThreefry ? threefryBits(state, output->shape, width)
                                        : philoxBits(state, output->shape, width);
   Tensor bits = Tensor::zeros(output->type, output->shape);
@@ -36,10 +36,11 @@ llvm::Expected<Results> evaluateRngBitGenerator(stablehlo::RngBitGeneratorOp op,
                  Value(std::move(bits))};
 }
 
-/// A number of [0, 1) from each 64 bits.
+/// A number in [0, 1) from 64 random bits.
 double fraction(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
-/// The standard prescribes neither algorithm nor state: Philox on a counter of the evaluation.
+/// The specification prescribes neither algorithm nor state; this is Philox on a counter of the
+/// evaluation.
 llvm::Expected<Value> evaluateRng(stablehlo::RngOp op, const Operands& operands,
                                   Evaluation& evaluation) {
   llvm::Expected<ElementType> type = resultElementType(op);
@@ -77,7 +78,7 @@ llvm::Expected<Value> evaluateRng(stablehlo::RngOp op, const Operands& operands,
   const double low = decodeElements(a).front(), high = decodeElements(b).front();
   std::vector<double> values;
   if (isNormal) {
-    // Box and Muller's transform: two uniform numbers a normal one.
+    // Box-Muller transform: two uniform numbers give a normal one.
     for (std::size_t i = 0; i < bits.size(); i += 2)
       values.push_back(low + high * std::sqrt(-2.0 * std::log(1.0 - fraction(bits[i]))) *
                                  std::cos(2.0 * std::numbers::pi * fraction(bits[i + 1])));
@@ -89,7 +90,7 @@ llvm::Expected<Value> evaluateRng(stablehlo::RngOp op, const Operands& operands,
   }
   Tensor result = encodeElements(type->format(), shape, std::span<const double>(values));
   if (!isNormal) {
-    // What rounds up to b is outside.
+    // A value that rounds up to b is outside the interval.
     const std::vector<double> rounded = decodeElements(result);
     for (std::size_t i = 0; i < rounded.size(); ++i)
       if (!(rounded[i] < high))
@@ -98,7 +99,7 @@ llvm::Expected<Value> evaluateRng(stablehlo::RngOp op, const Operands& operands,
   return Value(std::move(result));
 }
 
-/// Four tensors of one shape: the words of a key and of a counter for each element.
+/// Operands: four tensors of one shape, the words of a key and of a counter for each element.
 llvm::Expected<Results> threefryCall(stablehlo::CustomCallOp op, const Operands& operands,
                                      Evaluation&) {
   const auto isWords = [&](const Value& value) {

@@ -1,4 +1,4 @@
-// StableHLO, reduction family.
+// Evaluates StableHLO's reduction family.
 #include "octavo/Dialect/StableHLO/Reduction.h"
 #include "octavo/Interpreter/StableHLO/Combiner.h"
 #include "octavo/Interpreter/StableHLO/ElementwiseEvaluator.h"
@@ -12,8 +12,8 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// Any body: applied in the body's own types, once for each element of what is reduced, in
-/// row-major order, to all results at once.
+/// Reduces by any body, in the body's types: once for each reduced element, in row-major order, for
+/// all results at once.
 llvm::Expected<Results> reduceByRegion(stablehlo::ReduceOp op, const Operands& operands,
                                        Evaluation& evaluation) {
   const std::size_t count = operands.size() / 2;

@@ -1,4 +1,4 @@
-// StableHLO, sort family.
+// Evaluates StableHLO's sort family.
 #include "octavo/Dialect/StableHLO/Sort.h"
 #include "octavo/Interpreter/Evaluation.h"
 #include "octavo/Interpreter/StableHLO/ElementwiseEvaluator.h"
@@ -13,13 +13,13 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// Sorts `order`, numbers of elements, by a comparator that may fail and need not be consistent.
+/// Sorts element numbers by a comparator that may fail or be inconsistent.
 class RegionSorter {
 public:
   RegionSorter(const MappedRegion& comparator, const Operands& inputs, Evaluation& evaluation)
       : comparator(comparator), inputs(inputs), evaluation(evaluation) {}
 
-  /// A stable merge sort: never more than n log n comparisons, whatever they say.
+  /// A stable merge sort: at most n log n comparisons, even if the comparator is inconsistent.
   llvm::Error sort(std::span<std::int64_t> order) {
     std::vector<std::int64_t> from(order.begin(), order.end()), to(order.size());
     for (std::size_t run = 1; run < order.size(); run *= 2) {

@@ -12,7 +12,7 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// `value`, a function of the left elements, for the whole inputs.
+/// Evaluates a key, a function of the left elements, on whole inputs.
 class WholeInputs {
 public:
   WholeInputs(const Operands& inputs, Evaluation& evaluation)
@@ -61,7 +61,7 @@ std::vector<std::int64_t> totalOrderKeys(const Tensor& tensor, bool isDescending
       keys[i] = totalOrder(format, tensor.code(static_cast<std::int64_t>(i))) ^ flip;
     return keys;
   }
-  // Unsigned order is signed order with the highest bit flipped.
+  // Flipping the highest bit turns unsigned order into signed order.
   const IntegerType type = tensor.type.integer();
   const std::uint64_t highest =
       type.isUnsigned && type.width == 64 ? std::uint64_t{1} << 63 : std::uint64_t{0};
@@ -89,7 +89,7 @@ llvm::Expected<std::optional<SortKeys>> sortKeys(mlir::Region& comparator, const
       keys.push_back(totalOrderKeys(tensor, key.isDescending));
       continue;
     }
-    // IEEE's order of numbers is the total order with one zero; a NaN has no place in it.
+    // IEEE's order is the total order with a single zero. NaN has no position in it.
     std::vector<double> values = decodeElements(tensor);
     if (llvm::any_of(values, [](double x) { return x != x; }))
       return std::nullopt;

@@ -1,4 +1,4 @@
-// StableHLO, windows family: what slides along axes, and batch normalization.
+// Evaluates StableHLO's windows family: sliding windows, and batch normalization.
 #include "octavo/Dialect/StableHLO/Windows.h"
 #include "octavo/Dialect/StableHLO/WindowShape.h"
 #include "octavo/Interpreter/StableHLO/Combiner.h"
@@ -34,7 +34,7 @@ llvm::Expected<Value> evaluateConvolution(stablehlo::ConvolutionOp op, const Ope
                           padding);
 }
 
-/// A tensor with its padding, which is cut into the elements that the windows have at one place.
+/// A padded tensor, from which the elements of all windows at one window index can be read.
 class PaddedTensor {
 public:
   PaddedTensor(const Tensor& tensor, const Tensor& padding, const Window& window,
@@ -50,7 +50,7 @@ public:
     strides = rowMajorStrides(padded.shape);
   }
 
-  /// For each window its element at `index`.
+  /// For each window, its element at window index `index`.
   Tensor at(llvm::ArrayRef<std::int64_t> index) const {
     std::int64_t base = 0;
     std::vector<std::int64_t> steps;
@@ -68,8 +68,8 @@ private:
   std::vector<std::int64_t> strides;
 };
 
-/// How many windows there are on each axis; an error for `op` where the padding cuts off more than
-/// there is.
+/// The number of windows on each axis. An error at `op` if negative padding removes more elements
+/// than there are.
 llvm::Expected<std::vector<std::int64_t>> windowCounts(mlir::Operation* op, const Value& operand,
                                                        const Window& window) {
   std::vector<std::int64_t> counts;
@@ -91,8 +91,8 @@ std::vector<std::int64_t> sizesOf(const Window& window) {
   return sizes;
 }
 
-/// Rule I10, for each window: the body as it is written, in its own types. All windows take a step
-/// at a time.
+/// Rule I10 for each window: the body as written, in its own types. All windows advance together,
+/// one step at a time.
 llvm::Expected<Results> evaluateReduceWindow(stablehlo::ReduceWindowOp op, const Operands& operands,
                                              Evaluation& evaluation) {
   const std::size_t count = operands.size() / 2;
@@ -154,8 +154,8 @@ llvm::Expected<Results> evaluateReduceWindow(stablehlo::ReduceWindowOp op, const
   return running;
 }
 
-/// For each window, the number of the operand's element that `select` keeps; -1 where the window
-/// has none.
+/// For each window, the number of the operand's element that `select` selects; -1 if the window has
+/// no element.
 llvm::Expected<std::vector<std::int64_t>>
 selectedPlaces(stablehlo::SelectAndScatterOp op, const Tensor& operand, const Window& window,
                const std::vector<std::int64_t>& counts, Evaluation& evaluation) {
@@ -242,7 +242,8 @@ llvm::Expected<Value> evaluateSelectAndScatter(stablehlo::SelectAndScatterOp op,
   return Value(std::move(result));
 }
 
-/// Lists of one number a feature, of the operand's float format; an error for `op` otherwise.
+/// An error at `op` unless each list has one number for each feature, in the operand's float
+/// format.
 llvm::Error checkFeatures(mlir::Operation* op, const Tensor& operand, const Operands& lists,
                           std::int64_t feature) {
   if (!operand.type.isFloat())

@@ -280,7 +280,7 @@ struct Rsqrt {
     const double y = 1 / std::sqrt(number);
     const double product = number * y, rest = std::fma(number, y, -product);
     const double error = std::fma(-product, y, 1.0) - rest * y; // 1 - x y^2
-    return error == error ? std::fma(0.5 * y, error, y) : y; // NaN for 0, infinity and NaN
+    return error == error ? std::fma(0.5 * y, error, y) : y;    // NaN for 0, infinity and NaN
   }
   template <typename T> static std::complex<T> complex(std::complex<T> x) {
     return numerics::reciprocalRoot(x);

@@ -1,4 +1,5 @@
-// Elementwise kernels against IEEE 754 arithmetic of the machine and values worked out by hand.
+// Tests elementwise kernels against the machine's IEEE 754 arithmetic and against values computed
+// by hand.
 #include "octavo/Interpreter/Tensor/Arithmetic.h"
 
 #include "octavo/Interpreter/Tensor/Map.h"
@@ -21,7 +22,7 @@ Tensor integers(IntegerType type, std::vector<std::uint64_t> values) {
   return encodeIntegers(type, {static_cast<std::int64_t>(values.size())}, values);
 }
 
-/// `Op` where it is defined.
+/// Applies `Op`, which must be defined on the inputs.
 template <typename Op, typename... Inputs> Tensor mapped(const Inputs&... inputs) {
   return map<Op>(inputs...).value();
 }
@@ -30,15 +31,15 @@ std::uint32_t expectedBits(float x) {
   return x != x ? 0x7FC00000u : std::bit_cast<std::uint32_t>(x);
 }
 
-// Rule I1: in f64 and rounded once is what IEEE 754 asks of + - * / and sqrt in f32, since
-// 53 >= 2 * 24 + 2 (Figueroa 1995). Bit patterns are uniform, so subnormals, Inf and NaN occur.
+// Rule I1: computing in f64 and rounding once gives IEEE 754's + - * / and sqrt of f32, because 53
+// >= 2 * 24 + 2 (Figueroa 1995). Bit patterns are uniform, so subnormals, Inf and NaN occur.
 TEST(Arithmetic, F32IsIeee) {
   std::mt19937 random(1);
   constexpr std::int64_t n = 1 << 20;
   Tensor x = Tensor::zeros(kF32, {n}), y = Tensor::zeros(kF32, {n});
   for (std::int64_t i = 0; i < n; ++i) {
     x.setCode(i, random());
-    // Every second pair lies close together, where sums cancel.
+    // Every other pair is close, so that sums cancel.
     y.setCode(i, i % 2 == 0 ? random() : x.code(i) ^ (random() & 0x80FFFFFFu));
   }
   const Tensor sum = mapped<Add>(x, y), difference = mapped<Subtract>(x, y),
@@ -113,7 +114,7 @@ TEST(Arithmetic, IntegersWrap) {
   EXPECT_EQ(mapped<Add>(integers({1, false}, {1}), integers({1, false}, {1})).code(0), 1u);
 }
 
-// A type that an operation lacks is an error that names it, where zeros were given.
+// An operation that is not defined on a type is an error that names it; it used to give zeros.
 TEST(Arithmetic, WhatIsNotDefinedIsAnError) {
   const auto message = [](const Defined<Tensor>& result) {
     return result ? "a tensor" : result.error().message();

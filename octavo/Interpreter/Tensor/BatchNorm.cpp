@@ -8,7 +8,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// Where the elements of a tensor lie with regard to one axis.
+/// Maps elements of a tensor to indices of one axis, the features.
 class Features {
 public:
   Features(const std::vector<std::int64_t>& shape, std::int64_t axis)
@@ -17,13 +17,13 @@ public:
       inner *= shape[i];
   }
 
-  std::int64_t count; ///< features
-  std::int64_t size;  ///< elements
+  std::int64_t count; ///< number of features
+  std::int64_t size;  ///< number of elements
 
   std::size_t of(std::int64_t i) const { return static_cast<std::size_t>(i / inner % count); }
   double perFeature() const { return static_cast<double>(size) / static_cast<double>(count); }
 
-  /// For each feature the sum of f(i, feature) over its elements, in row-major order.
+  /// For each feature, the sum of f(i, feature) over its elements i, in row-major order.
   template <typename F> Numbers sums(F f) const {
     Numbers sums(static_cast<std::size_t>(count), 0.0);
     for (std::int64_t i = 0; i < size; ++i)

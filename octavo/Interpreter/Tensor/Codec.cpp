@@ -10,8 +10,8 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// Values of all codes of a row of at most 16 bits, made when they are first asked for. Bits above
-/// the width are ignored, so that every content of a container is an index.
+/// The values of all codes of a format of at most 16 bits, computed when first needed. Bits above
+/// the width are ignored, so any content of a container is a valid index.
 const float* valuesOf(const ElementFormat& format) {
   constexpr std::size_t kRows = format::kElementFormats.size();
   static std::array<std::once_flag, kRows> once;
@@ -33,7 +33,8 @@ const float* valuesOf(const ElementFormat& format) {
 template <typename Code>
 TableCodec<Code>::TableCodec(const ElementFormat& format)
     : format(&format), values(valuesOf(format)),
-      // A format without subnormals has no sign and magnitude either: all of it is convert's.
+      // A format without subnormals has no sign and no magnitude either: numerics::convert encodes
+      // all its values.
       beyond(format.hasSubnormals() ? std::bit_cast<std::uint64_t>(numerics::maxValue(format)) + 1
                                     : 0),
       smallestNormal(std::bit_cast<std::uint64_t>(std::ldexp(1.0, format.emin()))),

@@ -1,5 +1,4 @@
-// Codecs against the scalar conversions that they stand for, over all codes and every boundary
-// between two of them.
+// Tests codecs against the scalar conversions, over all codes and every rounding boundary.
 #include "octavo/Interpreter/Tensor/Codec.h"
 
 #include <gtest/gtest.h>
@@ -10,8 +9,8 @@
 namespace octavo::interpreter {
 namespace {
 
-/// Values around which a rounding changes: each value of the format, the midpoints between two
-/// neighbours, and the f64 next to each on both sides; infinities, NaN, and far beyond.
+/// Values around rounding boundaries: each value of the format, the midpoints between neighbors,
+/// and the adjacent f64 on both sides; infinities, NaN, and values far beyond.
 std::vector<double> boundaries(const ElementFormat& format) {
   std::vector<double> values{0.0, INFINITY, NAN, 0x1p-1074, 0x1p-1022, 0x1.8p1023};
   double last = 0.0;
@@ -24,7 +23,7 @@ std::vector<double> boundaries(const ElementFormat& format) {
     values.push_back(last + (value - last) / 2);
     last = value;
   }
-  // The first tie beyond the largest value, where the exponent would have no end.
+  // The first tie beyond the largest value, if the exponent range had no end.
   const double spacing = last - numerics::decode(format, format.maxCode() - 1);
   for (const double at : {last + spacing / 2, last + spacing, 2 * last})
     values.insert(values.end(), {at, std::nextafter(at, 0.0), std::nextafter(at, INFINITY)});
@@ -56,7 +55,7 @@ TEST(Codec, encodesArbitraryBits) {
   for (const ElementFormat& format : format::kElementFormats)
     withCodec(format, [&](const auto& codec) {
       for (int i = 0; i < 100000; ++i) {
-        // Half of them within the exponents of the format, half anywhere.
+        // Half of them in the format's exponent range, half anywhere.
         double x = std::bit_cast<double>(random());
         if (i % 2 == 0)
           x = std::ldexp(

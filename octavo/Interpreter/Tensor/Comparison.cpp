@@ -26,7 +26,7 @@ template <typename T> bool holds(Relation relation, T x, T y) {
   return false;
 }
 
-/// Complex numbers by the real part, then by the imaginary part.
+/// Compares complex numbers by the real part, then by the imaginary part.
 bool holds(Relation relation, Complex x, Complex y) {
   if (relation == Relation::EQ)
     return x == y;
@@ -60,7 +60,7 @@ Tensor compare(Relation relation, bool isTotalOrder, const Tensor& lhs, const Te
     withCodec(lhs.type.format(),
               [&](const auto& codec) { fill(codec, [](double value) { return value; }); });
   } else {
-    // With the sign bit flipped, signed order is unsigned order.
+    // Flipping the sign bit turns signed order into unsigned order.
     const IntegerType type = lhs.type.integer();
     const std::uint64_t flip = type.isUnsigned || type.width == 1 ? 0 : std::uint64_t{1} << 63;
     withCodec(type, [&](const auto& codec) {

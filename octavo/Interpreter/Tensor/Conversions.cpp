@@ -23,7 +23,7 @@ std::uint64_t toInteger(IntegerType type, double value) {
     return value != 0.0;
   if (value != value)
     return 0;
-  // Bounds as doubles are exact powers of two: 2^63 itself is already out of range.
+  // As doubles, the bounds are exact powers of two: 2^63 itself is out of range.
   const int valueBits = type.isUnsigned ? type.width : type.width - 1;
   const double bound = std::ldexp(1.0, valueBits);
   const std::uint64_t highest =
@@ -64,7 +64,7 @@ Tensor floatToFloat(const Tensor& tensor, const ElementFormat& format,
         const auto target = containersOf(to, result);
         forEachIndex(tensor.size(), [&](std::int64_t i) {
           const double value = from.decode(source[i]);
-          // A NaN keeps its sign here (rule N3), which codecs do not.
+          // NaN keeps its sign here (rule N3), unlike in codecs.
           if (value == value)
             target[i] = to.encode(value);
           else
@@ -114,7 +114,7 @@ Tensor realParts(const Tensor& tensor) {
   return result;
 }
 
-/// A complex tensor as its parts, and back: the same bytes.
+/// A complex tensor as a tensor of its parts, and back: the bytes are the same.
 Tensor asParts(Tensor tensor) {
   std::vector<std::int64_t> shape = tensor.shape;
   shape.push_back(2);
@@ -167,7 +167,7 @@ Tensor reducePrecision(const Tensor& tensor, int exponentBits, int trailingSigni
         return numerics::reducePrecision(format, x, exponentBits, trailingSignificandBits);
       },
       tensor);
-  // Rule N10: a NaN stays as it is, which a number would not carry.
+  // Rule N10: NaN is unchanged, so this works on codes, not on numbers.
   withContainer(result.type, [&]<typename Container>(Container) {
     if constexpr (std::is_integral_v<Container>) {
       const auto source = tensor.as<Container>();

@@ -1,4 +1,4 @@
-// Conversions of whole tensors (rules I7, I8, I9); expected values by hand.
+// Tests conversions of whole tensors (rules I7, I8, I9) against values computed by hand.
 #include "octavo/Interpreter/Tensor/Conversions.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(Conversions, SameTypeKeepsCodes) {
 }
 
 TEST(Conversions, ReducePrecision) {
-  // To bf16's fields: 1 + 2^-8 is a tie, to even; 3.4e38 overflows to Inf.
+  // To the fields of bf16: 1 + 2^-8 is a tie, to even; 3.4e38 overflows to Inf.
   Tensor x = Tensor::zeros(kF32, {3});
   x.as<float>()[0] = 1.00390625f;
   x.as<float>()[1] = 3.4e38f;

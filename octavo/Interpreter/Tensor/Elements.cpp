@@ -7,7 +7,7 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// Each element of `tensor`, of `format`, as a T.
+/// Decodes each element of `tensor`, which has format `format`, to a T.
 template <typename T> std::vector<T> decodeAs(const Tensor& tensor, const ElementFormat& format) {
   return withCodec(format, [&](const auto& codec) {
     using Container = typename std::remove_cvref_t<decltype(codec)>::Container;

@@ -14,8 +14,9 @@ namespace {
 using numerics::rootsOfUnity;
 using numerics::smallestFactor;
 
-/// The transform of n numbers that lie `stride` apart, into n consecutive ones: by its smallest
-/// factor p, p transforms of n / p numbers, of which all but the first are turned, and added.
+/// Transforms n numbers that are `stride` apart into n consecutive ones. With p the smallest factor
+/// of n: p transforms of n / p numbers, all but the first multiplied by twiddle factors, then
+/// added.
 template <typename Real>
 void transform(const std::complex<Real>* from, std::complex<Real>* to, std::int64_t n,
                std::int64_t stride, const std::vector<std::complex<Real>>& roots,
@@ -66,7 +67,7 @@ void transformAxis(std::vector<std::complex<Real>>& values, std::span<const std:
   });
 }
 
-/// The transform of complex numbers of parts `Part`.
+/// Transforms complex numbers with parts of type `Part`.
 template <typename Part>
 Tensor fftOf(const Tensor& tensor, std::int64_t axes, FftDirection direction) {
   using Real = numerics::TransformedIn<Part>;
@@ -76,7 +77,7 @@ Tensor fftOf(const Tensor& tensor, std::int64_t axes, FftDirection direction) {
     values[i] = {source[2 * i], source[2 * i + 1]};
   const auto rank = static_cast<std::int64_t>(tensor.shape.size());
   for (std::int64_t i = 0; i < axes; ++i) {
-    // Forward from the last axis outwards, inverse the other way round.
+    // Forward: from the last axis outwards. Inverse: in the reverse order.
     const std::int64_t axis = direction == FftDirection::Forward ? rank - 1 - i : rank - axes + i;
     transformAxis<Real>(values, tensor.shape, static_cast<std::size_t>(axis), direction);
   }
@@ -89,7 +90,7 @@ Tensor fftOf(const Tensor& tensor, std::int64_t axes, FftDirection direction) {
   return result;
 }
 
-/// The first `length` places of the last axis.
+/// The first `length` indices of the last axis.
 Tensor firstOfLast(const Tensor& tensor, std::int64_t length) {
   std::vector<std::int64_t> limit = tensor.shape;
   limit.back() = length;
@@ -111,7 +112,7 @@ Tensor realFft(const Tensor& tensor, std::int64_t axes) {
 }
 
 Tensor inverseRealFft(const Tensor& tensor, std::int64_t axes, std::int64_t length) {
-  // X[-k, n - j] is the conjugate of X[k, j]: on the other transformed axes the index is negated.
+  // X[-k, n - j] is the conjugate of X[k, j]: on the other transformed axes, the index is negated.
   std::vector<std::int64_t> shape = tensor.shape;
   const std::int64_t kept = shape.back();
   shape.back() = length;

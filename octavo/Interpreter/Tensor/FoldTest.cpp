@@ -20,7 +20,7 @@ TEST(Fold, floatsAreAddedInF64WhereAnyTypeIsF64) {
   EXPECT_EQ(fold<Add>(input, zero, axis, kF32).value().as<float>()[0], 1.0f);
   // 2^1000 + 1 is 2^1000 in f64; in f32 it would be infinite, and the sum NaN.
   EXPECT_EQ(fold<Add>(wide, zero, axis, kF32).value().as<float>()[0], 3.0f);
-  // 2^24 + 1 is a number of f64 and not of f32.
+  // f64 represents 2^24 + 1, f32 does not.
   const Tensor narrow = tensor(kF32, {3}, {0x1p24, 1.0, -0x1p24});
   const Tensor narrowZero = tensor(kF32, {}, {0.0});
   EXPECT_EQ(fold<Add>(narrow, narrowZero, axis, kF64).value().as<double>()[0], 1.0);

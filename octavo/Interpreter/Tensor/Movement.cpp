@@ -246,7 +246,7 @@ Tensor gather(const Tensor& operand, const Tensor& startIndices, const GatherDim
   const std::vector<std::int64_t> operandStrides = rowMajorStrides(operand.shape);
   const std::vector<std::int64_t> startStrides = rowMajorStrides(startIndices.shape);
   const auto startRank = static_cast<std::int64_t>(startIndices.shape.size());
-  // An index vector dimension equal to the rank stands for a trailing axis of 1.
+  // An index_vector_dim equal to the rank stands for a trailing axis of extent 1.
   const std::int64_t vectorStride =
       dimensions.indexVectorDim < startRank ? startStrides[dimensions.indexVectorDim] : 0;
 
@@ -258,13 +258,13 @@ Tensor gather(const Tensor& operand, const Tensor& startIndices, const GatherDim
     if (!contains(dimensions.collapsedSliceDims, axis) &&
         !contains(dimensions.operandBatchingDims, axis))
       offsetOperandDims.push_back(axis);
-  // Axis of the start indices that each batch axis of the result counts: all but the index vector.
+  // For each batch axis of the result, the axis of the start indices: all but the index vector's.
   std::vector<std::int64_t> startAxes;
   for (std::int64_t axis = 0; axis < startRank; ++axis)
     if (axis != dimensions.indexVectorDim)
       startAxes.push_back(axis);
 
-  // Calls visit(i, offset) for element i of the result and its place in the operand.
+  // Calls visit(i, offset) for each element i of the result; offset is its element in the operand.
   const auto forEachElement = [&](auto visit) {
     std::vector<std::int64_t> index(result.shape.size(), 0);
     std::vector<std::int64_t> at(operand.shape.size());

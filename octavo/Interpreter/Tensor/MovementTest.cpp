@@ -1,4 +1,5 @@
-// Data movement and gather: results written out by hand from the specification's definitions.
+// Tests data movement and gather against results computed by hand from the specification's
+// definitions.
 #include "octavo/Interpreter/Tensor/Movement.h"
 
 #include <gtest/gtest.h>
@@ -101,7 +102,7 @@ TEST(Movement, IotaConverts) {
   EXPECT_EQ(iota(kF32, {0, 2}, 0).size(), 0);
 }
 
-// Rows of a table by index, as an embedding does it; -1 and 7 are clamped to the table.
+// Rows of a table by index, as in an embedding; -1 and 7 are clamped to the table.
 TEST(Movement, GatherRowsClamps) {
   const GatherDimensions dimensions{.offsetDims = {1},
                                     .collapsedSliceDims = {0},
@@ -113,8 +114,8 @@ TEST(Movement, GatherRowsClamps) {
             tensor({4, 2}, {4, 5, 0, 1, 0, 1, 4, 5}));
 }
 
-// Slices of 1 x 2 at [row, column]; the column is clamped to 1 so that the slice fits; the index
-// vector lies along axis 0.
+// Slices of 1 x 2 at [row, column]. The column is clamped to 1 so that the slice fits; the index
+// vector is along axis 0.
 TEST(Movement, GatherPlaces) {
   const GatherDimensions dimensions{.offsetDims = {0, 1},
                                     .collapsedSliceDims = {},
@@ -126,7 +127,7 @@ TEST(Movement, GatherPlaces) {
             tensor({1, 2, 2}, {1, 7, 2, 8}));
 }
 
-// take_along_axis: for each row, the element that its own index names.
+// take_along_axis: for each row, the element that the row's own index names.
 TEST(Movement, GatherBatches) {
   const GatherDimensions dimensions{.offsetDims = {},
                                     .collapsedSliceDims = {1},

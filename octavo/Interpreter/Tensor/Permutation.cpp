@@ -20,7 +20,7 @@ Permutation::Permutation(std::span<const std::int64_t> shape, std::int64_t axis)
 }
 
 void Permutation::sort(std::span<const std::vector<std::int64_t>> keys) {
-  // The first key lies beside the number, so that most comparisons stay in one cache line.
+  // The first key is stored beside the number, so that most comparisons stay in one cache line.
   struct Entry {
     std::int64_t key, number;
   };

@@ -22,8 +22,9 @@ std::vector<std::int64_t> scatterPlaces(std::span<const std::int64_t> input,
   const std::int64_t vectorStride =
       dimensions.indexVectorDim < indexRank ? indexStrides[dimensions.indexVectorDim] : 0;
 
-  // What one step along each axis of the updates moves: a window axis an axis of the input, any
-  // other an axis of the indices, and with it, where it is a batching axis, one of the input.
+  // The effect of a step along each axis of the updates. A window axis moves along an axis of the
+  // input. Any other axis moves along an axis of the indices, and, if it is a batching axis, also
+  // along one of the input.
   struct Axis {
     std::int64_t inputAxis = -1;
     std::int64_t indexStride = 0;
@@ -66,7 +67,7 @@ std::vector<std::int64_t> scatterPlaces(std::span<const std::int64_t> input,
     for (std::size_t i = 0; i < dimensions.scatterDimsToOperandDims.size(); ++i) {
       const std::int64_t axis = dimensions.scatterDimsToOperandDims[i];
       const std::uint64_t number = numbers[vector + static_cast<std::int64_t>(i) * vectorStride];
-      // Compared before it is added: the sum of huge numbers must not wrap into the tensor.
+      // Compared before adding: the sum of huge numbers must not wrap into the tensor.
       if (isNegative(type, number)) {
         const auto below = static_cast<std::int64_t>(number);
         isInside &= below >= -at[axis];

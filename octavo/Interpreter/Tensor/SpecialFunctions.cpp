@@ -14,7 +14,7 @@ long double inverseErf(long double x) {
                             : std::numeric_limits<long double>::quiet_NaN();
   if (x == 0.0)
     return x;
-  // Winitzki's approximation (2008), made exact by Halley's steps; beyond 1/2 on erfc, whose
+  // Winitzki's approximation (2008), refined by Halley's method. Beyond 1/2 it uses erfc, whose
   // relative error stays small where erf is near 1.
   constexpr double kA = 0.147;
   const long double log = std::log1p(-magnitude * magnitude);
@@ -34,7 +34,7 @@ long double inverseErf(long double x) {
 
 namespace {
 
-/// digamma near its positive zero, by Taylor's series: the distance from the zero keeps its
+/// digamma near its positive zero, by a Taylor series: the distance from the zero keeps its
 /// relative precision, which a difference of sums would lose.
 long double digammaNearZero(long double distance) {
   constexpr long double kCoefficients[] = {
@@ -55,7 +55,7 @@ long double digamma(long double x) {
   if (x == -std::numeric_limits<long double>::infinity() || (x <= 0.0 && x == std::floor(x)))
     return std::numeric_limits<long double>::quiet_NaN();
   if (x < 0.0) {
-    // Reflection; the tangent's argument is reduced first.
+    // Reflection formula; the argument of the tangent is reduced first.
     const long double fraction = x - std::nearbyint(x);
     return digamma(1.0 - x) -
            std::numbers::pi_v<long double> / std::tan(std::numbers::pi_v<long double> * fraction);
@@ -63,7 +63,8 @@ long double digamma(long double x) {
   constexpr long double kZero = 0x1.762d86356be3fp+0L, kZeroRest = 9.549995429965697715184e-17L;
   if (const long double distance = (x - kZero) - kZeroRest; std::fabs(distance) < 0.01L)
     return digammaNearZero(distance);
-  // The recurrence carries x to where the asymptotic series (Abramowitz and Stegun, 6.3.18) holds.
+  // The recurrence moves x to where the asymptotic series (Abramowitz and Stegun, 6.3.18) is
+  // accurate.
   long double sum = 0.0L;
   for (; x < 16.0L; x += 1.0L)
     sum -= 1.0L / x;
@@ -76,7 +77,7 @@ long double digamma(long double x) {
 }
 
 long double logGamma(long double x) {
-  int sign = 0; // std::lgamma would write it to a global.
+  int sign = 0; // std::lgamma would write the sign to a global
   return ::lgammal_r(x, &sign);
 }
 
@@ -85,8 +86,8 @@ namespace {
 constexpr long double kInf = std::numeric_limits<long double>::infinity();
 constexpr long double kNaN = std::numeric_limits<long double>::quiet_NaN();
 
-/// Hurwitz's zeta function for x > 1 and q > 0: terms until Euler and Maclaurin's formula holds
-/// (DLMF 25.11.5), all of one sign but for that formula's small last ones.
+/// Hurwitz's zeta function for x > 1 and q > 0: sums terms until the Euler-Maclaurin formula (DLMF
+/// 25.11.5) is accurate. All terms have one sign, except the last, small ones of that formula.
 long double zetaOfPositive(long double x, long double q) {
   if (std::isinf(x) || std::isinf(q))
     return q < 1.0L ? kInf : q == 1.0L ? 1.0L : 0.0L;
@@ -95,7 +96,7 @@ long double zetaOfPositive(long double x, long double q) {
   for (; q < 20.0L || q < x; q += 1.0L) {
     const long double term = std::pow(q, -x);
     sum += term;
-    // What follows is less than the integral.
+    // The rest of the sum is less than the integral.
     if (std::isinf(sum) || term * (1.0L + q / (x - 1.0L)) <= sum * kNegligible)
       return sum;
   }
@@ -137,14 +138,14 @@ long double zetaOf(double x, double q) {
     return isEven ? kInf : kNaN;
   if (x != std::floor(x) || std::isinf(x))
     return kNaN;
-  // The terms below zero are those of f, f + 1, ... up to -q, of the sign of (-1)^x.
+  // The terms with negative base are those of f, f + 1, ... up to -q, with the sign (-1)^x.
   const long double f = -q - std::floor(-q);
   const long double below = zetaOfPositive(x, f) - zetaOfPositive(x, 1.0L - q);
   return isEven ? zetaOfPositive(x, 1.0L - f) + below : zetaOfPositive(x, 1.0L - f) - below;
 }
 
-/// log(zeta(x, q)) where that is below what long double has, q > 0 and x is large. Times the gamma
-/// function of x it is within e^-745 only for q below x / 1.7, where the terms fall quickly.
+/// log(zeta(x, q)) where zeta underflows long double, q > 0 and x is large. Multiplied by the gamma
+/// function of x, it is above e^-745 only for q below x / 1.7, where the terms decrease quickly.
 long double logZetaOfLarge(long double x, long double q) {
   if (q > x)
     return -std::numeric_limits<long double>::infinity();
@@ -165,7 +166,7 @@ double polygamma(double n, double x) {
     return std::numeric_limits<double>::quiet_NaN();
   const long double sum = zetaOf(n + 1.0, x);
   long double magnitude = std::tgamma(n + 1.0L) * sum;
-  if (n > 1700.0) // beyond the factorials of long double
+  if (n > 1700.0) // factorials overflow long double
     magnitude =
         sum == 0.0L
             ? std::exp(std::lgamma(n + 1.0L) + logZetaOfLarge(n + 1.0L, x))
@@ -188,7 +189,7 @@ double besselI1e(double x) {
     }
     result *= std::exp(-magnitude);
   } else {
-    // Hankel's expansion (DLMF 10.40.1); what it leaves out is of the order of exp(-2 |x|).
+    // Hankel's expansion (DLMF 10.40.1); the terms left out are of the order of exp(-2 |x|).
     long double term = 1.0L;
     for (int k = 1; std::fabs(term) > 0x1p-70L; ++k) {
       result += term;

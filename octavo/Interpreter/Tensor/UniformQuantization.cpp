@@ -7,12 +7,12 @@ namespace octavo::interpreter {
 
 namespace {
 
-/// x rounded to a format, as a number.
+/// Rounds x to a format.
 double rounded(const ElementFormat& format, double x) {
   return withCodec(format, [&](const auto& codec) { return codec.decode(codec.encode(x)); });
 }
 
-/// Which scale and zero point each element has. A scale is a number of the expressed type.
+/// The scale and zero point of each element. A scale is a number of the expressed type.
 class Parameters {
 public:
   Parameters(const QuantizedType& type, const std::vector<std::int64_t>& shape) : type(type) {
@@ -69,7 +69,7 @@ Tensor quantizeUniform(const Tensor& tensor, const ElementType& type) {
       const double shifted = round(round(values[i] / parameters.scale(i)) + round(zeroPoint));
       const double nearest =
           shifted != shifted ? 0 : std::nearbyint(std::clamp(shifted, low, high));
-      // An end of the range may have been rounded beyond it.
+      // An end of the range may have been rounded to a value outside the range.
       const double stored = std::clamp(nearest, storageMin, storageMax);
       codes[i] = static_cast<std::uint64_t>(static_cast<std::int64_t>(stored));
     }
