@@ -35,8 +35,8 @@ public:
       tell("has no number \"" + name.str() + "\"");
     return value ? value.getInt() : 1;
   }
-  /// The value that `find` returns for the text `name` of the configuration; nullopt if the text is
-  /// empty.
+  /// The value that `find` returns for the text of key `name`; nullopt if the text is empty or
+  /// unknown.
   template <typename T>
   std::optional<T> named(llvm::StringRef name, std::optional<T> (*find)(std::string_view)) {
     const std::string given = text(name);

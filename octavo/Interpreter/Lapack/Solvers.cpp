@@ -70,7 +70,8 @@ template <typename T> struct TridiagonalFactors {
     }
   }
 
-  /// Raises pivots that are smaller than eps times the largest element of U to that value.
+  /// Replaces pivots that are smaller in magnitude than eps times the largest element of U by that
+  /// value, with the sign of their real part. If U is zero, the value is eps.
   void perturb() {
     Real<T> largest = 0;
     const std::size_t n = diagonal.size();

@@ -91,7 +91,8 @@ void convolveGroup(const Tensor& input, const Tensor& kernel, const ConvolutionS
   patch.push_back(kernel.shape[spatial]);
   strides.push_back(1);
 
-  // Builds as many indices of the outermost axis at once as fit, for one sample.
+  // Builds as many indices of the outermost spatial axis at once as fit, for one sample; of the
+  // batch axis if there are no spatial axes.
   const std::size_t outer = spatial == 0 ? 0 : 1;
   const std::int64_t batches = outer == 0 ? 1 : patch[0];
   const std::int64_t length = patch[outer];

@@ -57,7 +57,8 @@ llvm::Expected<Value> convolveOperands(mlir::Operation* op, const Value& lhs, co
                            " to a negative extent, or one that does not fit 63 bits");
   if (llvm::Error error = checkResultShape(op, result))
     return std::move(error);
-  // The padded input is stored as a whole, so its size is checked; few windows do not bound it.
+  // The padded input is stored as a whole, so its size is checked too: windows that are far apart
+  // give a small result from a large input.
   std::vector<std::int64_t> low(x.shape.size(), 0), high = low, interior = low;
   for (const auto [axis, window] : llvm::zip(shape.inputSpatial, shape.window)) {
     low[axis] = window.low;

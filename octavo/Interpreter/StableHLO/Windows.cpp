@@ -34,7 +34,7 @@ llvm::Expected<Value> evaluateConvolution(stablehlo::ConvolutionOp op, const Ope
                           padding);
 }
 
-/// A padded tensor, from which the elements of all windows at one window index can be read.
+/// A padded tensor, from which one element of every window can be read at once.
 class PaddedTensor {
 public:
   PaddedTensor(const Tensor& tensor, const Tensor& padding, const Window& window,
@@ -50,7 +50,7 @@ public:
     strides = rowMajorStrides(padded.shape);
   }
 
-  /// For each window, its element at window index `index`.
+  /// For each window, its element at `index` within the window.
   Tensor at(llvm::ArrayRef<std::int64_t> index) const {
     std::int64_t base = 0;
     std::vector<std::int64_t> steps;
