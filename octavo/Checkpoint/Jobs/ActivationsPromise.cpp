@@ -14,14 +14,15 @@ struct Pair {
   const Layer* in;
 };
 
-/// Whether the output's layout has a place for the scale of the layer's input.
+/// Whether the output's layout can store the scale of the layer's input.
 bool mayBeStatic(const Pair& pair, const Layout& layout) {
   return pair.in->inputScale && pair.out->format == pair.in->format &&
          !layout.spelling(pair.out->format->name, pair.out->shape.size())->input.name.empty();
 }
 
-/// What the layout makes of the source's activations, layer by layer. Where it has to leave out the
-/// scale of an input, the kind is one without, which may change what it says of the others.
+/// What the layout makes of the source's activations, layer by layer. If it cannot store the scale
+/// of an input, the layer becomes dynamic. That may change other layers, so this repeats until
+/// nothing changes.
 std::vector<ChosenLayer> settled(std::span<const Pair> pairs, const Layout& layout) {
   for (std::set<const Layer*> withoutScale;;) {
     std::vector<ChosenLayer> layers;
@@ -61,7 +62,7 @@ ActivationsCheck checkActivations(const WeightList& output, const Folder& output
   std::vector<Pair> pairs;
   for (const Layer& layer : output.inventory().layers) {
     const NamedWeight* same = source.find(plainName(layer));
-    // Of a format without a row nothing is known that the layout could say instead.
+    // For a format without a row it is unknown what else the layout could express.
     if (same && same->layer && layer.format &&
         output.layout().spelling(layer.format->name, layer.shape.size()))
       pairs.push_back({&layer, same->layer});

@@ -1,4 +1,4 @@
-// Whether layers that were quantized before have their activations quantized as they had.
+// For verify: checks that layers quantized in both checkpoints quantize their activations alike.
 #pragma once
 
 #include "octavo/Checkpoint/WeightList.h"
@@ -8,14 +8,16 @@
 
 namespace octavo::checkpoint {
 
+/// The result of checkActivations.
 struct ActivationsCheck {
-  std::size_t checked = 0;         ///< layers that are quantized in both
-  std::vector<std::string> broken; ///< with what both say
+  std::size_t checked = 0;         ///< layers that are quantized in both checkpoints
+  std::vector<std::string> broken; ///< one text for each layer that differs
 };
 
-/// Of each layer that is quantized in both: its activations are alike, or what the output's layout
-/// can say nearest to the source's of such weights (Layout::settleActivations), which a conversion
-/// announces. Nothing is checked where a configuration does not say.
+/// Compares the activations of each layer that is quantized in both checkpoints. They must be
+/// alike, or be the nearest that the output's layout can express for the source's
+/// (Layout::settleActivations), a change that a conversion reports. Checks nothing if one of the
+/// configurations does not state its layout.
 ActivationsCheck checkActivations(const WeightList& output, const Folder& outputFolder,
                                   const WeightList& source, const Folder& sourceFolder);
 

@@ -62,7 +62,8 @@ public:
   }
 
 private:
-  /// The values of some rows in the new dtype, and how many of them it cannot hold.
+  /// Writes the values of `tile` to `to` in the new dtype. Returns how many of them the dtype
+  /// cannot hold.
   tl::expected<std::size_t, Error> dequantize(Piece tile, std::byte* to, Scratch& scratch) const {
     const auto n = static_cast<std::size_t>((tile.end - tile.begin) * rows->columns());
     scratch.values.resize(n);
@@ -84,7 +85,7 @@ private:
   std::int64_t tileRows;
 };
 
-/// Floats of 8 bits in a wide dtype: values that were cast.
+/// Widens 8-bit floats without scales, which are their own values.
 class WidenStep final : public Step {
 public:
   WidenStep(const StoredTensor& tensor, kernels::WideType dtype)
@@ -158,7 +159,7 @@ private:
     });
   }
 
-  /// Codes that are allowed to be their own values.
+  /// Replaces codes without scales that the user allows to be their own values.
   void widenCasts() {
     for (const Doubtful& each : inventory().doubts) {
       const StoredTensor* tensor =

@@ -1,4 +1,4 @@
-// Any layout to plain tensors.
+// Plans the conversion of any layout to plain tensors.
 #pragma once
 
 #include "octavo/Checkpoint/Jobs/Rewrite.h"
@@ -6,16 +6,17 @@
 
 namespace octavo::checkpoint {
 
+/// Options of dequantize.
 struct DequantizationChoice {
-  const Layout* layout; ///< the folder's
-  kernels::WideType dtype;
+  const Layout* layout;    ///< layout of the folder
+  kernels::WideType dtype; ///< dtype of the plain weights
   Doubts allowed = {};
 };
 
-/// Plans a checkpoint of `folder`'s values, quantized layers as `dtype` under the names that plain
-/// checkpoints have, without the scales, the configuration cleaned of quantization. Errors: a layer
-/// that cannot be read; doubts that are not allowed; while it runs, scales that are doubtful, and a
-/// value beyond the dtype's largest.
+/// Plans a checkpoint of `folder`'s values: quantized layers become plain tensors of `dtype` under
+/// their plain names, scales and quantization configuration are dropped. `options` identify the job
+/// (Job::options). Errors: a layer that cannot be read; doubts that are not allowed. While the job
+/// runs: doubtful scales of blocks that are not allowed; a value beyond the dtype's largest.
 tl::expected<Rewrite, Error> planDequantization(const Folder& folder,
                                                 const DequantizationChoice& choice, Json options);
 

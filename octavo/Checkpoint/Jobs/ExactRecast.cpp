@@ -41,10 +41,10 @@ std::optional<std::array<std::uint8_t, 256>> codesWithValuesOf(const ElementForm
 
 namespace {
 
-/// The scales of a piece with the outer scale, exact: 28 bits at most.
+/// The scales of a piece times the outer scale. The products are exact in f64: at most 28 bits.
 class PieceScales {
 public:
-  /// Errors: of reading the file.
+  /// Errors: reading the file.
   static tl::expected<PieceScales, Error> read(const LayerReader& reader, Piece piece,
                                                Fetched& fetched) {
     PieceScales scales(reader, piece);
@@ -55,13 +55,13 @@ public:
     if (auto done = reader.scales(piece.begin, piece.end, codes.data(), fetched); !done)
       return tl::unexpected(std::move(done.error()));
     scales.values.resize(count);
-    const double outer = reader.outer(piece.begin); // of a piece's one matrix
+    const double outer = reader.outer(piece.begin); // a piece lies in one matrix
     for (std::size_t i = 0; i < count; ++i)
       scales.values[i] = numerics::decode(scale, codeAt(scale, codes.data() + i * width)) * outer;
     return scales;
   }
   std::span<const double> all() const { return values; }
-  /// Of the block that holds this place. Precondition: it lies in the piece.
+  /// The scale of the block at this place. Precondition: the place lies in the piece.
   double at(std::int64_t row, std::int64_t column) const {
     return values[static_cast<std::size_t>((row - piece.begin) / reader->rowsInBlock() *
                                                reader->scalesInRow() +
@@ -76,7 +76,7 @@ private:
   std::vector<double> values;
 };
 
-/// The code of a scale; nothing where the format does not have it.
+/// The code of a scale; nullopt if the format does not have it.
 std::optional<std::uint64_t> codeOf(const ElementFormat& format, double scale) {
   const std::uint64_t code = numerics::convert(format, scale);
   const double back = numerics::decode(format, code);
@@ -84,10 +84,10 @@ std::optional<std::uint64_t> codeOf(const ElementFormat& format, double scale) {
   return isSame ? std::optional(code) : std::nullopt;
 }
 
-/// The smallest scale that a signed format has.
+/// The smallest positive scale of a signed format.
 double leastScale(const ElementFormat& format) { return numerics::decode(format, 1); }
 
-/// Whether each block of `plan` lies in one of the layer's.
+/// Whether each block of `plan` lies within one block of the layer.
 bool refines(const LayerReader& reader, const LayerPlan& plan) {
   const auto along = [](std::int64_t of, std::int64_t within, std::int64_t extent) {
     return within >= extent || within % of == 0;
@@ -97,15 +97,17 @@ bool refines(const LayerReader& reader, const LayerPlan& plan) {
          along(plan.blockColumns(), reader.columnsInBlock(), reader.columns());
 }
 
-/// Pieces of one matrix each, which cut no block of either but such as span all of it.
+/// Pieces within one matrix each. They cut no block of layer or plan, except blocks that span all
+/// rows.
 std::vector<Piece> commonPieces(const LayerReader& reader, const LayerPlan& plan) {
   return piecesOf(*layerRows(reader), plan.step());
 }
 
-/// Where the block after that of `place` begins.
+/// The first index after the block that contains `place`.
 std::int64_t after(std::int64_t place, std::int64_t block) { return (place / block + 1) * block; }
 
-/// Of blocks that hold several of the layer's: whether all scales within each are one.
+/// Whether all scales of the layer within each block of `plan` are equal. For blocks that hold
+/// several blocks of the layer.
 tl::expected<bool, Error> haveOneScaleEach(const LayerReader& reader, const LayerPlan& plan) {
   const auto isOther = [](double a, double b) {
     return a != b && !(std::isnan(a) && std::isnan(b));
@@ -146,14 +148,14 @@ public:
         input(std::move(input)), all(commonPieces(reader, this->plan)),
         codes(*codesWithValuesOf(*reader.layer().type.element, *this->plan.type.element)),
         keepsCodes(*reader.layer().type.element == *this->plan.type.element) {
-    if (all.empty()) // of no rows: the numbers beside them are written with a piece
+    if (all.empty()) // no rows: the outer and input scales are still written with a piece
       all.push_back({0, 0});
   }
 
   std::span<const PlannedTensor> outputs() const override { return plan.tensors; }
   std::span<const Piece> pieces() const override { return all; }
   std::uint64_t pieceMemory() const override {
-    std::int64_t most = 0; // scales, here and there
+    std::int64_t most = 0; // bytes of scales, read and written
     for (const Piece& piece : all)
       most = std::max(most, reader.scaleCount(piece.begin, piece.end) * 12 +
                                 plan.scaleCount(piece) * plan.type.scale->bytes());

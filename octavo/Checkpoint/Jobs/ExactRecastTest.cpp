@@ -16,8 +16,8 @@ using format::ElementFormat;
 using format::findElementFormat;
 
 TEST(ExactRecast, ElementsThatHoldTheOthers) {
-  // By bits of the exponent and the significand: a format holds another if it has as many of both,
-  // and its smallest step and largest value reach as far. Integers have no zero below 0.
+  // A format holds another one if it has as many exponent and significand bits, and its smallest
+  // step and largest value reach as far. Integers have no -0.
   const std::map<std::string, std::set<std::string>> holders = {
       {"e2m1fn", {"e2m1fn", "e2m3fn", "e3m2fn", "e4m3fn", "e5m2"}},
       {"e2m3fn", {"e2m3fn", "e4m3fn"}},
@@ -46,8 +46,7 @@ TEST(ExactRecast, ElementsThatHoldTheOthers) {
 }
 
 TEST(ExactRecast, TheOuterScalePutsTheLargestAtTheTop) {
-  // 2^8 is E4M3's largest power of two; 2^-126 f32's smallest normal number, of which 2^126 is the
-  // inverse.
+  // 2^8 is E4M3's largest power of two. 2^-126 is the smallest normal f32, and 2^126 its inverse.
   for (int most : {-127, -118, -110, 0, 5, 127}) {
     const float outer = outerFor(format::element("e4m3fn"), most);
     EXPECT_EQ(outer, std::ldexp(1.0f, std::max(most - 8, -126))) << most;

@@ -24,12 +24,12 @@ using numerics::SpecialCodes;
 
 namespace {
 
-/// Why a code has no twin, or changes its value.
+/// Ways in which a code has no exact twin.
 enum class Odd : std::uint8_t { NegativeZero, Special, Beyond, Capped, Inexact };
 constexpr std::size_t kOdds = 5;
 
 struct OddName {
-  const char* key; ///< of the report
+  const char* key; ///< key in the report
   const char* problem;
   const char* fix;
 };
@@ -44,27 +44,28 @@ constexpr std::array<OddName, kOdds> kOddNames = {{
     {"inexact", "", ""},
 }};
 
-/// Codes that are read and changed together, at most, unless a row has more.
+/// Codes that are read and changed at a time, at most, unless a row has more.
 constexpr std::int64_t kTileBytes = std::int64_t{1} << 17;
 
-/// Counts of all kinds in one word, so that a code costs one addition.
+/// Counts all kinds of Odd in one word, so that each code costs one addition.
 using Tally = std::uint64_t;
 constexpr int kTallyBits = 12;
-constexpr std::int64_t kTallyCodes = (1 << kTallyBits) - 1; ///< at most, in one tally
+constexpr std::int64_t kTallyCodes = (1 << kTallyBits) - 1; ///< most codes in one tally
 
 constexpr Tally one(Odd odd) { return Tally{1} << (kTallyBits * static_cast<int>(odd)); }
 constexpr std::int64_t countOf(Tally tally, std::size_t odd) {
   return static_cast<std::int64_t>(tally >> (kTallyBits * static_cast<int>(odd)) & kTallyCodes);
 }
 
-/// What becomes of each code; how its scale changes with it.
+/// What each code becomes, its kinds of Odd, and how its scale changes.
 struct CodeMap {
   std::array<std::uint8_t, 256> codes;
   std::array<Tally, 256> odds;
-  int exponent; ///< scales are multiplied by 2^exponent
+  int exponent; ///< the scale is multiplied by 2^exponent
 };
 
-/// A map of the codes one by one, as Numerics re-spells them.
+/// Builds a map by applying `respell` to each code. `respell` changes the code in place and returns
+/// its tally.
 template <typename Respell> CodeMap mapOf(int exponent, Respell respell) {
   CodeMap map{.codes = {}, .odds = {}, .exponent = exponent};
   for (std::uint32_t code = 0; code < 256; ++code) {
@@ -79,7 +80,8 @@ Tally oddsOf(const numerics::FnuzReport& report) {
          (report.specials ? one(Odd::Special) : 0) | (report.noTwins ? one(Odd::Beyond) : 0);
 }
 
-/// What the steps refuse, no map need: the maps have something in its place.
+/// Options under which no code is refused: the maps need a value for each code, and the steps do
+/// the refusing.
 FnuzOptions allowing(FnuzOptions options) {
   if (options.special == SpecialCodes::Refuse)
     options.special = SpecialCodes::Nan;
@@ -99,12 +101,13 @@ CodeMap toOcp(const ElementFormat& fnuz, const FnuzOptions& options) {
   });
 }
 
-/// Of blocks that have a code beyond: all codes by their values.
+/// The map for blocks that hold a code beyond the other format's largest: the scale stays and all
+/// codes are rounded by value.
 CodeMap toOcpByValue(const ElementFormat& fnuz, const FnuzOptions& options) {
   FnuzOptions requantizing = allowing(options);
   requantizing.noTwin = NoTwin::Requantize;
   CodeMap map = mapOf(0, [](std::span<std::uint8_t>) { return Tally{0}; });
-  numerics::fnuzToOcp(fnuz, map.codes, requantizing); // all of them share a scale
+  numerics::fnuzToOcp(fnuz, map.codes, requantizing); // all 256 codes as one block
   const CodeMap byCode = toOcp(fnuz, options);
   for (std::uint32_t code = 0; code < 256; ++code) {
     const double before = numerics::decode(fnuz, code);
@@ -124,7 +127,7 @@ CodeMap capped(const ElementFormat& fnuz) {
 
 numerics::ScaleShiftReport shift(const ElementFormat& format, std::span<std::byte> scales,
                                  int exponent, ScaleRange range) {
-  // Parts lie at any address in the file: as numbers they are copied.
+  // Scales may be unaligned in memory, so they are copied to numbers.
   const auto shifted = [&]<typename Code>(Code) {
     std::vector<Code> codes(scales.size() / sizeof(Code));
     std::ranges::copy(scales, std::as_writable_bytes(std::span(codes)).begin());
@@ -160,7 +163,7 @@ Error scaleError(const Part& scales, std::int64_t index, int exponent) {
           "dequantize` and `quantize` make new ones"};
 }
 
-/// Finds the scales under which codes are beyond, where a scale counts for several pieces.
+/// Finds the scales that have a code beyond the largest, if one scale applies to several pieces.
 class BeyondMeasurement final : public Measurement {
 public:
   BeyondMeasurement(const LayerReader& reader, const CodeMap& map)
@@ -236,7 +239,7 @@ public:
     scratch.scales.resize(scalesSize);
     if (auto fetched = layer.scales->tensor.fetch(scalesBegin, scratch.scales); !fetched)
       return fetched;
-    // Scales that count for several pieces belong to the one that their matrix begins with.
+    // A scale that applies to several pieces is written by the first piece of its matrix.
     const bool hasScales = !sharesScales() || piece.begin % reader.rowsInMatrix() == 0;
     const Scales scales{scratch.scales, scalesBegin, hasScales};
     auto* const first = reinterpret_cast<std::uint8_t*>(codes.data());
@@ -261,15 +264,15 @@ public:
 
 private:
   struct Block {
-    std::int64_t rowBegin, rowEnd, begin, end; ///< rows of the piece, columns
+    std::int64_t rowBegin, rowEnd, begin, end; ///< rows relative to the piece; columns
   };
   struct Scales {
     std::span<std::byte> bytes;
-    std::uint64_t begin; ///< of the tensor's
-    bool isCounted;
+    std::uint64_t begin; ///< offset in the tensor, in bytes
+    bool isCounted;      ///< whether this piece counts scales out of range
   };
 
-  /// All codes and scales of a piece, which change alike; in tiles that stay in the cache.
+  /// Converts codes and scales of a piece if all change alike, in tiles that fit the cache.
   tl::expected<void, Error> makeAlike(Piece piece, std::uint8_t* codes, const Scales& scales,
                                       Scratch& scratch) {
     const std::int64_t height =
@@ -285,7 +288,7 @@ private:
     return shiftScales(scales.bytes, scales.begin, map.exponent, scales.isCounted);
   }
 
-  /// The same where the codes of a block decide how it changes.
+  /// Converts a piece block by block: the codes of a block decide how it changes.
   tl::expected<void, Error> makeByBlocks(Piece piece, std::uint8_t* codes, const Scales& scales,
                                          Scratch& scratch) {
     if (auto done = reader.codes(piece.begin, piece.end, codes, scratch.fetched); !done)
@@ -310,7 +313,7 @@ private:
     return {};
   }
 
-  /// Whether a block has more rows than a piece.
+  /// Whether a block spans all rows of a matrix, so that several pieces share its scale.
   bool sharesScales() const { return reader.rowsInBlock() >= reader.rowsInMatrix(); }
 
   const CodeMap& mapFor(const Block& block, std::int64_t pieceBegin,
@@ -362,7 +365,7 @@ private:
             .fix = odd.fix};
   }
 
-  /// Shifts scales that begin at byte `begin` of the tensor.
+  /// Multiplies scales by 2^exponent. `begin` is their offset in the tensor, for errors.
   tl::expected<void, Error> shiftScales(std::span<std::byte> scales, std::uint64_t begin,
                                         int exponent, bool isCounted) {
     const Part& part = *reader.layer().scales;
@@ -384,7 +387,7 @@ private:
   std::vector<Piece> all;
   std::vector<PlannedTensor> planned;
   std::unique_ptr<BeyondMeasurement> beyond;
-  Tally refused = 0; ///< the kinds that are
+  Tally refused = 0; ///< bits of the kinds that are refused
   std::array<std::atomic<std::int64_t>, kOdds> counts{};
   std::atomic<std::int64_t> scalesOutOfRange{0};
 };
@@ -423,7 +426,8 @@ public:
   }
 
 private:
-  /// Codes of a byte are converted where they are: a layer whose axes lie swapped is taken so.
+  /// One-byte codes are converted in storage order, so a layer with swapped axes is treated as its
+  /// stored shape.
   static void takeAsStored(Layer& layer) {
     if (layer.storedAxes == StoredAxes::Same || layer.elements.packed)
       return;
@@ -475,12 +479,13 @@ private:
     });
   }
 
-  /// Activations are quantized to the weights' format: their scale goes with theirs.
+  /// Writes the input scale times 2^exponent: activations have the weights' element format, so
+  /// their scale changes in the same way.
   tl::expected<void, Error> placeInputScale(const Part& part, int exponent) {
     auto bytes = part.tensor.bytes();
     if (!bytes)
       return tl::unexpected(std::move(bytes.error()));
-    assert(part.meaning == Meaning::Multiplies); // only NVFP4's divide, which has no twin
+    assert(part.meaning == Meaning::Multiplies); // NVFP4's divide, but NVFP4 has no twin
     const auto report = shift(*part.format, *bytes, exponent, choice.scales);
     if (report.refused)
       return tl::unexpected(scaleError(part, *report.refused, exponent));

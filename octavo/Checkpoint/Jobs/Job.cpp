@@ -92,7 +92,7 @@ std::uint64_t Job::bytes() const {
   return bytes;
 }
 
-/// The shard of the source that `planned` is a copy of, byte for byte; null if there is none.
+/// The source shard of which `planned` is a byte-for-byte copy; null if there is none.
 static const SafetensorsFile* copyOf(const PlannedShard& planned) {
   const SafetensorsFile* source = nullptr;
   for (const std::unique_ptr<Step>& step : planned.steps) {
@@ -154,8 +154,8 @@ private:
         });
   }
 
-  /// Begins to sync a shard and give it its name, beside the work on the next one: the disk is
-  /// waited for while the processors compute. Error: of the shard before.
+  /// Starts to sync a shard and to rename it, while the next shard is made: the disk works while
+  /// the processors compute. Returns the error of the previous shard's sync.
   tl::expected<void, Error> sync(ShardWriter writer) {
     auto before = waitForSync();
     syncing = std::async(std::launch::async,
@@ -194,7 +194,7 @@ private:
       Step* step;
       std::size_t piece;
       std::size_t firstOutput;
-      std::uint64_t bytes; ///< of the shard, about
+      std::uint64_t bytes; ///< progress to report, about this piece's share
     };
     std::vector<Task> tasks;
     std::size_t outputs = 0;
@@ -218,7 +218,7 @@ private:
   JobFolder& folder;
   const WorkSettings& settings;
   std::set<const Measurement*> measured;
-  std::future<tl::expected<void, Error>> syncing; ///< of one shard at a time
+  std::future<tl::expected<void, Error>> syncing; ///< sync of the previous shard, at most one
 };
 
 } // namespace
@@ -228,7 +228,7 @@ tl::expected<JobResult, Error> runJob(Job& job, const std::filesystem::path& fol
   auto output = JobFolder::open(job, folder);
   if (!output)
     return tl::unexpected(std::move(output.error()));
-  auto result = Run(job, *output, settings).all(); // its last shard is synced, too
+  auto result = Run(job, *output, settings).all(); // waits for the last sync
   if (!result)
     result.error().fix += fmt::format(
         "{}{}", result.error().fix.empty() ? "" : "; ",

@@ -1,5 +1,6 @@
-// A new checkpoint made from another: planned whole before a byte is written, done piece by piece
-// in bounded memory on several threads, continued after an interruption with the same bytes.
+// A job makes a new checkpoint from another one. It is planned completely before a byte is written,
+// runs piece by piece on several threads within a bound of memory, and continues after an
+// interruption with the same bytes.
 #pragma once
 
 #include "octavo/Checkpoint/Files/PageBuffer.h"
@@ -19,19 +20,23 @@
 
 namespace octavo::checkpoint {
 
-/// Where a step puts the bytes of its outputs.
+/// Writes the outputs of one step. `output` is an index in Step::outputs(), `offset` is in bytes
+/// from the tensor's start.
 class Sink {
 public:
+  /// `first`: index in the shard of the step's first output.
   Sink(ShardWriter& writer, std::size_t first) : writer(&writer), first(first) {}
-  /// Room for bytes of an output, from which they go to the disk without a copy.
+  /// Memory in `buffer` for bytes of an output that can go to the disk without a copy.
   std::span<std::byte> place(std::size_t output, std::uint64_t offset, std::size_t size,
                              PageBuffer& buffer) const {
     return buffer.place(writer->position(first + output, offset), size);
   }
+  /// Writes bytes of an output; see ShardWriter::write.
   tl::expected<void, Error> write(std::size_t output, std::uint64_t offset,
                                   std::span<const std::byte> bytes) const {
     return writer->write(first + output, offset, bytes);
   }
+  /// Copies all bytes of `tensor` to an output; see ShardWriter::copy.
   tl::expected<void, Error> copy(std::size_t output, const StoredTensor& tensor,
                                  PageBuffer& buffer) const {
     return writer->copy(first + output, *tensor.shard, *tensor.entry, buffer);
@@ -42,74 +47,85 @@ private:
   std::size_t first;
 };
 
-/// Something that must be known of tensors before the first step that needs it, such as an amax.
-/// Shared by steps of several shards.
+/// A property of tensors that must be known before the first step that needs it, such as an amax.
+/// Several steps and shards may share it.
 class Measurement {
 public:
   virtual ~Measurement() = default;
+  /// The pieces to measure. measure is called once for each.
   virtual std::span<const Piece> pieces() const = 0;
-  /// Any order, any thread. Errors: what the step could not say later.
+  /// Measures one piece. In any order, from any thread. Errors: a value for which the step would
+  /// fail later; reading the file.
   virtual tl::expected<void, Error> measure(std::size_t piece, Scratch& scratch) = 0;
 };
 
-/// Makes some tensors of one shard.
+/// Makes one or several tensors of one shard.
 class Step {
 public:
   virtual ~Step() = default;
   virtual std::span<const PlannedTensor> outputs() const = 0;
-  std::uint64_t bytes() const; ///< of the outputs
-  /// What must be measured before; null where nothing must.
+  std::uint64_t bytes() const; ///< of all outputs
+  /// What must be measured before make; null: nothing.
   virtual Measurement* needs() const { return nullptr; }
-  /// Every piece is made once.
+  /// The pieces; make is called once for each.
   virtual std::span<const Piece> pieces() const = 0;
-  /// Bytes of memory that a piece takes, at most.
+  /// Memory that make needs for a piece, at most, in bytes.
   virtual std::uint64_t pieceMemory() const { return 0; }
+  /// Writes the bytes of one piece. From any thread, in any order.
   virtual tl::expected<void, Error> make(std::size_t piece, const Sink& sink, Scratch& scratch) = 0;
-  /// What the user hears of it when all pieces are made; null for nothing.
+  /// Results to report to the user when all pieces are made; null: nothing.
   virtual Json report() const { return nullptr; }
-  /// The tensor that is copied unchanged, where that is all there is; null elsewhere.
+  /// The source tensor if the step only copies it unchanged; else null.
   virtual const StoredTensor* copied() const { return nullptr; }
 };
 
-/// A tensor as it is, perhaps under another name and with another dtype of the same bytes.
+/// A step that copies a tensor: unchanged, or under the name, dtype and shape of `as`, which must
+/// have the same number of bytes.
 std::unique_ptr<Step> copyStep(const StoredTensor& tensor);
 std::unique_ptr<Step> copyStep(const StoredTensor& tensor, PlannedTensor as);
-/// A few bytes that are known when the job is planned.
+/// A step that writes bytes known at planning time.
 std::unique_ptr<Step> bytesStep(PlannedTensor planned, std::vector<std::byte> bytes);
 
+/// A shard of the output.
 struct PlannedShard {
-  std::string name; ///< of the file
+  std::string name; ///< file name relative to the folder
   std::vector<std::unique_ptr<Step>> steps;
   SafetensorsMetadata metadata;
 
+  /// The outputs of all steps.
   std::vector<PlannedTensor> tensors() const;
-  std::uint64_t bytes() const; ///< of the tensors
+  std::uint64_t bytes() const; ///< of all tensors
 };
 
-/// A plan. Its folder must outlive it.
+/// A plan. `source` must outlive it.
 struct Job {
   const Folder* source;
-  /// All that decides the output besides the input, for the comparison with an interrupted job.
+  /// Everything besides the input that determines the output. Compared with the options of an
+  /// interrupted job in the folder.
   Json options;
   std::vector<PlannedShard> shards;
-  Json config;      ///< null: none is written
-  Json quantConfig; ///< hf_quant_config.json; null: none is written
+  Json config;      ///< content of config.json; null: none is written
+  Json quantConfig; ///< content of hf_quant_config.json; null: none is written
 
   std::uint64_t bytes() const; ///< of all tensors
 };
 
+/// What a run did.
 struct JobResult {
-  std::uint64_t bytesWritten = 0; ///< of tensors, in this run
-  std::size_t shardsReused = 0;   ///< found whole from an earlier run
-  std::vector<Json> reports;      ///< of all steps that have one, in the order of the plan
+  std::uint64_t bytesWritten = 0; ///< bytes of tensors written in this run
+  std::size_t shardsReused = 0;   ///< shards that an earlier run has completed
+  std::vector<Json> reports;      ///< reports of all steps that have one, in plan order
 };
 
-/// Does the job into `folder`, which is created if need be. Shards are written under their names
-/// when they are whole; index, configurations and the other files of the source come last. Until
-/// then the folder has a file kJobFile that says which job it belongs to, and running the same job
-/// again does what is not there. A job that stops before a shard is whole leaves nothing. Errors: a
-/// folder that is the source's, lies in it, or has anything but this job; another process at work
-/// in it; no space; what the steps say.
+/// Runs the job. `folder` is created if it does not exist. Each shard gets its name when it is
+/// complete; index, configurations and the source's other files come last. Until then the folder
+/// contains kJobFile, and running the same job again makes only what is missing. A job that fails
+/// before the first shard is complete leaves nothing behind. Errors:
+///  - `folder` is the source's folder, lies in it or contains it, or holds anything but this job;
+///  - another process works in it;
+///  - not enough space;
+///  - the source changes while it is read;
+///  - errors of the steps.
 tl::expected<JobResult, Error> runJob(Job& job, const std::filesystem::path& folder,
                                       const WorkSettings& settings = {});
 

@@ -23,7 +23,7 @@ static tl::unexpected<Error> refuse(const fs::path& path, std::string problem, s
       Error{.file = path.string(), .problem = std::move(problem), .fix = std::move(fix)});
 }
 
-/// What makes two jobs one: the options and the input's shards, as the file system knows them.
+/// The identity of a job: its options, and name, size and modification time of the input's shards.
 static tl::expected<Json, Error> identityOf(const Job& job) {
   Json shards = Json::array();
   for (const std::string& name : job.source->shardNames()) {
@@ -48,13 +48,14 @@ static tl::expected<void, Error> copyFile(const fs::path& from, const fs::path& 
   });
 }
 
-/// The source's name of it; where several shards have none, they get one. Empty: none is written.
+/// The index's file name: as in the source, or a default name if there are several shards and no
+/// index. Empty: no index is written.
 static std::string indexName(const Job& job) {
   const std::string& name = job.source->indexName();
   return name.empty() && job.shards.size() > 1 ? "model.safetensors.index.json" : name;
 }
 
-/// Removes folders, the innermost first, up to one that is not empty.
+/// Removes folders, the innermost first; stops at a folder that is not empty.
 static void removeEmpty(std::span<const fs::path> folders) {
   for (const fs::path& each : folders)
     if (::rmdir(each.c_str()) != 0)
@@ -80,7 +81,7 @@ tl::expected<JobFolder, Error> JobFolder::open(const Job& job, const fs::path& p
   folder.made = std::move(*made);
   folder.lock.removeTemporaries();
   if (auto begun = folder.begin(job); !begun) {
-    if (!folder.made.empty()) // what was there before is not this run's
+    if (!folder.made.empty()) // only a folder that this run has created
       folder.giveUp();
     return tl::unexpected(std::move(begun.error()));
   }
@@ -125,7 +126,7 @@ tl::expected<void, Error> JobFolder::begin(const Job& job) {
 }
 
 bool JobFolder::has(const PlannedShard& shard) const {
-  // A file under its name is whole; the header tells whether it is this job's.
+  // A file with its final name is complete. The header shows whether it belongs to this job.
   auto file = SafetensorsFile::open(folder / shard.name);
   if (!file)
     return false;
@@ -150,7 +151,7 @@ tl::expected<void, Error> JobFolder::remember(const PlannedShard& shard) {
   for (const std::unique_ptr<Step>& step : shard.steps)
     if (Json report = step->report(); !report.is_null())
       reports.push_back(std::move(report));
-  if (reports.empty()) // two syncs less; what the job file says stays true
+  if (reports.empty()) // saves two syncs; the job file is still correct
     return {};
   std::erase_if(shardReports, [&](const auto& known) { return known.first == shard.name; });
   shardReports.emplace_back(shard.name, std::move(reports));
@@ -192,7 +193,7 @@ tl::expected<void, Error> JobFolder::copyShard(const PlannedShard& shard,
   });
 }
 
-/// The index of the planned shards, with what else the source's says.
+/// The index of the planned shards, with the metadata of the source's index.
 static Json indexOf(const Job& job) {
   Json metadata = job.source->indexMetadata();
   if (!metadata.is_object())
@@ -248,7 +249,7 @@ tl::expected<void, Error> JobFolder::finish(const Job& job) {
     if (!written)
       return written;
   }
-  // Without the job's file the folder counts as whole: all other names have to last before.
+  // Without kJobFile the folder counts as complete, so all other names must be durable first.
   for (const fs::path& each : folders)
     if (auto synced = syncFolder(each); !synced)
       return synced;
@@ -260,7 +261,7 @@ tl::expected<void, Error> JobFolder::finish(const Job& job) {
 
 bool JobFolder::giveUp() const {
   std::error_code failed;
-  std::vector<fs::path> below; // for shards, and empty
+  std::vector<fs::path> below; // subfolders for shards, all empty
   for (auto entry = fs::recursive_directory_iterator(folder, failed);
        !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed))
     if (entry->is_directory(failed))

@@ -1,4 +1,5 @@
-// The folder that a job writes to: whose it is, what of it is done, and what comes last.
+// The folder that a job writes to: it records which job owns it and what is done, and writes the
+// last files.
 #pragma once
 
 #include "octavo/Checkpoint/Files/FolderLock.h"
@@ -6,42 +7,46 @@
 
 namespace octavo::checkpoint {
 
+/// Owned by one running job, which holds the folder's lock.
 class JobFolder {
 public:
-  /// Creates the folder or finds the job's beginnings in it, locks it against other processes, and
-  /// removes temporary files that an interrupted run has left. Errors: see runJob.
+  /// Creates the folder, or opens one in which the same job is unfinished. Locks it and removes
+  /// temporary files of an interrupted run. Errors: see runJob.
   static tl::expected<JobFolder, Error> open(const Job& job, const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return folder; }
 
-  /// Whether the shard is there, whole and as planned.
+  /// Whether the folder has the complete shard, with the planned tensors.
   bool has(const PlannedShard& shard) const;
-  /// Keeps the reports of the shard's steps for a run after this one. Comes before the shard gets
+  /// Saves the reports of the shard's steps in kJobFile for a later run. Call before the shard gets
   /// its name.
   tl::expected<void, Error> remember(const PlannedShard& shard);
+  /// The saved reports of a shard.
   const std::vector<Json>& reports(const std::string& shard) const;
-  /// Where a file of that name goes, "sub/x.safetensors" too: its folder is there.
+  /// The path of a file in the folder ("sub/x.safetensors" too). Creates its subfolder.
   tl::expected<std::filesystem::path, Error> placeOf(const std::string& name) const;
-  /// Copies a whole file of the source.
+  /// Copies a whole shard of the source.
   tl::expected<void, Error> copyShard(const PlannedShard& shard, const SafetensorsFile& source);
-  /// Writes what comes last, and forgets the job.
+  /// Writes the other files, index and configurations, then removes kJobFile. Error also if a
+  /// source shard has changed.
   tl::expected<void, Error> finish(const Job& job);
-  /// Of a job that has stopped: forgets it if nothing is there but its file, and removes the folder
-  /// and those above it that this run made. A job that stops at a value is often run again with
-  /// other options, which would find the beginnings of another. Whether nothing is left of it.
+  /// After an error: if the folder contains only kJobFile, removes the file, the folder and the
+  /// folders above it that this run created. Returns whether nothing is left. Reason: after an
+  /// error about a value the user often runs with other options, which would be refused as another
+  /// job.
   bool giveUp() const;
 
 private:
   JobFolder(std::filesystem::path folder, FolderLock lock)
       : folder(std::move(folder)), lock(std::move(lock)) {}
-  /// Finds the job's beginnings, or begins it.
+  /// Reads the state of the unfinished job, or writes a new one.
   tl::expected<void, Error> begin(const Job& job);
   tl::expected<void, Error> writeState() const;
 
   std::filesystem::path folder;
   FolderLock lock;
-  std::vector<std::filesystem::path> made; ///< by this run, the innermost first
-  Json identity;                           ///< of the job
+  std::vector<std::filesystem::path> made; ///< folders created by this run, the innermost first
+  Json identity;                           ///< identifies the job: options and input
   std::vector<std::pair<std::string, std::vector<Json>>> shardReports;
 };
 

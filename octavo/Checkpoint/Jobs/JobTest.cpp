@@ -29,7 +29,7 @@ void writeText(const fs::path& path, std::string_view text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// Every file below a folder, with its bytes.
+/// Every file below a folder and its bytes.
 std::map<std::string, std::string> contents(const fs::path& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
@@ -38,7 +38,7 @@ std::map<std::string, std::string> contents(const fs::path& folder) {
   return files;
 }
 
-/// Copies a U8 tensor with every byte's bits flipped, row by row, and fails where it is told to.
+/// Copies a U8 tensor with all bits flipped, row by row, and fails at a given row.
 class FlipStep final : public Step {
 public:
   FlipStep(const StoredTensor& tensor, int failsAt)
@@ -185,7 +185,7 @@ TEST_F(JobTest, continuesWhereItStopped) {
   auto left = contents(root / "out");
   EXPECT_EQ(left.size(), 2u) << "the first shard and the job's file";
   EXPECT_TRUE(left[shardName(0)] == fileText(root / "whole" / shardName(0)));
-  // What a killed process leaves: temporary files. Those of others stay.
+  // A killed process leaves temporary files. Other files stay.
   writeText(root / "out" / temporaryName(), "torn");
   writeText(root / "out/sub" / temporaryName(), "{");
   writeText(root / "out/mine.txt.Ab3xYz", "mine");
@@ -232,7 +232,7 @@ private:
   std::vector<Piece> rows;
 };
 
-/// Writes a measured sum, in pieces of a byte, and counts how many are in work at a time.
+/// Writes a measured sum, one byte a piece, and counts how many pieces run at the same time.
 class SumStep final : public Step {
 public:
   SumStep(std::string name, std::shared_ptr<SumMeasurement> measured)
@@ -245,7 +245,7 @@ public:
     const int now = ++inWork;
     for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
     }
-    // Where another piece may be in work beside this one, it gets the time to come.
+    // Gives another piece time to run beside this one.
     for (int i = 0; i < 100 && most < 2; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     const auto byte = static_cast<std::byte>(measured->sum >> (8 * piece) & 0xff);
@@ -378,7 +378,7 @@ TEST_F(JobTest, refusesAnotherJobsFolder) {
   other.options = {{"do", "something else"}};
   EXPECT_NE(refusal(std::move(other), root / "out").find("another unfinished job"),
             std::string::npos);
-  // The input is another one when it was touched.
+  // Touching the input makes it another input.
   fs::last_write_time(root / "in" / shardName(2), fs::file_time_type::clock::now());
   EXPECT_NE(refusal(flipJob(), root / "out").find("another unfinished job"), std::string::npos);
 }
@@ -396,7 +396,7 @@ TEST_F(JobTest, noticesAnInputThatIsWrittenToMeanwhile) {
                                           }});
     return result ? std::string() : result.error().message();
   };
-  // Another file under its name: the job reads the first one to its end.
+  // Another file takes the name: the job reads the first file to its end.
   EXPECT_EQ(runWhile(
                 [&] {
                   writeText(root / "other", std::string(before.size(), 'x'));
@@ -405,7 +405,7 @@ TEST_F(JobTest, noticesAnInputThatIsWrittenToMeanwhile) {
                 root / "replaced"),
             "");
   writeText(shard, before);
-  // The time of a file has the grain of the system's clock ticks.
+  // The modification time has the resolution of the system's clock ticks.
   fs::last_write_time(shard, fs::file_time_type::clock::now() - std::chrono::seconds(1));
   folder = std::make_unique<Folder>(Folder::open(root / "in").value());
   const std::string said = runWhile(
@@ -429,7 +429,7 @@ TEST_F(JobTest, leavesNothingWhereNoShardBecameWhole) {
     other.options = {{"do", "something else"}};
     EXPECT_EQ(refusal(std::move(other), root / out), "");
   }
-  // Of an earlier run, the first shard may be torn: the same job is still the one to go on.
+  // The first shard of an earlier run may be torn: the same job can still continue.
   EXPECT_NE(refusal(flipJob({1, 0}), root / "torn"), "");
   writeText(root / "torn" / shardName(0), "torn");
   EXPECT_NE(refusal(flipJob({0, 0}), root / "torn").find("told to fail"), std::string::npos);

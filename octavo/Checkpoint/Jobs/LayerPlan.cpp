@@ -69,7 +69,7 @@ tl::expected<void, Error> LayerPlan::writeCodes(const Sink& sink, Piece piece,
 
 tl::expected<void, Error> LayerPlan::writeScales(const Sink& sink, Piece piece,
                                                  std::span<const std::byte> scales) const {
-  // One scale of all rows belongs to the piece that they begin with.
+  // A single scale is written with the first piece.
   if (hasOneScale())
     return piece.begin == 0 ? sink.write(kScales, 0, scales) : tl::expected<void, Error>{};
   std::vector<std::byte> across;
@@ -115,7 +115,8 @@ Finding roundedDivisors(std::span<const std::string> layers) {
                   layers.size()));
 }
 
-/// The format that scales of a dtype are; U8 is what the scaled format says.
+/// The format of scales stored as `dtype`; U8 means the scale format of `format`. Null: the dtype
+/// cannot hold them.
 static const ElementFormat* scaleFormat(const SafetensorsDtype& dtype,
                                         const format::ScaledFormat& format) {
   if (dtype.type && dtype.type->isFloat())
@@ -169,14 +170,14 @@ planLayer(std::string_view module, std::string_view parameter, std::span<const s
   plan.type = {format.element, scale, format::blockShape(format, shape, static_cast<int>(rank) - 1),
                format.hasOuterScale};
   const std::int64_t columns = shape.back();
-  // Readers of formats with small blocks take their number from the shape.
+  // Readers of formats with small blocks derive the number of columns from the number of blocks.
   if (format.scale->isNarrow() && columns % format.along != 0)
     return refuse("its {} columns are not whole blocks of {}", columns, format.along);
 
   const int width = format.element->width();
   plan.isPacked =
       width < 8 && (spelling.elements.shape != ElementShape::Logical || elements->bits < 8);
-  // Formats of less than a byte have blocks of 16 and more: whole blocks are whole bytes.
+  // Formats narrower than a byte have blocks of at least 16, so whole blocks are whole bytes.
   assert(!plan.isPacked || columns * width % 8 == 0);
   plan.axes = spelling.axes;
   assert(plan.axes == StoredAxes::Same || rank == 3);
@@ -191,7 +192,7 @@ planLayer(std::string_view module, std::string_view parameter, std::span<const s
     elementShape.back() = columns * width / 8;
     break;
   case ElementShape::BlocksOf16:
-    assert(columns * width / 8 % 16 == 0); // 32 codes of 4 bits
+    assert(columns * width / 8 % 16 == 0); // a block is 32 codes of 4 bits
     elementShape.back() = columns * width / 8 / 16;
     elementShape.push_back(16);
     break;
@@ -251,7 +252,7 @@ planLayer(std::string_view module, std::string_view parameter, std::span<const s
     plan.outer = add(spelling.outer.name, f32, single(spelling.outer));
     plan.outerMeaning = spelling.outer.meaning;
   }
-  // Two stacks of experts in one module have an input each: the module's name is not enough.
+  // Two stacks in one module need two input scales, so the scale's name must include the parameter.
   const bool hasPlace =
       parameter == "weight" ? !spelling.input.name.empty() : spelling.input.name.starts_with('*');
   if (spelling.inputScale == InputScale::Required && (input == WithInputScale::No || !hasPlace))

@@ -7,7 +7,8 @@
 namespace octavo::checkpoint {
 namespace {
 
-/// The plan of `shape` in a layout's spelling of a format, scales in BF16 where that is open.
+/// The plan of `shape` in a layout's spelling of a format; scales are BF16 if the spelling leaves
+/// that open.
 tl::expected<LayerPlan, std::string> planned(std::string_view layout, std::string_view format,
                                              std::vector<std::int64_t> shape,
                                              WithInputScale input = WithInputScale::No) {
@@ -31,7 +32,7 @@ TEST(LayerPlan, rowsAreWholeBlocksWhereReadersTakeTheirNumberFromTheShape) {
   EXPECT_EQ(reason(planned("native", "mxint8", {8, 33})),
             "its 33 columns are not whole blocks of 32");
   EXPECT_EQ(reason(planned("compressed-tensors", "nvfp4", {8, 48})), "");
-  // Blocks of 128 say how many there are by the shape of their scales.
+  // The shape of the scales tells the number of blocks of 128, so the last may be short.
   const auto ragged = planned("compressed-tensors", "fp8_group", {8, 200});
   ASSERT_TRUE(ragged);
   EXPECT_EQ(ragged->tensors[LayerPlan::kScales].shape, (std::vector<std::int64_t>{8, 2}));
@@ -44,8 +45,8 @@ TEST(LayerPlan, scalesOfRankFourAreForMatrices) {
   EXPECT_EQ(plan->tensors[LayerPlan::kScales].shape, (std::vector<std::int64_t>{2, 1, 2, 1}));
 }
 
-/// Which layouts have stacks of experts as one tensor: gpt-oss, and ModelOpt in two formats, as
-/// their producers' own checkpoints do; native, which only octavo reads, has both.
+/// Layouts that store experts as one stacked tensor: gpt-oss, and ModelOpt in two formats, as in
+/// their producers' checkpoints. native, which only octavo reads, has both forms.
 TEST(LayerPlan, stacksAndMatricesWhereReadersLookForThem) {
   const std::set<std::string> stacks = {"gpt-oss mxfp4", "modelopt fp8_tensor", "modelopt nvfp4"};
   int written = 0;
@@ -67,7 +68,7 @@ TEST(LayerPlan, stacksAndMatricesWhereReadersLookForThem) {
       ++written;
     }
   EXPECT_GT(written, 20);
-  // Other names than experts.gate_up_proj and experts.down_proj are no stack that readers know.
+  // Readers know stacks only under the names experts.gate_up_proj and experts.down_proj.
   for (auto [module, parameter] :
        {std::pair("m.experts", "weight"), std::pair("m.mlp", "down_proj")})
     EXPECT_EQ(reason(planLayer(module, parameter, std::vector<std::int64_t>{2, 8, 64},
@@ -105,7 +106,7 @@ TEST(LayerPlan, inputScalesHaveAPlaceOrNot) {
   const auto rows = planned("modelopt", "fp8_row", {4, 16}, WithInputScale::Yes);
   ASSERT_TRUE(rows);
   EXPECT_FALSE(rows->input);
-  // Two stacks of experts share a module: one name is not enough for two scales.
+  // Two stacks of experts share a module, so one name is not enough for two scales.
   const auto stacked = planned("native", "nvfp4", {2, 4, 16}, WithInputScale::Yes);
   ASSERT_TRUE(stacked);
   EXPECT_FALSE(stacked->input);

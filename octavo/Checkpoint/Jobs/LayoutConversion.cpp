@@ -23,8 +23,8 @@ namespace {
 
 class ConversionPlanner : RewritePlanner {
 public:
-  /// `wide`: layers whose input scales are not written, since the new configuration does not say
-  /// that their activations are quantized by them.
+  /// `wide`: layers whose input scales are not written, because the new configuration does not
+  /// declare their activations static.
   ConversionPlanner(const Folder& folder, const ConversionChoice& choice,
                     const std::set<std::string>& wide)
       : RewritePlanner(folder), choice(choice), wide(wide) {}
@@ -62,12 +62,12 @@ public:
                              : finish(std::move(options));
   }
 
-  /// Layers of a plan that writes input scales which its configuration does not speak of: it has to
-  /// be made again without them.
+  /// Layers whose input scale the plan writes although its configuration does not mention it: plan
+  /// again with these as `wide`.
   const std::set<std::string>& misplacedInputs() const { return misplaced; }
 
 private:
-  /// All scales but those of blocks, which are held to be sound as they are read.
+  /// Checks all scales except scales of blocks, which are checked when they are read.
   tl::expected<void, Error> checkScales() {
     for (const Layer& layer : inventory().layers) {
       if (auto sure = checkOuterScale(layer, choice.allowed); !sure)
@@ -130,8 +130,8 @@ private:
     return {};
   }
 
-  /// As `quantize` has them: a divisor is stored as it is computed, and codes are rounded under the
-  /// inverse that readers make of it.
+  /// As for `quantize`: a divisor is stored as it was computed, and codes are rounded under the
+  /// inverse that readers compute from it.
   numerics::QuantizeOptions anewOptions() const {
     numerics::QuantizeOptions options = choice.requantization->options;
     if (choice.to->spelling(choice.format->name)->outer.meaning == Meaning::Divides &&
@@ -140,9 +140,9 @@ private:
     return options;
   }
 
-  /// The row of a layer's format; where there is none (DeepSeek's blocks with E8M0 scales, NVFP4
-  /// without an outer scale), one that differs in the scales' format alone, if they are exact in
-  /// it, or in the outer scale, which is 1. Errors: of reading the file.
+  /// The row of a layer's format. If there is none, a row with the same element and block in which
+  /// the layer's scales are exact: DeepSeek's blocks with E8M0 scales, or NVFP4 without an outer
+  /// scale, which is 1. Null if there is none. Errors: reading the file.
   static tl::expected<const format::ScaledFormat*, Error> rowOf(const Layer& layer) {
     if (layer.format || !layer.scales)
       return layer.format;
@@ -160,7 +160,7 @@ private:
     return nullptr;
   }
 
-  /// The plan of the layer in the new layout, or why there is none.
+  /// The plan of the layer in the new layout, in its own format; or why there is none.
   tl::expected<LayerPlan, std::string> respelling(const Layer& layer,
                                                   const format::ScaledFormat* format) const {
     const LayerSpelling* spelling =
@@ -188,15 +188,15 @@ private:
     return plan;
   }
 
-  /// Whether a static scale of FP8 inputs says the same beside both formats: both have one scale
-  /// level, of a float.
+  /// Whether a static scale of FP8 inputs has the same meaning beside both formats: both have one
+  /// level of float scales and the same elements.
   static bool keepsInputs(const format::ScaledFormat* from, const format::ScaledFormat& to) {
     return from && !from->scale->isNarrow() && !to.scale->isNarrow() &&
            *from->element == *to.element;
   }
 
-  /// The plan of the layer in the wanted format, another than its own, if that has its values; or
-  /// why it has not.
+  /// The plan of the layer in the wanted format if that format can express its values; or why it
+  /// cannot. For layers in another format.
   tl::expected<LayerPlan, std::string> recast(const LayerReader& reader,
                                               const format::ScaledFormat* row) {
     const Layer& layer = reader.layer();
@@ -205,7 +205,8 @@ private:
     const bool withInput =
         layer.inputScale && keepsInputs(row, format) && !wide.contains(layer.name);
     std::string why;
-    // Where the layout leaves the scales' dtype open: the model's if that has them, else F32.
+    // If the layout leaves the scales' dtype open, use the model's dtype if it holds them, else
+    // F32.
     for (const SafetensorsDtype* dtype :
          {&modelDtype(folder.config()), &plainDtype(kernels::WideType::F32)}) {
       auto plan = planLayer(layer.name, layer.parameter, layer.shape, format, spelling, *dtype,
@@ -234,8 +235,9 @@ private:
                : 1.0f;
   }
 
-  /// Of the groups that share an outer scale in the wanted format: the largest scale, and those of
-  /// which a member is not exact, since then all are quantized anew under one outer scale.
+  /// Finds, for groups of layers that share an outer scale in the wanted format, the largest scale.
+  /// Also finds groups with a member that is not exact: these are quantized again as a whole, under
+  /// one outer scale.
   tl::expected<void, Error> measureGroups(const Inventory& inventory) {
     if (!choice.format || !choice.format->hasOuterScale)
       return {};
@@ -244,7 +246,7 @@ private:
       const format::ScaledFormat* row;
       std::string group;
     };
-    std::vector<Member> members; // of layers in other formats
+    std::vector<Member> members; // layers in other formats
     for (const Layer& layer : inventory.layers) {
       const auto row = rowOf(layer);
       if (!row)
@@ -283,24 +285,25 @@ private:
     return checkpoint::recastStep(reader, std::move(plan), outer, std::move(input), choice.allowed);
   }
 
-  /// One number an expert stays so.
+  /// Keeps one number for each expert if the source has that.
   static void shapeAs(LayerPlan& plan, std::optional<std::size_t> output, const Part& part) {
     if (const std::int64_t count = numerics::elementCount(part.tensor.entry->shape);
         output && count != 1)
       plan.tensors[*output].shape = {count};
   }
 
-  /// Where the layout leaves the scales' dtype open it is the model's, if that has all of them.
+  /// The dtype of scales if the layout leaves it open: the model's, if it holds all scales of the
+  /// layer.
   const SafetensorsDtype& scaleDtype(const Layer& layer) const {
     const SafetensorsDtype& stored = *layer.scales->tensor.entry->dtype;
     const SafetensorsDtype& model = modelDtype(folder.config());
-    // Scales that cannot be read are an error to the step that copies them.
+    // If the scales cannot be read, the step that copies them reports the error.
     const auto exact = exactly(*layer.scales, model.type->format());
     return wideType(stored) && !(exact && *exact) ? stored : model;
   }
 
-  /// Whether the outer scale of a plan in another spelling is not quite the layer's. Errors: of
-  /// reading the file.
+  /// Whether the outer scale of a plan in another spelling differs from the layer's after rounding.
+  /// Errors: reading the file.
   static tl::expected<bool, Error> roundsDivisor(const LayerPlan& plan, const Layer& layer) {
     if (!plan.outer || !layer.outer)
       return false;
@@ -316,8 +319,8 @@ private:
             !comesBack(*layer.outer));
   }
 
-  /// Whether each divisor of a part is what its inverse, rounded to f32, is stored as again: of
-  /// several with one inverse only one is.
+  /// Whether converting each divisor to a multiplier and back gives the same divisor. Several
+  /// divisors may have the same rounded inverse, and only one of them is restored.
   static bool comesBack(const Part& part) {
     const auto inverses = multipliers(part);
     Part as = part;
@@ -329,8 +332,8 @@ private:
            });
   }
 
-  /// Of a layer: kept in its format, and with them its activations; in another format, recast or
-  /// anew, with what goes with that.
+  /// What happens to a layer's values. Kept: in its own format, and activations stay. Recast, Anew:
+  /// in another format, and activations follow that format.
   enum class Values : std::uint8_t { Kept, Recast, Anew };
 
   void configureLayer(const Layer& layer, const format::ScaledFormat* format, bool hasInput,
@@ -350,7 +353,7 @@ private:
     return activations.kind == Activations::Kind::None ? "wide ones" : activationsText(activations);
   }
 
-  /// What the new configuration can say of activations, and a note where that is something else.
+  /// Determines what the new configuration can state about activations, and notes changes.
   void settleActivations() {
     const std::vector<ChosenLayer> wanted = configured.layers;
     choice.to->settleActivations(configured.layers);
@@ -360,9 +363,10 @@ private:
       const Activations& said = configured.layers[i].activations;
       if (hasInput && said.kind != Activations::Kind::Static)
         misplaced.insert(layer->name);
-      // That a static kind lost its scale is said of the scales.
+      // A static kind that lost its scale is reported with the scales.
       const bool isDynamicNow = !hasInput && areAlike(wanted[i].activations, said);
-      // What goes with another format is of another one; but wide ones stay wide, and the reverse.
+      // With another format, activations change to match; only a change between quantized and wide
+      // is noted.
       const bool isOther = values == Values::Kept
                                ? !areAlike(layer->activations, said)
                                : (layer->activations.kind == Activations::Kind::None) !=
@@ -378,8 +382,8 @@ private:
                               layers.size(), choice.to->name(), change, layers.front())));
   }
 
-  /// Has the configuration speak of scales of the cache, or notes that it cannot say that they are
-  /// one a head.
+  /// Sets what the configuration states about cache scales. Notes if it cannot state that there is
+  /// one scale a head.
   void noteKvScales() {
     configured.kvScales = !inventory().kvScales.empty();
     const Part* perHead = nullptr;
@@ -431,7 +435,7 @@ private:
           return tl::unexpected(std::move(exact.error()));
         bytes = std::move(*exact);
       }
-      if (!bytes) { // a scale that the layout's dtype does not have stays as it is
+      if (!bytes) { // scales that the layout's dtype cannot hold keep their dtype
         dtype = tensor.entry->dtype;
         auto stored = tensor.bytes();
         if (!stored)
@@ -444,7 +448,7 @@ private:
       else if (count == 1)
         shape = spelling.shape == ScaleShape::Scalar ? std::vector<std::int64_t>{}
                                                      : std::vector<std::int64_t>{1};
-      add(tensor, // of keys and of values it may be one
+      add(tensor, // one tensor may hold both the key and the value scale
           bytesStep({fmt::format("{}.{}", kv.module, name), dtype, std::move(shape)},
                     std::move(*bytes)));
     }
@@ -473,7 +477,7 @@ private:
   Error refusal() {
     const std::size_t layers = inventory().layers.size();
     struct Reason {
-      std::string_view first; ///< of the layers
+      std::string_view first; ///< the first layer with this reason
       std::size_t others = 0;
     };
     std::map<std::string_view, Reason> reasons;
@@ -511,7 +515,7 @@ private:
                              "--requantize --format F requantizes layers and reports the error"};
   }
 
-  /// Whether all layers can be said in the wanted format, or in their own, without loss.
+  /// Whether all layers can be expressed without loss in the wanted format, or in their own.
   bool keepsAll(const Inventory& inventory) {
     return measureGroups(inventory) &&
            std::ranges::all_of(inventory.layers, [&](const Layer& layer) {
@@ -524,7 +528,7 @@ private:
            });
   }
 
-  /// The formats of the new layout that keep all values, as a part of a fix.
+  /// Text of a fix: the formats of the new layout that keep all values.
   std::string exactFormatsText() {
     std::vector<std::string_view> exact;
     for (std::string_view name : writtenFormats(*choice.to, InputScale::Optional)) {
@@ -548,16 +552,16 @@ private:
 
   const ConversionChoice& choice;
   const std::set<std::string>& wide;
-  std::vector<ConfiguredFrom> configuredFrom; ///< of each layer of `configured`
+  std::vector<ConfiguredFrom> configuredFrom; ///< for each layer of `configured`
   std::set<std::string> misplaced;
   std::vector<const Layer*> droppedInputs;
   LayoutChoice configured;
   SharedAmaxes amaxes;
-  std::map<std::string, int> mostExponents; ///< of scales, by group
+  std::map<std::string, int> mostExponents; ///< largest exponent of scales, by group
   std::map<std::string, std::string> inexactGroups;
   std::vector<std::pair<std::string, std::string>> refused; ///< layer and reason
-  /// Where a layer is a stack and the layout has matrices, or the reverse: layouts that have such
-  /// in the format. No quantizing anew helps there.
+  /// If a layer is a stack and the layout stores matrices, or the reverse: the layouts that store
+  /// such weights in the format. Quantizing again would not help.
   std::optional<std::vector<std::string_view>> misfits;
   std::string_view misfitFormat;
   std::vector<std::string> roundedDivisors;

@@ -1,4 +1,5 @@
-// From one layout to another: without loss where both can say the same, else by quantizing anew.
+// Converts a checkpoint from one layout to another: without loss if the new layout can express the
+// values, else by quantizing again.
 #pragma once
 
 #include "octavo/Checkpoint/Jobs/Rewrite.h"
@@ -11,27 +12,33 @@
 
 namespace octavo::checkpoint {
 
-/// What becomes of layers whose values the wanted format does not have.
+/// How to quantize layers whose values the wanted format cannot express.
 struct Requantization {
   numerics::QuantizeOptions options;
-  const numerics::Preset* preset = nullptr; ///< whose options these are, if a preset's
+  const numerics::Preset* preset = nullptr; ///< the preset of these options; null: none
 };
 
+/// Options of convert.
 struct ConversionChoice {
   const Layout* from;
   const Layout* to;
-  /// That all layers are written in, and the new layout spells; null: each in its own.
+  /// The format of all layers in the output, which the new layout must spell; null: each layer
+  /// keeps its own.
   const format::ScaledFormat* format = nullptr;
-  std::optional<Requantization> requantization = {}; ///< with a format alone
+  std::optional<Requantization> requantization = {}; ///< only together with `format`
   Doubts allowed = {};
 };
 
-/// Plans a checkpoint of the layout `choice.to` with the values of `folder`. A layer that is in the
-/// wanted format keeps its codes and scales bit for bit: names, ranks, packing and dtypes change,
-/// and outer scales are inverted where one layout multiplies and the other divides. One that the
-/// wanted format has exactly (ExactRecast.h) keeps its values. Errors: other layers, with the
-/// reason, unless they are to be quantized anew; doubts that are not allowed, those about scales of
-/// blocks as they are read.
+/// Plans a checkpoint with the values of `folder` in layout `choice.to`.
+///  - A layer already in the wanted format keeps its codes and scales bit for bit. Names, ranks,
+///    packing and dtypes change, and outer scales are inverted if one layout multiplies and the
+///    other divides.
+///  - A layer that the wanted format expresses exactly (ExactRecast.h) keeps its values.
+///  - Any other layer is quantized again if choice.requantization is set; else it is an error that
+///    gives the reason.
+///
+/// Other errors: doubts that are not allowed. Scales of blocks are checked when they are read,
+/// while the job runs.
 tl::expected<Rewrite, Error> planConversion(const Folder& folder, const ConversionChoice& choice,
                                             Json options);
 

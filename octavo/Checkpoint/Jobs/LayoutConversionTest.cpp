@@ -1,4 +1,5 @@
-// Every pair of layouts, over every format that both write: there and back, bit for bit.
+// Converts between every pair of layouts, in every format that both write, there and back, bit for
+// bit.
 #include "octavo/Checkpoint/Jobs/LayoutConversion.h"
 
 #include "octavo/Checkpoint/FindingRules.h"
@@ -36,7 +37,7 @@ std::map<std::string, std::string> shardsOf(const fs::path& folder) {
 class LayoutConversionTest : public testing::Test {
 protected:
   void SetUp() override {
-    // In memory where there is such a place: hundreds of small jobs would wait for the disk.
+    // In memory if possible: hundreds of small jobs would wait for the disk.
     const bool isInMemory = fs::is_directory("/dev/shm");
     std::string name = (isInMemory ? "/dev/shm" : testing::TempDir()) + "/octavo-convert-XXXXXX";
     root = ::mkdtemp(name.data());
@@ -45,7 +46,7 @@ protected:
     const auto add = [&](const std::string& tensorName, std::vector<std::int64_t> shape) {
       Tensor tensor = Tensor::zeros(format::element("bf16"), std::move(shape));
       std::size_t i = 0;
-      for (std::uint16_t& code : tensor.as<std::uint16_t>()) { // of many sizes, from block to block
+      for (std::uint16_t& code : tensor.as<std::uint16_t>()) { // magnitudes differ by block
         const std::uint32_t exponent = random() % 8 + i++ / 1000 % 7;
         code = static_cast<std::uint16_t>((random() & 0x807f) | (0x3b80 + (exponent << 7)));
       }
@@ -93,7 +94,8 @@ protected:
     return std::move(*rewrite);
   }
 
-  /// The matrices alone, but for a layout that has stacks where `weights` says so.
+  /// Quantizes only the matrices, or for a layout that has stacks the weights that `weights`
+  /// selects.
   void quantize(const Layout& layout, std::string_view format, const fs::path& out,
                 WeightChoice weights = {.ignore = {"*.experts"}}) {
     const Folder folder = open(root / "plain");
@@ -106,7 +108,7 @@ protected:
                                {}),
               out);
   }
-  /// Puts input scales of 0.5, 1, 2, ... beside the layers, in a shard of their own.
+  /// Adds input scales of 0.5, 1, 2, ... to the layers, in another shard.
   static void addInputScales(const Layout& layout, std::string_view format, const fs::path& path) {
     const LayerSpelling& spelling = *layout.spelling(format);
     Json index = Json::parse(fileText(path / "model.safetensors.index.json"));
@@ -131,7 +133,7 @@ protected:
     ASSERT_TRUE(writeSafetensors(path / "scales.safetensors", named));
     std::ofstream(path / "model.safetensors.index.json") << index;
   }
-  /// The input scales of the layers, as they multiply.
+  /// The input scales of the layers, as multipliers.
   static std::vector<float> inputScales(const Layout& layout, const fs::path& in) {
     const Folder folder = open(in);
     Findings findings;
@@ -204,7 +206,7 @@ TEST_F(LayoutConversionTest, everyPairThereAndBackBitForBit) {
           const Folder folder = open(first);
           auto there = planConversion(folder, {.from = a, .to = b}, {});
           ASSERT_EQ(there.has_value(), has(*b, spelling.format));
-          if (!there) { // a stack and single matrices are not the same tensors
+          if (!there) { // a stack and single matrices are different tensors
             EXPECT_NE(there.error().message().find("do not have the shape that layout"),
                       std::string::npos)
                 << there.error().message();
@@ -286,7 +288,7 @@ TEST_F(LayoutConversionTest, saysWhereADivisorIsRounded) {
   for (const bool rounds : {false, true}) {
     SCOPED_TRACE(rounds);
     quantize(from, "nvfp4", root / "first");
-    // The outer scale of o_proj, which is one of its own, in place.
+    // Changes the outer scale of o_proj, which shares it with no layer, in place.
     for (const auto& entry : fs::directory_iterator(root / "first")) {
       std::string text = fileText(entry.path());
       if (entry.path().extension() != ".safetensors")

@@ -82,7 +82,7 @@ public:
             {"max_error", total.largest()},
             {"max_relative_error", total.largestRelative()},
             {"relative_error", total.valueSquares() > 0 ? Json(std::sqrt(share)) : Json(nullptr)},
-            // Of no error at all there is no ratio.
+            // Without any error the ratio is undefined.
             {"sqnr_db", total.errorSquares() > 0 && total.valueSquares() > 0
                             ? Json(-10 * std::log10(share))
                             : Json(nullptr)}};
@@ -92,7 +92,7 @@ private:
   std::size_t scaleBytes(Piece piece) const {
     return static_cast<std::size_t>(plan.scaleCount(piece) * plan.type.scale->bytes());
   }
-  /// Where the scales of a tile begin in those of its piece.
+  /// Offset of a tile's scales within those of its piece, in bytes.
   std::size_t scaleOffset(Piece piece, std::int64_t tileBegin) const {
     return plan.hasOneScale() ? 0 : scaleBytes({piece.begin, tileBegin});
   }
@@ -103,7 +103,8 @@ private:
     return most;
   }
 
-  /// Puts the codes of some rows, as they are stored, and their scales where they belong.
+  /// Quantizes the rows of `tile`: codes in stored form to `stored`, scales to `scales`. Adds
+  /// errors to `loss` unless that is null.
   tl::expected<kernels::QuantizeReport, Error> quantize(Piece tile, std::byte* stored,
                                                         std::byte* scales, Scratch& scratch,
                                                         kernels::Loss* loss) const {
@@ -142,8 +143,7 @@ private:
   std::shared_ptr<AmaxMeasurement> shared;
   std::vector<Piece> all;
   std::int64_t tileRows;
-  std::vector<kernels::Loss>
-      losses; ///< of each piece, added in their order; where they are asked for
+  std::vector<kernels::Loss> losses; ///< by piece, summed in order; empty unless measured
 };
 
 } // namespace
@@ -163,7 +163,7 @@ std::unique_ptr<Step> quantizeStep(std::shared_ptr<const ValueRows> rows, LayerP
 
 namespace {
 
-/// Patterns of a command line: regular expressions as compressed-tensors has them, the others as
+/// Patterns of one command-line option: `re:` expressions as in compressed-tensors, all others as
 /// wildcards.
 class Selection {
 public:
@@ -174,7 +174,7 @@ public:
     wildcards = NamePatterns(wild, PatternStyle::Wildcards, option, broken);
     expressions = NamePatterns(regular, PatternStyle::NameClassOrRegex, option, broken);
   }
-  /// What is wrong with a pattern; nothing if all can be matched.
+  /// The error of a pattern that cannot be compiled; nullopt if there is none.
   std::optional<Error> error() const {
     if (broken.empty())
       return std::nullopt;
@@ -185,14 +185,14 @@ public:
             "fix the expression (Python's syntax); without re: a pattern is a name with * and ?"};
   }
   bool names(std::string_view module, std::string_view tensor) const {
-    bool found = false; // all are asked, so that each knows whether it was of use
+    bool found = false; // all are matched, to record which patterns are used
     for (std::string_view name : {module, tensor}) {
       found |= wildcards.match(name).has_value();
       found |= expressions.match(name).has_value();
     }
     return found;
   }
-  /// The patterns that named nothing.
+  /// The patterns that matched nothing.
   std::vector<std::string> unused() const {
     std::vector<std::string> all;
     for (const NamePatterns* patterns : {&wildcards, &expressions})
@@ -200,7 +200,7 @@ public:
         all.push_back((*patterns)[entry]);
     return all;
   }
-  /// A sentence for each of them, and for those that were not matched to the end.
+  /// A sentence for each unused pattern and for each pattern whose matching was given up.
   std::vector<std::string> unusedTexts() const {
     std::vector<std::string> all;
     for (const std::string& pattern : unused())
@@ -221,14 +221,15 @@ private:
   NamePatterns wildcards, expressions;
 };
 
-/// A parameter that may be a Linear's: its module, its own name, and how it lies.
+/// A parameter that may be the weight of a Linear or a stack of experts.
 struct QuantizationCandidate {
   const StoredTensor* tensor;
   std::string_view module, parameter;
   PlainAxes axes;
 };
 
-/// Whether a tensor may be a weight of matrices; stacked experts are named by their projection.
+/// The candidate of a tensor that may be the weight of matrices; stacked experts are recognized by
+/// the names of their projections. nullopt for other tensors.
 std::optional<QuantizationCandidate> candidateOf(const StoredTensor& tensor) {
   const std::string_view name = tensor.name();
   const std::size_t dot = name.rfind('.');
@@ -282,7 +283,8 @@ public:
   QuantizationPlanner(const Folder& folder, const QuantizationChoice& choice)
       : RewritePlanner(folder), choice(choice), options(choice.options),
         only(choice.weights.only, "--only"), ignore(choice.weights.ignore, "--ignore") {
-    // A divisor is stored as it is computed, so that readers invert the very number that was used.
+    // A divisor is stored as it was computed, so that readers invert the same number as the
+    // quantizer.
     if (choice.layout->spelling(choice.format->name)->outer.meaning == Meaning::Divides &&
         options.outer == numerics::OuterForm::Quotient)
       options.outer = numerics::OuterForm::Inverse;
@@ -324,8 +326,8 @@ public:
   }
 
 private:
-  /// Notes the patterns that name a part of the checkpoint and no weight. Error: one that names
-  /// nothing at all, as a misspelled one does: what it was to leave would be quantized.
+  /// Notes patterns that match something but no weight. Error: a pattern that matches nothing at
+  /// all, for example a misspelled one: what it was to exclude would be quantized.
   std::optional<Error> unusedPattern() {
     const Json& tied = modelMember(folder.config(), "tie_word_embeddings");
     for (const Selection* selection : {&only, &ignore}) {
@@ -337,7 +339,7 @@ private:
         if (!candidateOf(tensor))
           selection->names(moduleOf(tensor.name()), tensor.name());
       for (const std::string& pattern : selection->unused())
-        // A head that is tied to the embedding has no tensor, and everybody lists it.
+        // A tied head has no tensor of its own, yet is usually listed.
         if (!pattern.ends_with("lm_head") || (tied.is_boolean() && !tied.get<bool>()))
           return Error{.file = folder.path().string(),
                        .problem = "has nothing of the name that a pattern asks for",
@@ -349,9 +351,9 @@ private:
     return std::nullopt;
   }
 
-  /// Projections that readers run as one, of which some are left.
+  /// Notes fused groups of which only some projections are quantized.
   void noteCutGroups(const LayoutChoice& configured) {
-    std::map<std::string, std::string_view> quantized; // a member of each group
+    std::map<std::string, std::string_view> quantized; // one quantized member of each group
     for (const ChosenLayer& layer : configured.layers)
       if (const auto group = fusedGroup(layer.module))
         quantized.emplace(*group, layer.module);
@@ -388,7 +390,7 @@ private:
                 "`octavo checkpoint inspect --tensors` lists the names; --only chooses among them"};
   }
 
-  /// The plan of a layer, or why it is left.
+  /// The plan of a candidate, or why it stays plain.
   tl::expected<LayerPlan, std::string> planFor(const QuantizationCandidate& candidate) const {
     const SafetensorsEntry& entry = *candidate.tensor->entry;
     for (std::string why : {whyLeft(candidate), whyNever(entry)})
@@ -402,7 +404,7 @@ private:
   }
 
   std::string whyLeft(const QuantizationCandidate& candidate) const {
-    // Both are asked of every candidate: each pattern learns whether it names one.
+    // Both are matched with every candidate, to record which patterns are used.
     const bool isNamed = only.names(candidate.module, candidate.tensor->name());
     if (ignore.names(candidate.module, candidate.tensor->name()))
       return "named by --ignore";
@@ -411,13 +413,13 @@ private:
     const WideFamily* kept = wideFamily(candidate.module);
     if (!isNamed || choice.weights.only.empty())
       return kept ? std::string(kept->why) : "";
-    // Readers of other tools' layouts build quantized Linear modules and no others.
+    // Readers of other tools' layouts build only quantized Linear modules.
     return kept && !kept->isLinear && choice.layout->name() != "native"
                ? fmt::format("{}: readers of layout {} do not look for codes there", kept->why,
                              choice.layout->name())
                : "";
   }
-  /// Why nothing can be quantized, whatever was asked for.
+  /// Why this tensor can never be quantized, whatever the options; empty if it can.
   static std::string whyNever(const SafetensorsEntry& entry) {
     if (!wideType(*entry.dtype))
       return fmt::format("{} is not quantized; BF16, F16 and F32 are", entry.dtype->name);
@@ -464,7 +466,8 @@ planQuantized(std::string_view module, std::string_view parameter,
   return plan;
 }
 
-/// Scales of activations come from running the model on examples, which octavo does not.
+/// The error for a format that needs stored activation scales: they come from running the model on
+/// examples, which octavo does not do.
 static Error needsCalibration(const QuantizationChoice& choice) {
   const std::vector<std::string_view> others = writtenFormats(*choice.layout, InputScale::Optional);
   return {.file = fmt::format("layout {}", choice.layout->name()),
@@ -476,7 +479,7 @@ static Error needsCalibration(const QuantizationChoice& choice) {
                              fmt::join(others, ", "))};
 }
 
-/// Why a plain folder is not quantized: it has codes, which would stay beside the new ones.
+/// Why a plain folder is not quantized: it contains codes, which would remain beside the new ones.
 static std::optional<Error> refuseCodes(const Folder& folder, const Inventory& inventory) {
   if (!inventory.unread.empty())
     return Error{.file = folder.path().string(),

@@ -16,7 +16,7 @@ namespace {
 
 using format::ElementFormat;
 
-/// Products of scale, outer scale and element are rounded to f32 a few times: relative slack.
+/// Relative slack: products of scale, outer scale and element are rounded to f32 a few times.
 constexpr double kSlack = 1.0 / (1 << 16);
 
 double halfStep(const ElementFormat& format, double value) {
@@ -24,13 +24,13 @@ double halfStep(const ElementFormat& format, double value) {
   return std::ldexp(0.5, exponent - format.trailingSignificandBits);
 }
 
-/// What holds for the values under one scale.
+/// Bounds for the values under one scale.
 struct Bounds {
   kernels::RoundedBlock values;
   double smallestAmax;
 };
 
-/// What is the same for all scales of a layer.
+/// Computes the bounds of a scale from constants of the layer's type.
 class BoundsOfLayer {
 public:
   BoundsOfLayer(const numerics::ScaledType& type, ExpectedRounding rounding)
@@ -55,20 +55,20 @@ public:
     return {.values = {.relative = relative,
                        .absolute = quantum * s,
                        .end = max * s * (1 - kSlack),
-                       // Rounding at the end moves what is within half a step beyond.
+                       // A value up to half a step beyond the end still rounds to the end.
                        .clipped = (largest + atEnd * s) * (1 + kSlack)},
             .smallestAmax = isChosenByBlock ? leastAmax * s : 0};
   }
 
 private:
   const ElementFormat& scaleFormat;
-  double halfSteps; ///< that a value may be off by
+  double halfSteps; ///< half steps by which a value may differ: 1 or 2
   bool isPowerOfTwo;
   double max, atEnd, relative, quantum, binadeEnd, leastAmax;
-  double smallestScale; ///< or smaller: no block chose it
+  double smallestScale; ///< scales up to it say nothing about the amax
 };
 
-/// The bounds of the scales of a piece: those of narrow formats are looked up.
+/// The bounds for scale codes of a piece, from a table if the format is narrow.
 class BoundsOfScales {
 public:
   BoundsOfScales(const numerics::ScaledType& type, ExpectedRounding rounding, double outer)
@@ -92,7 +92,7 @@ private:
   std::vector<Bounds> byCode;
 };
 
-/// The column of the first of `n` values that breaks the bounds; n if none does.
+/// The index of the first of `n` values that breaks the bounds; n if there is none.
 std::int64_t firstBroken(const kernels::RoundedBlock& bounds, const float* x, const float* w,
                          std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) {
@@ -160,7 +160,7 @@ std::string QuantizationCheck::brokenIn(Piece piece, Scratch& scratch) const {
   });
   if (!done)
     return done.error().message();
-  // A block of many rows may be cut into pieces: only whole ones have an amax to judge.
+  // A piece may cut a block of many rows; only whole blocks have an amax to check.
   const bool areWhole = layer.rowsInBlock() == 1 || rows.second().step() == layer.rowsInBlock();
   for (std::size_t i = 0; i < amaxes.size() && areWhole && broken.empty(); ++i)
     if (amaxes[i] > 0 && amaxes[i] < bounds.of(&scales[i * width]).smallestAmax)

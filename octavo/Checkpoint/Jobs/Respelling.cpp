@@ -15,7 +15,7 @@ using format::ElementFormat;
 tl::expected<std::vector<float>, Error> respelled(const Part& part, Meaning meaning) {
   Part as = part;
   if (part.meaning == meaning)
-    as.meaning = Meaning::Multiplies; // not inverted twice
+    as.meaning = Meaning::Multiplies; // keeps multipliers() from inverting
   auto numbers = multipliers(as);
   if (numbers && part.meaning != meaning)
     for (float& number : *numbers)
@@ -101,7 +101,7 @@ private:
     return layer.elements.packed && layer.type.element->width() < 8;
   }
 
-  /// Codes of the layer's scales as those of the plan's format, which has them exactly.
+  /// Converts codes of the layer's scales to the plan's scale format, in which they are exact.
   std::vector<std::byte> asPlanned(std::vector<std::byte> scales) const {
     const ElementFormat &from = *reader.layer().type.scale, &to = *plan.type.scale;
     if (from == to)

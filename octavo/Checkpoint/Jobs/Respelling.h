@@ -1,5 +1,5 @@
-// Layers in another spelling of their scaled format: names, ranks, packing and dtypes change,
-// values stay.
+// Writes layers in another spelling of their scaled format: names, ranks, packing and dtypes
+// change, values stay.
 #pragma once
 
 #include "octavo/Checkpoint/Doubts.h"
@@ -16,17 +16,17 @@
 
 namespace octavo::checkpoint {
 
-/// The numbers of a part as f32 that mean the same where they enter as `meaning`. Numbers that
-/// enter as before stay as they are. Errors: of reading the file.
+/// The numbers of a part as f32, converted so that they have the same effect with `meaning`. If the
+/// part has that meaning already, they are unchanged. Errors: reading the file.
 tl::expected<std::vector<float>, Error> respelled(const Part& part, Meaning meaning);
 
-/// The codes of a part in another format that has all of its values; nothing where it has not.
-/// Errors: of reading the file.
+/// The codes of a part converted to format `to`; nullopt if `to` lacks one of its values. Errors:
+/// reading the file.
 tl::expected<std::optional<std::vector<std::byte>>, Error> exactly(const Part& part,
                                                                    const format::ElementFormat& to);
 
-/// Writes a layer as `plan` of the same scaled format. Fails at scales that are doubtful and not
-/// allowed.
+/// A step that writes a layer as `plan`, which has the same scaled format. The step fails at scales
+/// that are doubtful and not in `allowed`.
 std::unique_ptr<Step> respellStep(const LayerReader& reader, LayerPlan plan, Doubts allowed);
 
 } // namespace octavo::checkpoint

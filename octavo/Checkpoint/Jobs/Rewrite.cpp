@@ -14,7 +14,7 @@ tl::expected<void, Error> RewritePlanner::read(const Layout& layout, Doubts allo
                                                UnreadParts parts) {
   rewrite.inventory = std::make_unique<Inventory>(layout.read(folder, rewrite.notes));
   const std::vector<Unread>& unread = inventory().unread;
-  // Codes of nobody that is known, and no layer: more likely it is the layout that is not theirs.
+  // Foreign codes of no known producer and no layer: more likely the layout is wrong.
   const bool isOfNobody = !inventory().foreign.empty() &&
                           std::ranges::all_of(inventory().foreign, [](const ForeignCodes& codes) {
                             return codes.producer.empty();
@@ -107,7 +107,7 @@ tl::expected<Rewrite, Error> RewritePlanner::finish(Json options) {
          .shards = {},
          .config = folder.config(),
          .quantConfig = folder.quantConfig()};
-  std::map<std::string, const SafetensorsEntry*, std::less<>> madeFrom; // by the output's name
+  std::map<std::string, const SafetensorsEntry*, std::less<>> madeFrom; // by output name
   for (std::size_t i = 0; i < folder.shardNames().size(); ++i) {
     const SafetensorsFile& file = folder.shard(i);
     PlannedShard shard{folder.shardNames()[i], {}, file.metadata()};
@@ -137,7 +137,7 @@ tl::expected<Rewrite, Error> RewritePlanner::finish(Json options) {
   return std::move(rewrite);
 }
 
-/// Whether an entry of a header says how tensors are quantized: ComfyUI's, and torchao's list and
+/// Whether a metadata entry describes a quantization: ComfyUI's, or torchao's list of names and
 /// classes.
 static bool saysQuantization(const SafetensorsMetadata::value_type& entry) {
   return entry.first == "_quantization_metadata" || entry.first == "tensor_names" ||

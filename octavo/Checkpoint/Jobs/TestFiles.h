@@ -1,4 +1,4 @@
-// What tests of jobs read of the files that jobs write.
+// Helpers of job tests.
 #pragma once
 
 #include <filesystem>
@@ -8,6 +8,7 @@
 
 namespace octavo::checkpoint {
 
+/// All bytes of a file.
 inline std::string fileText(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};

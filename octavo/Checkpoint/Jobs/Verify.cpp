@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// In the order of the report.
+/// Indices of the promises, in report order.
 enum Check : std::size_t {
   Complete,
   Nothing,
@@ -81,7 +81,7 @@ std::vector<Promise> emptyPromises(const VerifyOptions& options) {
   return promises;
 }
 
-/// Adds to the promises.
+/// Records results of checks in the promises.
 class Record {
 public:
   explicit Record(std::vector<Promise>& promises) : promises(promises) {}
@@ -95,15 +95,15 @@ private:
   std::vector<Promise>& promises;
 };
 
-/// Whether one is the other in FNUZ spelling, or in OCP's.
+/// Whether the element format of one is the FNUZ twin of the other's.
 bool areTwins(const Layer& a, const Layer& b) {
   const format::ElementFormat* twin = numerics::fnuzTwin(*a.type.element);
   return twin && *twin == *b.type.element;
 }
 
-/// Whether the output has the source's values exactly if it was converted: elements of one format,
-/// in the same blocks or in parts of them, under scales that hold the source's. Quantizing anew is
-/// for what has no such twin.
+/// Whether a conversion would have kept the source's values exactly: the same element format, the
+/// same blocks or parts of them, and scales in a format that holds the source's. Only other layers
+/// may have been requantized.
 bool hasFormatOf(const Layer& out, const Layer& in) {
   if (*out.type.element != *in.type.element || out.type.hasOuterScale != in.type.hasOuterScale ||
       out.shape != in.shape)
@@ -119,9 +119,9 @@ bool hasFormatOf(const Layer& out, const Layer& in) {
   return true;
 }
 
-/// How two values may differ and still be the same.
+/// The difference up to which two values count as the same.
 struct Slack {
-  float relative = 0;     ///< of inverses that were rounded
+  float relative = 0;     ///< relative, for inverses that were rounded
   bool zeroSigns = false; ///< FNUZ formats have no -0
 };
 
@@ -133,8 +133,8 @@ bool areSame(float x, float y, Slack slack) {
   return std::isfinite(x) && std::isfinite(y) && std::fabs(x - y) <= slack.relative * std::fabs(x);
 }
 
-/// The first value of a piece of `rows` where the output, which is the second, is not the source,
-/// rounded to `type`; empty if none.
+/// Describes the first value of a piece that differs from the source, rounded to `type`; empty if
+/// there is none. `rows`: first the source, second the output.
 std::string firstDifference(const PairedRows& rows, Piece piece,
                             std::optional<kernels::WideType> type, Slack slack, Scratch& scratch) {
   std::string difference;
@@ -157,14 +157,15 @@ std::string firstDifference(const PairedRows& rows, Piece piece,
   return done ? difference : done.error().message();
 }
 
-/// Whether a scale of the output is the source's by another rule than that of plain values.
+/// Whether a scale follows another rule than equal values: it belongs to a FNUZ twin, or multiplies
+/// instead of dividing.
 bool isOtherScale(const NamedWeight& out, const NamedWeight& in) {
   return (out.inputOf && in.inputOf && areTwins(*out.inputOf, *in.inputOf)) ||
          out.scale->meaning != in.scale->meaning;
 }
 
-/// What is wrong with such a scale; that of a layer's input doubles and halves with the layer's
-/// own.
+/// Describes the fault of such a scale; empty if there is none. The input scale of a FNUZ twin is
+/// doubled or halved like the layer's scales.
 std::string brokenScale(const NamedWeight& out, const NamedWeight& in) {
   const bool areOfTwins = out.inputOf && in.inputOf && areTwins(*out.inputOf, *in.inputOf);
   const bool isInverted = out.scale->meaning != in.scale->meaning;
@@ -177,7 +178,7 @@ std::string brokenScale(const NamedWeight& out, const NamedWeight& in) {
   const bool isFnuz =
       out.inputOf && out.inputOf->type.element->specials == format::Specials::UnsignedZero;
   const float factor = !areOfTwins ? 1.0f : isFnuz ? 2.0f : 0.5f;
-  // An inverse is rounded when it is stored and when it is inverted again.
+  // The inverse is rounded when it is stored and again when a reader inverts it.
   const float slack = isInverted ? 0x1p-23f : 0.0f;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const float expected = source[i] * factor;
@@ -190,16 +191,16 @@ std::string brokenScale(const NamedWeight& out, const NamedWeight& in) {
   return {};
 }
 
-/// Weights of output and source that go by one name; either may be missing.
+/// The weights of output and source with the same name; one may be null.
 using OfOneName = std::pair<const NamedWeight*, const NamedWeight*>;
 
-/// Holds the values of weights against those of their source, piece by piece.
+/// Compares the values of weights with their source, piece by piece.
 class ValueCheck {
 public:
   ValueCheck(const VerifyOptions& options, Record& record)
       : options(options), settings(options.work), record(record) {}
 
-  /// Checks what the names and dtypes tell, and takes up the rest.
+  /// Checks names and dtypes of a pair at once, and queues its values for run().
   void add(const OfOneName& pair) {
     const auto& [out, in] = pair;
     if (!out)
@@ -245,7 +246,7 @@ public:
 
   void run() {
     runSearches();
-    // What is quantized in both and has other values may be as near as rounding leaves it.
+    // Weights that are quantized in both and differ may still be correct roundings.
     std::vector<std::unique_ptr<Values>> other;
     std::swap(other, unequal);
     for (std::unique_ptr<Values>& values : other)
@@ -256,7 +257,7 @@ public:
 private:
   struct Values {
     const NamedWeight* out;
-    PairedRows rows; ///< of the source, and of the output
+    PairedRows rows; ///< first the source, second the output
     std::optional<LayerReader> reader;
     std::optional<QuantizationCheck> check;
   };
@@ -264,7 +265,7 @@ private:
     Check kind;
     const NamedWeight* out;
     std::unique_ptr<Values> values;
-    bool mustBeEqual = false; ///< quantizing anew is no excuse
+    bool mustBeEqual = false; ///< a correct rounding is not accepted
   };
 
   void addResult(Check kind, const NamedWeight& out, const std::string& broken) {
@@ -286,10 +287,10 @@ private:
     searches.push_back(byteSearch(out, in, bytesOf(out)));
   }
 
-  /// `bytes` of the output that progress has not heard of.
+  /// Queues a check of roundings. `bytes`: bytes of the output not yet counted as progress.
   void addQuantized(std::unique_ptr<Values> values, std::uint64_t bytes) {
     auto reader = LayerReader::open(*values->out->layer);
-    if (!reader) // PairedRows::open has opened it before
+    if (!reader) // cannot fail: PairedRows::open has read the layer before
       return addResult(Quantized, *values->out, reader.error().message());
     values->reader = std::move(*reader);
     values->check.emplace(values->rows, *values->reader, options.rounding, options.through);
@@ -337,7 +338,7 @@ private:
   const WorkSettings& settings;
   Record& record;
   std::vector<Held> held;
-  std::vector<PieceSearch> searches; ///< one for each of `held`
+  std::vector<PieceSearch> searches; ///< one for each element of `held`
   std::vector<std::unique_ptr<Values>> unequal;
 };
 
@@ -359,7 +360,7 @@ void checkFolder(const Folder& output, const Folder& source, const WeightList& w
   std::uint64_t bytes = 0;
   for (const StoredTensor& tensor : output.tensors())
     bytes += tensor.size();
-  // Opening the folder has held the index against the shards; only the sum is left.
+  // Opening the folder has compared the index with the shards; only total_size remains.
   const Json& metadata = output.indexMetadata();
   if (output.shardNames().size() > 1 && output.indexName().empty())
     record.add(Index, "several shards and no index");
@@ -397,8 +398,8 @@ void checkFolder(const Folder& output, const Folder& source, const WeightList& w
 
 bool VerifyReport::isKept() const { return std::ranges::all_of(promises, &Promise::isKept); }
 
-/// Whether an input scale of the source would say nothing in the output, whose configuration has
-/// this layer's activations quantized with scales found at run time, or wide.
+/// Whether an input scale of the source is useless in the output, whose configuration makes this
+/// layer's activations dynamic or wide.
 static bool isWithoutUse(const NamedWeight& weight, const WeightList& out) {
   const NamedWeight* layer = weight.inputOf ? out.find(plainName(*weight.inputOf)) : nullptr;
   return layer && layer->layer && layer->layer->activations.kind != Activations::Kind::Static;
@@ -416,8 +417,8 @@ VerifyReport verify(const Folder& output, const Folder& source, const VerifyOpti
   report.promises[Inputs].checked = inputs.checked;
   report.promises[Inputs].broken = std::move(inputs.broken);
 
-  // Without quantized weights there is no place for scales of activations and caches: a calibration
-  // adds them to what was quantized, and dequantizing drops them.
+  // A plain checkpoint has no scales of activations and caches: quantizing adds them by a
+  // calibration, dequantizing drops them.
   const bool isPlain = out.inventory().layers.empty(), wasPlain = in.inventory().layers.empty();
   ValueCheck check(options, record);
   for (const NamedWeight& weight : out.weights())

@@ -1,5 +1,5 @@
-// Whether a checkpoint that was made from another holds what was promised: nothing missing, nothing
-// extra, plain tensors byte for byte, quantized weights as near as their format lets them be.
+// Verifies a checkpoint against its source: nothing missing, nothing extra, plain tensors byte for
+// byte, quantized weights as near as their format allows.
 #pragma once
 
 #include "octavo/Checkpoint/Files/Error.h"
@@ -15,39 +15,42 @@
 
 namespace octavo::checkpoint {
 
-/// One promise, and whether it is kept.
+/// One promise and the result of checking it.
 struct Promise {
   std::string name;                ///< stable, kebab case: "weights-complete"
-  std::string statement;           ///< what is promised, as a sentence
-  std::uint64_t checked = 0;       ///< how many weights, files or values it was checked on
-  std::vector<std::string> broken; ///< where it is not kept, with the figures
+  std::string statement;           ///< the promise, as a sentence
+  std::uint64_t checked = 0;       ///< number of weights, files or values checked
+  std::vector<std::string> broken; ///< violations, with their figures
 
   bool isKept() const { return broken.empty(); }
 };
 
+/// The result of verify.
 struct VerifyReport {
   std::string sourceLayout, outputLayout;
-  std::vector<Promise> promises; ///< also those that nothing was there to check on
+  std::vector<Promise> promises; ///< all promises, also those with nothing to check
 
   bool isKept() const;
 };
 
+/// Options of verify.
 struct VerifyOptions {
   ExpectedRounding rounding = ExpectedRounding::Nearest;
-  /// The dtype of the plain weights from which all quantized ones were made, if the source was
-  /// dequantized on the way: then weights in the source's own format are rounded, not kept.
+  /// The dtype of the intermediate plain weights, if the source was dequantized first. Weights in
+  /// the source's own format are then rounded instead of kept.
   std::optional<kernels::WideType> through = {};
-  /// Null: what the checkpoint says, or its tensors.
+  /// Null: detected from the configuration or the tensors.
   const Layout *outputLayout = nullptr, *sourceLayout = nullptr;
-  WorkSettings work = {}; ///< progress hears of bytes of the output
+  WorkSettings work = {}; ///< progress counts bytes of the output
 };
 
-/// Checks `output` against the checkpoint `source` that it was made from. Of a quantized weight
-/// that was plain: each value lies within half a step of its element format under its scale, or at
-/// the largest value where the scale rule clips; no block's scale is larger than a rule gives. Of a
-/// plain one that was quantized: each value is the source's, rounded once to the dtype. Of one that
-/// was quantized before: equal values. It is judged as if it had been plain if its grid changed, or
-/// if `options.through` is set. FNUZ elements and OCP's are the same grid.
+/// Checks `output` against the checkpoint `source` from which it was made:
+///  - quantized from plain: each value lies within half a step of its element format under its
+///    scale, or at the largest value if the scale rule clips; no scale of a block is larger than a
+///    rule gives (QuantizationCheck);
+///  - plain from quantized: each value is the source's, rounded once to the dtype;
+///  - quantized before: values are equal. If the grid changed, or `options.through` is set, it is
+///    judged as quantized from plain. FNUZ and OCP elements count as the same grid.
 VerifyReport verify(const Folder& output, const Folder& source, const VerifyOptions& options = {});
 
 } // namespace octavo::checkpoint
