@@ -18,6 +18,7 @@ namespace octavo::base {
 /// destroying static objects, which the work may use.
 class DetachedWork {
 public:
+  /// Counts work as running, from its detachment until end().
   static void begin();
   static void end();
 };

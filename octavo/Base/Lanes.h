@@ -15,6 +15,7 @@
 
 namespace octavo::base {
 
+/// Lanes of a vector, on every machine.
 inline constexpr std::int64_t kLanes = 8;
 template <typename Part> struct LanesOf {
   typedef Part Type __attribute__((vector_size(kLanes * sizeof(Part))));

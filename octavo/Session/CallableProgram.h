@@ -76,6 +76,7 @@ public:
   /// Binds an argument to a value for all calls, before the first call. The value must fit the
   /// argument.
   void bind(std::size_t argument, program::Value value);
+  /// Why files are bound.
   enum class BoundFor : std::uint8_t {
     Calls, ///< calls follow: files are read now
     Folder ///< only save() follows: it reads the files, one weight at a time
@@ -148,6 +149,7 @@ private:
     std::int64_t asserted; ///< smallest batch size by the program's assertions
     std::shared_ptr<program::Executable> executable;
   };
+  /// Compiles a module whose extents are all known.
   llvm::Expected<Prepared> compiled(mlir::OwningOpRef<mlir::ModuleOp> module) const;
   /// Compiles for the smallest batch size that the program asserts, but at least `least`, and all
   /// larger ones.

@@ -9,6 +9,7 @@
 
 namespace octavo::session {
 
+/// How a program uses its open extents.
 struct ExtentUses {
   /// The name of an operation whose result depends on open extents in a way that prevents one
   /// program for all batch sizes, such as a minimum of two extents. Empty if there is none.

@@ -47,6 +47,7 @@ llvm::Error closeExtents(mlir::func::FuncOp function, std::span<const program::V
 /// Whether the operation is an assertion on the program's extents.
 bool isAssertion(mlir::Operation* op);
 
+/// Bounds of the batch size, both included.
 struct ItemBounds {
   std::int64_t least = 0, most;
 };

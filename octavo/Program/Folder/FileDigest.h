@@ -9,6 +9,7 @@
 
 namespace octavo::program {
 
+/// Computes a digest incrementally.
 class FileDigest {
 public:
   void add(std::span<const std::byte> bytes);

@@ -14,6 +14,7 @@ namespace octavo::program {
 tl::expected<std::vector<std::byte>, std::string>
 readProgramFile(const std::filesystem::path& folder);
 
+/// A file that was compared with its digest.
 struct CheckedFile {
   std::string name; ///< relative to the folder
   std::uint64_t size;

@@ -31,6 +31,7 @@ struct FolderPart {
   std::uint64_t size = 0;   ///< of the file; 0: no such file
 };
 
+/// The contents of program.octavo.
 struct FolderFile {
   std::string function;
   std::vector<std::string> arguments, results; ///< names; arguments that are bound are left out
@@ -54,6 +55,7 @@ struct FolderFile {
 /// Whether `name` is a name for kernels or weights, of any program.
 bool isPartName(std::string_view name);
 
+/// The bytes of program.octavo.
 std::vector<std::byte> bytesOf(const FolderFile& file);
 /// Whether the bytes begin like program.octavo of any version.
 bool isProgramFile(std::span<const std::byte> beginning);
@@ -65,6 +67,7 @@ tl::expected<FolderFile, std::string> readFolderFile(std::span<const std::byte> 
 /// all bytes.
 std::vector<std::byte> weightsEnd(const FolderPart& weights);
 inline constexpr std::size_t kWeightsEndBytes = 3 * sizeof(std::uint64_t);
+/// Fails if a weights file does not end with weightsEnd(weights) or has another size.
 tl::expected<void, std::string> checkWeightsEnd(std::span<const std::byte> file,
                                                 const FolderPart& weights);
 /// Whether the bytes are the end of weights of any version.

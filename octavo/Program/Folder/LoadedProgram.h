@@ -20,6 +20,7 @@ namespace octavo::program {
 /// A loaded program. Any number of threads may run it at once.
 class LoadedProgram : public Executable {
 public:
+  /// An argument or result.
   struct Tensor : Place::InMemory {
     std::string name;
     std::vector<std::int64_t> ofOne; ///< the shape at batch size 1

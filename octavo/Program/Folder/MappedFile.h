@@ -16,11 +16,13 @@ struct Mapping {
   std::shared_ptr<const void> holder;
 };
 
+/// Why a file was not mapped.
 struct MappingError {
   std::string message; ///< begins with the file's path
   bool isMissing;      ///< the file does not exist
 };
 
+/// Maps a file for reading.
 tl::expected<Mapping, MappingError> map(const std::filesystem::path& file);
 
 } // namespace octavo::program

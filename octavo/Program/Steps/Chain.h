@@ -15,6 +15,7 @@ namespace octavo::program {
 struct RowRange {
   std::int64_t begin, end, count;
 
+  /// The same part of `own` rows.
   RowRange of(std::int64_t own) const {
     const auto scaled = [&](__int128 row) { return static_cast<std::int64_t>(row * own / count); };
     return {scaled(begin), scaled(end), own};
@@ -22,11 +23,14 @@ struct RowRange {
   std::int64_t size() const { return end - begin; }
 };
 
+/// A step that can compute ranges of its rows independently.
 class RowStep : public Step {
 public:
   using Step::Step;
   /// Runs once per run, before any rows are computed, on one thread.
   virtual Outcome prepare(Frame& /*frame*/) const { return {}; }
+  /// Computes the rows of `range` with the slots and packed operands of `worker`. Different threads
+  /// may compute different ranges at once.
   virtual Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                           const kernels::Execution& execution) const = 0;
   /// Prepares, then computes all rows on all threads.

@@ -11,6 +11,7 @@ namespace octavo::program {
 class WhileStep : public Step {
 public:
   explicit WhileStep(OperationTextPtr op) : Step(std::move(op)) {}
+  /// The places of one loop-carried value.
   struct Carried {
     Place given;    ///< the operand of stablehlo.while
     Place argument; ///< the block argument of condition and body
@@ -37,6 +38,7 @@ private:
 class BranchStep : public Step {
 public:
   explicit BranchStep(OperationTextPtr op) : Step(std::move(op)) {}
+  /// A branch's steps, and where its results lie.
   struct Branch {
     Sequence steps;
     std::vector<Place> results;

@@ -6,6 +6,7 @@
 
 namespace octavo::program {
 
+/// The explanation of a program, with sizes at batch size 1.
 Explanation explain(const Program& program);
 
 /// A listing for `--dump`: each step with its operation and its accesses, nested steps indented

@@ -21,6 +21,7 @@ template <typename Real> struct FourierPlan {
   std::vector<std::int64_t> factors; ///< of n, in the order in which they are combined
 };
 
+/// stablehlo.fft of `count` arrays.
 class FourierStep : public Step {
 public:
   explicit FourierStep(OperationTextPtr op) : Step(std::move(op)) {}

@@ -8,6 +8,7 @@ namespace octavo::program {
 
 /// Guard bytes behind each piece of memory.
 inline constexpr std::size_t kGuardBytes = 64;
+/// The byte that fills guards.
 inline constexpr std::byte kGuard{0xA5};
 /// The byte that fills memory before its first write and after its last read: NaN in floats, -1 in
 /// integers.
@@ -26,6 +27,7 @@ public:
 
   /// Opens the pieces that are in use from the beginning. The slots must have their memory.
   void begin(Frame& frame) const;
+  /// Opens the pieces that are first used by this step: fills them and sets their guards.
   void beforeStep(Frame& frame, int number) const;
   /// Replaces beforeStep for a step that runs other steps. Its results may lie where a nested
   /// step's values, or its own operands, lay before; so they are guarded afterwards and never

@@ -12,6 +12,7 @@ namespace octavo::program {
 using Evaluation = std::function<tl::expected<std::vector<Value>, std::string>(
     std::vector<Value> operands, const RunContext& host)>;
 
+/// Reads the operands from their places, evaluates the operation, and writes the results.
 class InterpretedStep : public Step {
 public:
   /// `reason` says why there is no code for the operation.

@@ -11,11 +11,13 @@ namespace octavo::program {
 class Interruption {
 public:
   explicit Interruption(const Frame& frame) : host(*frame.host) {}
+  /// Asks the run context, and remembers a positive answer.
   bool isAsked() {
     if (!wasAsked() && host.isInterrupted && host.isInterrupted())
       found.store(true, std::memory_order_relaxed);
     return wasAsked();
   }
+  /// Whether an earlier question was answered positively.
   bool wasAsked() const { return found.load(std::memory_order_relaxed); }
 
 private:

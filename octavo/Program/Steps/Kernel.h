@@ -7,6 +7,7 @@
 
 namespace octavo::program {
 
+/// Runs a compiled kernel.
 class KernelStep : public RowStep {
 public:
   explicit KernelStep(OperationTextPtr op) : RowStep(std::move(op)) {}

@@ -5,6 +5,7 @@
 
 namespace octavo::program {
 
+/// A function that generated code may call by name.
 struct LibraryFunction {
   const char* name;
   void* address;

@@ -57,6 +57,7 @@ const numerics::ScaledTensor& scaledAt(const Frame& frame, int number);
 /// Copies a value. Both places have the same type; slots with the same memory are not copied.
 void copy(Frame& frame, const Place& from, const Place& to);
 
+/// Copies a value from one place to another.
 class CopyStep : public Step {
 public:
   explicit CopyStep(OperationTextPtr op) : Step(std::move(op)) {}

@@ -27,6 +27,7 @@ public:
           return std::unique_ptr<T>(found);
     return nullptr;
   }
+  /// Returns an object to the pool.
   void giveBack(std::unique_ptr<T> thing) {
     for (std::atomic<T*>& place : places) {
       T* none = nullptr;

@@ -44,6 +44,7 @@ struct ScaledInput {
   std::vector<std::int64_t> shape;
 };
 
+/// A compiled program.
 struct Program {
   Sequence steps;
   std::int64_t operations = 0; ///< of the source program, including those in regions

@@ -13,6 +13,7 @@
 
 namespace octavo::program {
 
+/// Owns a program and the memory of its runs.
 class ProgramRunner {
 public:
   explicit ProgramRunner(Program program) : whole(std::move(program)) {}
@@ -35,6 +36,7 @@ private:
     void operator()(std::byte* memory) const { std::free(memory); }
   };
   using Memory = std::unique_ptr<std::byte[], Free>;
+  /// The memory of one run.
   struct Workspace {
     explicit Workspace(const Program& program)
         : frame(program.slots.size(), static_cast<std::size_t>(program.valueCount),
@@ -48,6 +50,7 @@ private:
   };
 
   static Memory allocate(std::size_t bytes);
+  /// A workspace for batch size `items`. Fails if there is not enough memory.
   tl::expected<std::unique_ptr<Workspace>, std::string> workspace(std::int64_t items);
   /// Whether the run is correct if this result lies in the memory of this argument.
   bool canOverwrite(std::size_t argument, std::size_t result) const;

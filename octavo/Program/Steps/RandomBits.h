@@ -8,6 +8,7 @@
 
 namespace octavo::program {
 
+/// Fills a tensor with random bits, and updates the generator's state.
 class RandomBitsStep : public Step {
 public:
   explicit RandomBitsStep(OperationTextPtr op) : Step(std::move(op)) {}

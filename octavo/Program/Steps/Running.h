@@ -6,6 +6,7 @@
 
 namespace octavo::program {
 
+/// Running sums, products, maxima or minima along one axis.
 class RunningStep : public Step {
 public:
   explicit RunningStep(OperationTextPtr op) : Step(std::move(op)) {}

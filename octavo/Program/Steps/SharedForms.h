@@ -82,6 +82,7 @@ private:
   std::list<std::pair<Description, std::shared_ptr<const T>>> forms;
 };
 
+/// The form of `owner` for a description, made by `make()` if it does not exist yet.
 template <typename Description, typename T, typename View, typename Make>
 std::shared_ptr<const T> describedForm(const Value& owner, const View& description,
                                        const Make& make) {

@@ -10,6 +10,7 @@
 
 namespace octavo::program {
 
+/// A stable sort of lines of one or more tensors by one order.
 class SortStep : public Step {
 public:
   explicit SortStep(OperationTextPtr op) : Step(std::move(op)) {}
@@ -27,6 +28,8 @@ public:
     const KernelFunction* function = nullptr;
     std::vector<Slot> reads;
   };
+  /// A compiled function that computes `count` sort keys of `bytes` bytes for each element, as
+  /// unsigned integers in the order of the comparator.
   struct Keys {
     const KernelFunction* function = nullptr;
     std::vector<Slot> reads;
@@ -55,10 +58,13 @@ private:
   };
   std::size_t itemBytes() const;
   Scratch scratchOf(Worker& worker, std::int64_t length) const;
+  /// Computes the keys of all elements. False if the keys cannot order one of them; the comparator
+  /// is then used.
   bool makeKeys(Frame& frame) const;
   void sortByKeys(const Frame& frame, std::int64_t first, const Line& line, Scratch& scratch) const;
   void sortByComparator(const Frame& frame, Worker& worker, std::int64_t first, const Line& line,
                         Scratch& scratch) const;
+  /// Writes a line of each result in the given order.
   void permute(const Frame& frame, std::int64_t first, const Line& line,
                std::span<const std::uint32_t> order) const;
 

@@ -197,6 +197,7 @@ enum class StepType : std::uint8_t {
   Call,
 };
 
+/// One entry of a compiled program. Concurrent runs share it: `run` writes to the frame only.
 class Step {
 public:
   /// `op` is the operation that the step computes, or the last one if it computes several.
@@ -205,6 +206,7 @@ public:
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
 
+  /// Runs the step. The error names the operation and its location.
   virtual Outcome run(Frame& frame) const = 0;
   /// Makes the packed form of an argument's value now, which else the first run makes. Does nothing
   /// if the step does not pack this argument. The error is that of reading the value.
@@ -228,10 +230,12 @@ Outcome failure(const Step& step, const std::string& message);
 /// The error of a run that was interrupted before or within the step.
 Outcome interruption(const Step& step);
 
+/// Steps that run in order.
 class Sequence {
 public:
   void add(std::unique_ptr<Step> step) { steps.push_back(std::move(step)); }
   void addFirst(std::unique_ptr<Step> step) { steps.insert(steps.begin(), std::move(step)); }
+  /// Runs all steps. Stops at the first error, or between steps if the run is interrupted.
   Outcome run(Frame& frame) const;
   /// Calls bind on all steps, including nested ones.
   Outcome bind(const Binding& binding) const;

@@ -31,6 +31,7 @@ struct ScaledArgument {
 /// An extent that is `?` in the program's text: any value fits.
 inline constexpr std::int64_t kUnknownExtent = std::numeric_limits<std::int64_t>::min();
 
+/// An argument of a function.
 struct Argument {
   std::string name;
   std::vector<std::int64_t> shape; ///< kUnknownExtent: any extent fits
@@ -46,6 +47,7 @@ struct Argument {
   std::string describe() const;
 };
 
+/// A result of a function.
 struct Result {
   std::string name;
   numerics::ElementType type;

@@ -21,6 +21,7 @@ struct CheckFailure {
   std::string message() const;
 };
 
+/// The checks of a run: how many held, and those that failed.
 struct CheckReport {
   std::int64_t held = 0;
   std::vector<CheckFailure> failures;

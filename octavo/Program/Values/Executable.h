@@ -58,10 +58,11 @@ public:
   /// that is not in memory.
   virtual bool takesUnread(std::size_t /*argument*/) const { return false; }
   /// Makes the packed forms of an argument's value that the first run would make. The value keeps
-  /// them, also for other executables. Needed only to read a value that is not in memory now. The
-  /// error is the file's. Throws std::bad_alloc.
+  /// them, also for other executables. Optional for a value in memory; a value that is not in
+  /// memory is read now. The error is the file's. Throws std::bad_alloc.
   virtual Outcome bind(std::size_t /*argument*/, const Value& /*value*/) const { return {}; }
 
+  /// What was compiled, and what was not.
   virtual Explanation explain() const = 0;
 
   /// The stages of compilation, first to last; empty if the function is not compiled.

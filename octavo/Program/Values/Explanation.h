@@ -10,6 +10,7 @@ namespace octavo::program {
 /// The type in which a product multiplies, whatever its operands are.
 enum class Multiplied : std::uint8_t { F32, Bf16, Int8 };
 
+/// Counts and steps of one executable. Sizes are those at batch size 1.
 struct Explanation {
   /// Why the interpreter runs the whole program; empty if it is compiled. If set, all else is
   /// unknown.

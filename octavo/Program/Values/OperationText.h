@@ -6,6 +6,7 @@
 
 namespace octavo::program {
 
+/// The name, location and context of an operation.
 struct OperationText {
   std::string name;     ///< `stablehlo.add`
   std::string location; ///< FILE:LINE:COLUMN, or another form of location

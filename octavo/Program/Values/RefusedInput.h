@@ -21,6 +21,7 @@ inline constexpr std::string_view kNonFiniteOptions =
 
 /// The phrase of every such error, before kNonFiniteOptions.
 inline constexpr std::string_view kRefused = ", which its quantization refuses: ";
+/// Whether an error is one of these.
 inline bool tellsOfRefusedInput(std::string_view error) {
   return error.find(kRefused) != std::string_view::npos;
 }

@@ -51,6 +51,7 @@ private:
   std::uintptr_t bits = 0;
 };
 
+/// What a run may use from its caller.
 struct RunContext {
   RunContext(CheckReport* checks = nullptr) : checks(checks) {}
 

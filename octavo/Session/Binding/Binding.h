@@ -43,6 +43,7 @@ struct Options {
   std::string ignoreUnused = "--ignore-unused";
 };
 
+/// The files from which arguments get values, and how to use them.
 struct Sources {
   std::vector<std::filesystem::path> weights = {}; ///< .safetensors
   std::vector<InputFile> inputs = {};

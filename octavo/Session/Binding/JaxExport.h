@@ -34,6 +34,7 @@ public:
   JaxExport& operator=(JaxExport&&) noexcept;
   ~JaxExport();
 
+  /// The portable artifact.
   llvm::StringRef artifact() const;
   /// Replaces the artifact. The new one must have the same arguments and results.
   void setArtifact(llvm::StringRef bytes);
@@ -44,6 +45,7 @@ public:
   const std::vector<std::string>& platforms() const;
   /// The version of the convention that maps a caller's arguments to those of main.
   int callingConvention() const;
+  /// The container, serialized.
   std::string bytes() const;
 
 private:

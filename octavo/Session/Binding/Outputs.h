@@ -12,6 +12,7 @@
 
 namespace octavo::session {
 
+/// An output with its name.
 struct NamedOutput {
   std::string name;
   const numerics::Tensor* tensor;

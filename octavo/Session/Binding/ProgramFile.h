@@ -19,12 +19,14 @@ namespace octavo::session {
 
 using octavo::UnreadFunction;
 
+/// The form of a program file.
 enum class ProgramForm : std::uint8_t {
   Text,      ///< MLIR text
   Artifact,  ///< a portable artifact of StableHLO, or MLIR bytecode with octavo's own operations
   JaxExport, ///< an artifact in jax.export's container
 };
 
+/// A program that was read from a file.
 struct ProgramFile {
   mlir::OwningOpRef<mlir::ModuleOp> program; ///< verified
   ProgramForm form = ProgramForm::Text;

@@ -14,6 +14,7 @@
 
 namespace octavo::session {
 
+/// An operation with a differing result, and both results.
 struct Deviation {
   std::string operation, location;
   program::Value expected, found; ///< the differing result

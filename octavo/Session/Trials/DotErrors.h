@@ -40,6 +40,7 @@ struct DotError {
   std::optional<double> share;
 };
 
+/// The errors of all dots, and of the program's outputs.
 struct DotErrors {
   std::vector<DotError> dots; ///< all dots of the module, in order, including unquantized ones
   transforms::DotGraph graph; ///< the function's dots, by their indices in `dots`
@@ -58,6 +59,7 @@ struct DotErrors {
   double sumOfShares() const;
 };
 
+/// How dots are quantized and runs are made.
 struct DotErrorOptions {
   transforms::DotOptions dots;
   const Backend* backend = nullptr; ///< must be given

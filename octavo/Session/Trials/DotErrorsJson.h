@@ -7,6 +7,7 @@
 
 namespace octavo::session {
 
+/// The errors as JSON.
 nlohmann::ordered_json json(const DotErrors& errors);
 
 } // namespace octavo::session

@@ -16,6 +16,7 @@
 
 namespace octavo::session {
 
+/// What findDotWidths found.
 struct DotWidths {
   transforms::RecoverReport report;
   std::int64_t droppedScales = 0; ///< tensors that --drop-scales would not quantize
@@ -30,6 +31,7 @@ std::string_view nameOf(const transforms::RecoveredDot& dot);
 /// Why the dots of a group are wide.
 std::string reasonOf(const transforms::MissedDots& group);
 
+/// The widths as JSON.
 nlohmann::ordered_json json(const DotWidths& widths);
 
 } // namespace octavo::session

@@ -31,6 +31,7 @@ struct TrialOptions {
   std::vector<transforms::DotFormats> candidates = {};
 };
 
+/// A program with its weights and inputs, to be run under many choices of formats.
 class FormatTrials {
 public:
   /// Fails like findFunction, argumentsOf and quantizeDots, and if no dot can be quantized; the

@@ -17,16 +17,19 @@
 
 namespace octavo::session {
 
+/// What a search minimizes.
 enum class TuningCost : std::uint8_t {
   Bytes, ///< bytes of the weights, with their scales
   Time,  ///< seconds of a run, on this machine
 };
 
+/// Progress of a search, for display.
 struct TuningProgress {
   bool isTiming; ///< true while costs are measured; `step` then counts these measurements
   analysis::SearchStep step;
 };
 
+/// The options of a search.
 struct TuningOptions {
   analysis::Budget budget;
   TuningCost cost = TuningCost::Bytes;
@@ -40,6 +43,7 @@ struct TuningOptions {
   program::RunContext host = {}; ///< isInterrupted ends the search
 };
 
+/// The result of a search.
 struct TuningResult {
   analysis::SearchResult search;
   std::vector<std::vector<double>> costs; ///< [dot][candidate], bytes or seconds

@@ -45,6 +45,7 @@ struct Bytes {
   Bytes(BatchExtent count, std::int64_t from) : count(count), from(from) {}
 };
 
+/// Writes, reads or only visits the fields of a program, and checks each field.
 class ProgramFields {
 public:
   enum class Access : bool { Read, Write };
@@ -65,6 +66,7 @@ public:
   }
   const std::optional<std::string>& failed() const { return problem; }
 
+  /// A number in [least, most]; fails if it is outside.
   void number(std::int64_t& value, std::int64_t least = 0, std::int64_t most = kMost);
   void number(int& value, int least, int most);
   void number(std::size_t& value);
@@ -149,13 +151,15 @@ public:
   /// Bracket the fields of one step, including the steps that it runs.
   virtual void beginStep(const Step& /*step*/) {}
   virtual void endStep() {}
+  /// A place, with its slot's size checked.
   void place(Place& place, Access access);
   /// Two slots whose memory is swapped after each loop iteration.
   void swapped(Slot a, Slot b);
-  /// Indices of Frame::values, Frame::rights and Worker::packed.
+  /// An index of Frame::values.
   void value(int& number);
   /// An index of Frame::rights. Each belongs to a single product.
   void right(int& number);
+  /// An index of Worker::packed.
   void packed(int& number);
   /// `packs` records that a step packs left operand `number`: `count` matrices of `rows` rows for
   /// `plan`. `needsPacked` requires the same record. One number is always packed alike. Its use
@@ -171,11 +175,13 @@ public:
   const ScaledShape* made(int value, const ScaledShape& shape);
   /// Records that value `from` replaces value `value`.
   void becomes(int value, int from);
+  /// A kernel of the program, by its index, which is also stored in `number`.
   void kernel(const KernelFunction*& function, std::int64_t* number = nullptr);
   /// Records a function that later steps may call.
   void function(const FunctionStep& step);
   /// The callee: one of the recorded functions.
   void callee(const FunctionStep*& step);
+  /// The steps of a sequence: their types, operations and fields.
   void steps(Sequence& sequence);
 
   /// Brackets the links of a chain. Its range slots are used between these calls only.
@@ -201,8 +207,10 @@ public:
   /// A section: bytes outside the fields, aligned to 64. Written as exactly `least` bytes; when
   /// read, `bytes` refers to the file's memory.
   virtual void section(kernels::PackedBytes& bytes, std::size_t least) = 0;
+  /// A packed right operand of a plain product, as a section.
   void matrix(std::shared_ptr<const kernels::PackedMatrix>& matrix, kernels::PlainType type,
               std::int64_t depth, std::int64_t columns);
+  /// A packed right operand of a scaled product with `rows` rows, as sections.
   void operand(std::shared_ptr<const kernels::PackedOperand>& operand,
                const kernels::ProductPlan& plan, std::int64_t rows);
   /// Bytes of a packed right operand.
@@ -240,6 +248,7 @@ protected:
     return bytes.fixed % kAlignment == 0 && bytes.factor % kAlignment == 0 &&
            bytes.square % kAlignment == 0;
   }
+  /// The primitive fields: 64 bits, and the characters of a text.
   virtual void word(std::uint64_t& bits) = 0;
   virtual void characters(std::string& text, std::size_t count) = 0;
   virtual void itemNumber(BatchExtent& value);

@@ -40,6 +40,7 @@ using PatchAxis = PatchAxisOf<std::int64_t>;
 /// A convolution has 1 to kMostPatchAxes spatial axes.
 inline constexpr std::size_t kMostPatchAxes = 8;
 
+/// The extents and strides of a convolution.
 template <typename Number> struct PatchShapeOf {
   kernels::PlainType type;      ///< type of input and weight; the result is f32
   Number batch;                 ///< batch extent of the result

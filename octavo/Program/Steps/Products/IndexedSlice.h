@@ -13,6 +13,7 @@ class ProgramFields;
 
 /// A slice chosen by one computed index per axis. Without axes there is one slice.
 struct IndexedSlice {
+  /// `count` slices along an axis; `index` selects one.
   struct Axis {
     std::int64_t count = 1;
     StartIndex index = {};

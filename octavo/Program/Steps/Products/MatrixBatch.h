@@ -10,6 +10,7 @@
 
 namespace octavo::program {
 
+/// The offsets of each product's operands and result, in elements.
 struct MatrixBatch {
   std::vector<kernels::BatchOffsets> offsets;
   /// Coefficients by which the offsets grow with the batch size and its square. Empty: the offsets

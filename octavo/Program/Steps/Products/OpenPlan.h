@@ -11,6 +11,7 @@
 
 namespace octavo::program {
 
+/// The formats of both operands and the depth, as functions of the batch size.
 struct OpenPlan {
   /// The plan for the fixed depth, or for one depth of an open batch.
   kernels::ProductPlan one = {};

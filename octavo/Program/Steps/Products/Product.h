@@ -50,6 +50,7 @@ protected:
     Worker& worker;
     std::int64_t rows, first = 0;
   };
+  /// Computes a range of the result. Passes complete rows to `finishing` if finishedRows is not 0.
   virtual Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
                            const kernels::Execution& execution, Finishing finishing) const = 0;
   /// Rows that `multiply` passes to the epilogue itself; 0 if the epilogue runs after `multiply`.
@@ -262,6 +263,7 @@ private:
   std::int64_t finishedRows(const Frame& /*frame*/) const override { return 0; }
   StepFacts productFacts() const override;
   void productFields(ProgramFields& fields) override;
+  /// The fields of a weight that the file holds packed.
   void packedAhead(ProgramFields& fields);
 
   /// One packed matrix per slice and product, slice by slice. Matrices that no product of the run

@@ -51,6 +51,7 @@ struct RowGroups {
       begin += size;
     }
   }
+  /// Writes or reads the fields.
   void fields(ProgramFields& fields);
 
 private:

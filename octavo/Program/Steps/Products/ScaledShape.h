@@ -21,6 +21,7 @@ struct ScaledShape {
   ScaledShape(const std::vector<std::int64_t>& shape, const numerics::ScaledType& type);
 
   bool isOpen() const;
+  /// The shape and type at one batch size.
   struct OfItems {
     std::vector<std::int64_t> shape;
     numerics::ScaledType type;
