@@ -26,7 +26,7 @@ private:
 llvm::Expected<Preparation> prepareProgram(mlir::ModuleOp program,
                                            const PreparationOptions& options) {
   Preparation done;
-  if (!options.weights.empty()) { // a program of several functions need not name one otherwise
+  if (!options.weights.empty()) { // without weights, the function need not be named
     auto function = findFunction(program, options.function);
     if (!function)
       return function.takeError();

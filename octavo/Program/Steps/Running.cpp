@@ -16,8 +16,8 @@ namespace {
 
 /// The least number of elements per thread.
 constexpr std::int64_t kNumbersWorthAThread = 32768;
-/// Lines with contiguous numbers are processed kMostTogether at a time, because each operation
-/// waits for the one before it in its line. Of interleaved lines, as many as keep their results in
+/// Of lines with contiguous numbers, kTogether run at a time, because each operation waits for the
+/// one before it in its line. Of interleaved lines, kMostTogether: their running results stay in
 /// cache.
 constexpr std::int64_t kTogether = 8, kMostTogether = 1024;
 

@@ -29,9 +29,9 @@ public:
   /// Runs the function on one value per argument and returns its results. With several processes,
   /// arguments and results are those of process 0, then of process 1, and so on. Fails if an
   /// argument does not fit its type, or if an operation fails by its rules: the error names the
-  /// operation and its location. A failed check is added to the context's report, and the run
-  /// continues. Packed forms are kept for the next run only if the caller still holds the
-  /// argument's value.
+  /// operation and its location. A failed check is added to the context's report and the run
+  /// continues; without a report it is an error. Packed forms are kept for the next run only if the
+  /// caller still holds the argument's value.
   ///
   /// `memory`, if not empty, provides the bytes of each result, which are then lent to the results.
   /// It may overlap an argument. An error may leave it changed. If it is empty, results own their

@@ -74,7 +74,8 @@ llvm::Expected<std::vector<Value>> bindArguments(std::span<const program::Argume
                                                  const Sources& sources,
                                                  const std::string& program);
 
-/// The same for the arguments that the weights' files name; nullopt for other arguments.
+/// The same for the arguments that the weights' files name. Other arguments get the value that the
+/// program gives them, or nullopt.
 llvm::Expected<std::vector<std::optional<Value>>>
 bindNamed(std::span<const program::Argument> arguments, const Sources& sources,
           const std::string& program);

@@ -277,7 +277,8 @@ llvm::Expected<Value> FormatTrials::quantized(const program::Argument& argument,
   return std::move(*made);
 }
 
-/// Drops the least recently used quantized weights if they exceed twice the size of the originals.
+/// Drops quantized weights, oldest first, if they exceed twice the size of the originals. One of
+/// each weight is always kept.
 void FormatTrials::forgetOld() {
   std::uint64_t wide = 0, narrow = 0;
   for (const auto& ofArgument : weights) {

@@ -87,8 +87,9 @@ private:
   std::chrono::steady_clock::time_point written = std::chrono::steady_clock::now();
 };
 
-/// Runs `work(trials, host)`, which uses nothing but these, on another thread. If the search is
-/// interrupted, it returns an error and leaves the work behind: a compilation cannot be stopped.
+/// Runs `work(trials, host)` on another thread; it must use only its arguments. If the search is
+/// interrupted, returns an error and leaves the work behind, because a compilation cannot be
+/// stopped.
 template <typename Work> auto Tuning::detachable(Work work) {
   using Result =
       typename std::invoke_result_t<Work&, FormatTrials&, const program::RunContext&>::value_type;

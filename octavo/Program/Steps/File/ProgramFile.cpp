@@ -232,7 +232,7 @@ private:
     }
     if (!fits)
       return fail(fmt::format("slot {} is larger than what lies there", number));
-    // A donated argument lies in the slot of its result.
+    // An argument has one slot. A donated argument shares that of its result.
     if ((slot.kind == SlotUse::Kind::Argument || slot.kind == SlotUse::Kind::Donated) &&
         all.arguments[static_cast<std::size_t>(slot.index)].number != number)
       fail(fmt::format("slot {} is of an argument that lies in another", number));

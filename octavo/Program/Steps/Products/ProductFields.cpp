@@ -115,8 +115,8 @@ void ProductStep::fields(ProgramFields& fields) {
     fields.fail("a product whose epilogue is no kernel");
 }
 
-/// Whether the prologue can make the right operands: rows of the memory that the products read are
-/// whole multiples of the kernel's rows.
+/// Whether the prologue can make the right operands: the kernel's row count is a multiple of the
+/// right operand's, and every product reads whole rows of it.
 bool MatrixProductStep::hasMadeRows() const {
   const Sizes now = sizesOf(1);
   const std::int64_t elements = now.madeElements();
