@@ -30,7 +30,7 @@ std::string unknownMetric(std::string_view name, bool hasOwn) {
   return "budget: " + base::notAmong("metric", name, known);
 }
 
-/// Why a bound makes no budget; empty if it does.
+/// Why a bound is not a budget; empty if it is.
 std::string problemOf(const Budget& budget) {
   if (!std::isfinite(budget.bound))
     return "the bound is no finite number";

@@ -1,4 +1,4 @@
-// What may be lost: a metric of a program's outputs and its bound, as users write it.
+// A budget for the loss of a program's outputs: a metric and its bound, as users write them.
 #pragma once
 
 #include <tl/expected.hpp>
@@ -11,17 +11,18 @@
 namespace octavo::analysis {
 
 enum class Metric : std::uint8_t {
-  Cosine,   ///< of each row of an output with the reference's; the worst counts
+  Cosine,   ///< of each row of an output and the reference's; the worst counts
   Relative, ///< |value - reference| / |reference| of an output, 2-norms; the worst counts
   Sqnr,     ///< the same as a ratio in dB: -20 log10(relative)
   Maximum,  ///< the largest |value - reference|
   Own,      ///< a number that the user computes from the outputs
 };
 
+/// A metric's name and help text.
 struct MetricRow {
   Metric metric;
   std::string_view name;
-  bool isAtLeast; ///< a budget bounds it from below; of Own the budget says which
+  bool isAtLeast; ///< a budget bounds it from below; for Own, the budget says which
   std::string_view summary;
 };
 
@@ -33,23 +34,28 @@ inline constexpr auto kMetrics = std::to_array<MetricRow>({
     {Metric::Own, "metric", true, "the number that --metric prints, in Python the callable gives"},
 });
 
+/// The condition that a metric must meet.
 struct Budget {
   Metric metric;
-  bool isAtLeast; ///< the value is to be at least the bound; else at most
+  bool isAtLeast; ///< value >= bound; else value <= bound
   double bound;
 };
 
-/// Reads `METRIC >= NUMBER` or `METRIC <= NUMBER`. The error says what was expected: an unknown
-/// metric, with near names; a bound from the wrong side; a bound that nothing or everything meets;
-/// what is no number. `hasOwn`: whether the user gives the metric Own.
+/// Reads `METRIC >= NUMBER` or `METRIC <= NUMBER`. `hasOwn`: whether the user supplies the metric
+/// Own. Fails, saying what was expected, for:
+/// - an unknown metric, with near names
+/// - a bound from the wrong side
+/// - a bound that nothing or everything meets
+/// - text that is not a number
 tl::expected<Budget, std::string> parseBudget(std::string_view text, bool hasOwn);
 
 std::string_view nameOf(Metric metric);
 /// `cosine >= 0.99`
 std::string text(const Budget& budget);
 
-/// A metric as a loss: 0 for what the reference gives, more is worse, and the losses of independent
-/// small errors add up. `origin` is the metric Own of the reference; the others' is not used.
+/// Converts a metric's value to a loss and back. The loss is 0 for the reference's outputs, and
+/// greater is worse; losses of small independent errors add up. `origin` is the value of Own for
+/// the reference; other metrics ignore it.
 double lossOf(const Budget& budget, double value, double origin);
 double valueOf(const Budget& budget, double loss, double origin);
 

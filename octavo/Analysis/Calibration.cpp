@@ -28,7 +28,7 @@ std::string describe(const CalibratedTensor& tensor) {
   return fmt::format("{} of dot {}", tensor.side, base::inQuotes(tensor.dot));
 }
 
-/// Reads a document key by key and keeps the first error.
+/// Reads a document key by key, and keeps the first error.
 class Reader {
 public:
   explicit Reader(const std::string& file) : file(file) {}

@@ -1,4 +1,4 @@
-// Arbitrary bytes as a calibration: an error, or figures that can be used and written again.
+// Arbitrary bytes as a calibration file: an error, or figures that can be used and written again.
 
 #include "octavo/Analysis/Calibration.h"
 

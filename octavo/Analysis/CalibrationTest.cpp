@@ -15,7 +15,7 @@ CalibratedTensor tensorOf(std::string dot, const std::vector<float>& values,
   return tensor;
 }
 
-/// What the text with one part replaced is refused with.
+/// The error for the text after one replacement.
 std::string refusal(const std::string& from, const std::string& to) {
   std::string text = R"({"octavo_calibration": 1, "input_sets": 2, "tensors": [
 {"dot":"a","side":"lhs","columns":2,"amax":3.0,"histogram":{"first":8224,"counts":[1]},"column_amax":[1.0,3.0]},
@@ -53,7 +53,8 @@ TEST(CalibrationTest, MergingIsOneRunOverAll) {
   expected.tensors[0].columnAmax = {2, 4};
   EXPECT_EQ(merged, expected);
 
-  // A side that one of them has not seen is the other's; columns that differ are none.
+  // A side that one calibration has not seen is taken from the other. Columns that differ are
+  // dropped.
   Calibration unseen{.inputSets = 1, .tensors = {CalibratedTensor{.dot = "a", .side = "lhs"}}};
   ASSERT_TRUE(unseen.merge({.inputSets = 1, .tensors = {tensorOf("a", {1, 4}, {1, 4})}}));
   EXPECT_EQ(unseen.tensors[0], tensorOf("a", {1, 4}, {1, 4}));

@@ -13,8 +13,8 @@ namespace octavo::analysis {
 
 namespace {
 
-/// Output `index` of SplitMix64 (Steele, Lea, Flood 2014): the state grows by a constant, so that
-/// any output is to be had without those before it.
+/// Output `index` of SplitMix64 (Steele, Lea, Flood 2014). The state grows by a constant, so any
+/// output can be computed without those before it.
 std::uint64_t splitMix64(std::uint64_t seed, std::uint64_t index) {
   std::uint64_t z = seed + (index + 1) * 0x9E3779B97F4A7C15;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
@@ -22,10 +22,10 @@ std::uint64_t splitMix64(std::uint64_t seed, std::uint64_t index) {
   return z ^ (z >> 31);
 }
 
-/// [0, 1).
+/// u in [0, 1).
 double fromZero(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
-/// (0, 1]: has a logarithm.
+/// u in (0, 1], which has a logarithm.
 double toOne(std::uint64_t bits) { return static_cast<double>((bits >> 11) + 1) * 0x1p-53; }
 
 float limited(double value) {
@@ -37,7 +37,7 @@ double sample(const Uniform& uniform, std::uint64_t seed, std::uint64_t i) {
   return uniform.low + (uniform.high - uniform.low) * fromZero(splitMix64(seed, i));
 }
 
-/// `radius` of u, in the direction of v.
+/// The sample with polar coordinates `radius`(u) and 2 pi v.
 template <typename Radius> double polarSample(std::uint64_t seed, std::uint64_t i, Radius radius) {
   const double u = toOne(splitMix64(seed, 2 * i));
   const double v = fromZero(splitMix64(seed, 2 * i + 1));
@@ -49,13 +49,13 @@ double sample(const Normal&, std::uint64_t seed, std::uint64_t i) {
 }
 
 double sample(const StudentT& student, std::uint64_t seed, std::uint64_t i) {
-  // expm1: with many degrees, u^(-2 / degrees) is so near 1 that the subtraction would lose it.
+  // expm1, because u^(-2 / degrees) is so near 1 for many degrees that a subtraction would lose it.
   return polarSample(seed, i, [degrees = student.degrees](double u) {
     return std::sqrt(degrees * std::expm1(-2 / degrees * std::log(u)));
   });
 }
 
-/// The numbers of "A,B,...", all of them finite; nothing for any other text.
+/// The numbers of "A,B,...", all finite; nullopt for any other text.
 std::optional<std::vector<double>> numbers(std::string_view text) {
   std::vector<double> found;
   while (true) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMany = std::size_t{1} << 20;
 
-/// The share of samples with |x| at most `limit`.
+/// The share of samples with |x| <= `limit`.
 double shareWithin(const std::vector<float>& values, double limit) {
   const auto within = std::ranges::count_if(values, [&](float x) { return std::abs(x) <= limit; });
   return static_cast<double>(within) / static_cast<double>(values.size());
@@ -54,8 +54,8 @@ TEST(Distribution, uniformFillsItsRange) {
   EXPECT_NEAR(shareWithin(values, 1), 2.0 / 8, 0.002);
 }
 
-// Two-sided quantiles from the printed tables of the distributions. The deviation of a share of
-// 2^20 samples is at most 0.0005.
+// Two-sided quantiles from printed tables of the distributions. The standard deviation of a share
+// of 2^20 samples is at most 0.0005.
 TEST(Distribution, normalHasItsQuantiles) {
   const std::vector<float> values = samples(Normal{}, kMany, 42);
   EXPECT_NEAR(shareWithin(values, 0.6745), 0.50, 0.002);

@@ -16,20 +16,20 @@ namespace octavo::analysis {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// Checks that may find no better choice one after the other before the search is content.
+/// The search stops checking after this many checks in a row without a better choice.
 constexpr std::size_t kMostFailures = 12;
 constexpr std::size_t kLeastChecks = 48;
-/// Tries of what predictions left out, where there are too many choices to try all.
+/// Tries of choices that predictions reject, if there are too many choices to try all.
 constexpr std::size_t kLeastTries = 128;
 constexpr std::size_t kTriesOfDot = 4;
-/// Changes of one dot that are paired with one another, of either kind.
+/// The most changes of either kind, cheaper or better, that are paired with each other.
 constexpr std::size_t kMostPaired = 96;
 
-/// One dot's change of candidate.
+/// A change of one dot's candidate.
 struct Move {
   std::size_t dot, to;
   double saved; ///< cost
-  double lost;  ///< of all parts together
+  double lost;  ///< loss of all parts, weighted
 };
 
 class Search {
@@ -52,7 +52,7 @@ private:
     return cost;
   }
 
-  /// Null where the search ends.
+  /// Measures a choice, unless it is known. Null ends the search.
   const MeasuredChoice* measured(const Choice& choice, SearchPhase phase, std::size_t done,
                                  std::size_t of);
   bool start();
@@ -63,7 +63,7 @@ private:
   bool tryOthers();
   bool tryAll(std::size_t of);
   bool tryNeighbours(std::size_t of);
-  /// nullopt where there are more than kFewChoices.
+  /// The number of all choices; nullopt if there are more than kFewChoices.
   std::optional<std::size_t> countOfChoices() const;
   void completeFront();
   std::optional<Choice> nextCheck(const MeasuredChoice& from, double allowed) const;
@@ -71,7 +71,7 @@ private:
   Losses predicted(const Losses& losses, const Choice& from, std::span<const Move> moves) const;
   SearchResult finish();
 
-  /// Whether `a` is rather wanted than `b`.
+  /// Whether `a` is cheaper than `b`, or as cheap with less loss.
   bool isBetter(const MeasuredChoice& a, const MeasuredChoice& b) const {
     return a.cost != b.cost ? a.cost < b.cost : a.loss < b.loss;
   }
@@ -83,11 +83,11 @@ private:
   std::map<Choice, std::size_t> known;
   bool isEnded = false;
   Losses base;
-  /// Of each dot and candidate: what each part loses more than at the start; what the parts lose
-  /// together, weighed.
+  /// By dot and candidate: the loss of each part beyond that at the start; and the weighted sum
+  /// over the parts.
   std::vector<std::vector<Losses>> alone;
   std::vector<std::vector<double>> sums;
-  /// IndexedSlices of falling cost, each the one before with one dot changed, and their predicted
+  /// Choices of falling cost, each with one dot changed from the one before, and their predicted
   /// losses.
   std::vector<Choice> path;
   std::vector<double> pathLosses;
@@ -138,7 +138,7 @@ bool Search::measureSensitivity() {
             std::isfinite(one->loss) ? one->losses[part] - base[part] : kInfinity;
     }
   }
-  // The parts that lose most decide: each weighs as much as it loses over all candidates.
+  // Parts count by how much they lose: the weight of a part is its loss over all candidates.
   Losses weights(base.size(), 0);
   for (const auto& candidates : alone)
     for (const Losses& losses : candidates)
@@ -159,8 +159,8 @@ bool Search::measureSensitivity() {
   return true;
 }
 
-/// Greedily: what saves most for what it loses first. Each dot goes along the convex hull of its
-/// candidates, so that no step stands in the way of a better one behind it.
+/// Builds the path greedily, by the least loss for the cost saved. Each dot follows the convex hull
+/// of its candidates, so that no step hides a better one after it.
 void Search::makePath() {
   struct Edge {
     std::size_t dot, to;
@@ -207,7 +207,8 @@ void Search::makePath() {
   }
 }
 
-/// The cheapest choice of the path that is within the limit, as far as losses rise along it.
+/// Finds the cheapest choice of the path within the limit by bisection, as far as losses rise along
+/// it.
 bool Search::descend() {
   std::size_t within = 0, beyond = path.size();
   const auto of = static_cast<std::size_t>(std::bit_width(path.size())) + 1;
@@ -244,8 +245,8 @@ Losses Search::predicted(const Losses& losses, const Choice& from,
   return result;
 }
 
-/// The changes of one dot that cost less, and those that lose less: the best for what they take
-/// first, so many as are worth pairing.
+/// The changes of one dot that cost less, and those that lose less, sorted by loss for each unit of
+/// cost.
 std::pair<std::vector<Move>, std::vector<Move>> Search::movesFrom(const Choice& choice) const {
   std::vector<Move> cheaper, better;
   for (std::size_t dot = 0; dot < dots(); ++dot)
@@ -270,8 +271,8 @@ std::pair<std::vector<Move>, std::vector<Move>> Search::movesFrom(const Choice& 
   return {std::move(cheaper), std::move(better)};
 }
 
-/// The choice one or two changes away that saves most, of those that are predicted to lose no more
-/// than allowed and were not measured yet.
+/// The choice, one or two changes away, that saves most among unmeasured ones with a predicted loss
+/// of at most `allowed`.
 std::optional<Choice> Search::nextCheck(const MeasuredChoice& from, double allowed) const {
   const auto [cheaper, better] = movesFrom(from.choice);
   std::optional<Choice> best;
@@ -309,7 +310,7 @@ std::optional<Choice> Search::nextCheck(const MeasuredChoice& from, double allow
 bool Search::refine() {
   const std::size_t of = std::max(kLeastChecks, 2 * dots());
   std::size_t failures = 0;
-  double margin = 0; // of predictions, which were too low by so much lately
+  double margin = 0; // by how much predictions were too low lately
   for (std::size_t done = 0; done < of && failures < kMostFailures; ++done) {
     const MeasuredChoice* from = bestWithin();
     if (from == nullptr)
@@ -355,8 +356,8 @@ bool Search::tryOthers() {
   return few ? tryAll(of) : tryNeighbours(of);
 }
 
-/// Every choice that is cheaper than the best, the cheapest first: the first that is within the
-/// limit is the optimum, and nothing dearer is measured.
+/// Tries every choice that is cheaper than the best, cheapest first. The first within the limit is
+/// the optimum, so no dearer choice is measured.
 bool Search::tryAll(std::size_t of) {
   struct Try {
     double cost;
@@ -384,8 +385,8 @@ bool Search::tryAll(std::size_t of) {
   return true;
 }
 
-/// IndexedSlices one or two changes from the best that are cheaper, though predicted to lose too
-/// much.
+/// Tries cheaper choices one or two changes away from the best, though their predicted loss is too
+/// high.
 bool Search::tryNeighbours(std::size_t of) {
   struct Try {
     double loss;
@@ -438,7 +439,7 @@ bool Search::tryNeighbours(std::size_t of) {
   return true;
 }
 
-/// IndexedSlices at even steps of the path, from one end to the other.
+/// Measures choices at even steps along the path, from end to end.
 void Search::completeFront() {
   for (std::size_t i = 0; i < problem.frontPoints; ++i) {
     const std::size_t at =

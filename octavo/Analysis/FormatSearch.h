@@ -1,15 +1,15 @@
-// Which of its candidate formats each dot gets, so that the program costs least and loses no more
-// than allowed. It knows nothing of programs: it asks for losses of choices.
+// The search for formats: chooses a candidate format for each dot, so that the program costs least
+// and loses no more than a limit. It knows nothing of programs; it asks for the losses of choices.
 //
-// The losses of rounding errors that know nothing of one another add up. So one measurement for
-// each candidate of each dot, with all other dots as they are, predicts every choice; the search
-// walks where predictions lead, and believes measurements only.
+// The losses of independent rounding errors add up. So one measurement for each candidate of each
+// dot, with all other dots unchanged, predicts every choice. The search goes where predictions
+// lead, but accepts only measured choices.
 //
-// Losses do not add up where errors are large or meet in a nonlinear function, and predictions then
-// leave out choices that would be within the limit. So the search ends with tries of what is
-// cheaper than what it found: all of it where a program has at most kFewChoices choices, which
-// makes the result the optimum; else SearchProblem::tries of those one or two changes away, the
-// ones first that are predicted to lose least.
+// Losses do not add up if errors are large or meet in a nonlinear function; predictions then miss
+// choices within the limit. So the search ends with tries of choices that are cheaper than its
+// result. With at most kFewChoices choices it tries all of them, which makes the result the
+// optimum. Otherwise it tries SearchProblem::tries choices that are one or two changes away, lowest
+// predicted loss first.
 #pragma once
 
 #include <cstddef>
@@ -20,44 +20,46 @@
 
 namespace octavo::analysis {
 
-/// The candidate of each dot. Candidate 0 leaves a dot as it is.
+/// The candidate of each dot. Candidate 0 leaves the dot unchanged.
 using Choice = std::vector<std::size_t>;
 
-/// A program of no more choices has all tried that are cheaper than what was found.
+/// Up to this many choices, all that are cheaper than the result are tried.
 inline constexpr std::size_t kFewChoices = 1024;
 
-/// What each part of the outputs loses, equally many each time. The largest counts; NaN counts as
-/// infinite.
+/// The loss of each part of the outputs; equally many parts each time. `worst` is the largest loss:
+/// NaN counts as infinite, no parts give 0.
 using Losses = std::vector<double>;
 double worst(const Losses& losses);
 
 enum class SearchPhase : std::uint8_t {
-  Start,       ///< all dots as they are, and SearchProblem::others
-  Sensitivity, ///< one dot, one candidate
-  Descent,     ///< along the predicted front, to where the limit lies
-  Checks,      ///< around what was found, for what is cheaper still
-  Tries,       ///< of what predictions left out
+  Start,       ///< all dots unchanged, and SearchProblem::others
+  Sensitivity, ///< one candidate of one dot at a time
+  Descent,     ///< along the predicted front, to the limit
+  Checks,      ///< around the best choice, for cheaper ones
+  Tries,       ///< choices that predictions reject
   Front,       ///< what other limits would have given
 };
 
 struct SearchProblem {
-  /// Of each dot, of each of its candidates, at least one. They add up to the cost of a choice.
+  /// Of each candidate of each dot; at least one each. The cost of a choice is their sum.
   std::vector<std::vector<double>> costs;
   double limit;                    ///< the largest loss that is allowed
-  std::vector<Choice> others = {}; ///< to be measured too: all dots alike, for comparison
+  std::vector<Choice> others = {}; ///< also measured, for comparison: all dots alike
   std::size_t frontPoints = 24;    ///< of the predicted front, measured at the end
-  /// The most tries of what predictions left out. Nothing: all where there are few choices, else
-  /// 128 or four a dot, whichever is more.
+  /// The most tries of choices that predictions reject. nullopt: all if there are few choices, else
+  /// 128 or four for each dot, whichever is more.
   std::optional<std::size_t> tries = {};
 };
 
-/// The losses of a choice; nothing to end the search. Asked once for each choice.
+/// The progress of a phase.
 struct SearchStep {
   SearchPhase phase;
   std::size_t done, of; ///< measurements of the phase; `of` is the most that there will be
 };
+/// Measures the losses of a choice; nullopt ends the search. Called once for each choice.
 using Measure = std::function<std::optional<Losses>(const Choice& choice, const SearchStep& step)>;
 
+/// A choice and what was measured for it.
 struct MeasuredChoice {
   Choice choice;
   double cost;
@@ -65,18 +67,19 @@ struct MeasuredChoice {
   double loss; ///< worst(losses)
 };
 
+/// The result of a search.
 struct SearchResult {
-  std::vector<MeasuredChoice> measured; ///< in the order in which they were; the first is Start's
-  /// Of `measured`: the cheapest within the limit, of equal ones that which loses least. Nothing:
-  /// none is within it.
+  std::vector<MeasuredChoice> measured; ///< in the order of measurement, Start's first
+  /// Index in `measured` of the cheapest choice within the limit; among equal costs, the lowest
+  /// loss. nullopt: no choice is within the limit.
   std::optional<std::size_t> best;
-  std::size_t leastLoss = 0; ///< of `measured`: that which loses least, of equal ones the cheapest
-  bool isEnded = false;      ///< by Measure; the rest is of what was measured until then
+  std::size_t leastLoss = 0; ///< index of the lowest loss; among equal losses, the lowest cost
+  bool isEnded = false;      ///< Measure ended the search; the rest covers what was measured
 };
 
 SearchResult searchFormats(const SearchProblem& problem, const Measure& measure);
 
-/// Those of `measured` that no other is cheaper than without losing more, cheapest first.
+/// Indices of the choices that no cheaper or equally cheap choice beats in loss, cheapest first.
 std::vector<std::size_t> front(const std::vector<MeasuredChoice>& measured);
 
 } // namespace octavo::analysis

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// A program whose losses are known: of each dot, candidate and part.
+/// A program with known losses that add up, by dot, candidate and part.
 struct Additive {
   std::vector<std::vector<double>> costs;
   std::vector<std::vector<Losses>> losses;
@@ -34,7 +34,7 @@ struct Additive {
   Measure measure() const {
     return [this](const Choice& choice, const SearchStep&) { return of(choice); };
   }
-  /// The least cost of all choices within the limit, each tried.
+  /// The least cost of all choices within the limit, by trying each.
   double optimum(double limit) const {
     double best = kInfinity;
     Choice choice(costs.size(), 0);
@@ -50,8 +50,8 @@ struct Additive {
   }
 };
 
-/// Dots of formats like those of 8, 6 and 4 bits: each loses some 4 to 16 times what the one before
-/// does, of the dot's own size and sensitivity.
+/// Dots with formats like those of 8, 6 and 4 bits. Each format loses some 4 to 16 times as much as
+/// the one before; dots differ in size and sensitivity.
 Additive randomProgram(std::mt19937& random, std::size_t dots, std::size_t parts) {
   std::uniform_real_distribution<double> uniform(0, 1);
   Additive program;
@@ -72,8 +72,8 @@ Additive randomProgram(std::mt19937& random, std::size_t dots, std::size_t parts
 }
 
 TEST(FormatSearchTest, FindsTheOptimumWhereOneDotIsSensitive) {
-  // Of three dots of one size the second is sensitive: within 0.1 the others can have the cheapest
-  // format, and it the one of 8 bits.
+  // Of three dots of one size, the second is sensitive. Within 0.1, the others can have the
+  // cheapest format, and the second the one of 8 bits.
   const Additive program{{{32, 8, 4}, {32, 8, 4}, {32, 8, 4}},
                          {{{0}, {0.001}, {0.01}}, {{0}, {0.05}, {5}}, {{0}, {0.001}, {0.01}}}};
   const SearchResult result =
@@ -146,7 +146,7 @@ TEST(FormatSearchTest, TakesWhatCostsAsMuchAndLosesLess) {
 }
 
 TEST(FormatSearchTest, ANarrowFormatMayLoseLessThanTheProgramAsItIs) {
-  // As metrics of a task do. Nothing else is within the limit.
+  // Metrics of a task behave so. Nothing else is within the limit.
   const Additive program{{{32, 8}, {32, 8}}, {{{0}, {-0.2}}, {{0}, {0.5}}}};
   const SearchResult result =
       searchFormats({.costs = program.costs, .limit = -0.1}, program.measure());
@@ -154,7 +154,7 @@ TEST(FormatSearchTest, ANarrowFormatMayLoseLessThanTheProgramAsItIs) {
   EXPECT_EQ(result.measured[*result.best].choice, (Choice{1, 0}));
 }
 
-/// Losses that do not add up: each choice has one of its own, near the sum of its dots' or far.
+/// Losses that do not add up: each choice has a random factor.
 Measure unlike(const Additive& program, std::uint32_t seed) {
   return [&program, seed](const Choice& choice, const SearchStep&) {
     std::uint32_t hash = seed;

@@ -1,4 +1,4 @@
-// The codes that values become which are too large for their scale.
+// The codes that values too large for their scale become.
 #pragma once
 
 #include "octavo/Numerics/Conversion.h"
@@ -8,7 +8,7 @@
 
 namespace octavo::analysis {
 
-/// Whether a code is one of the largest magnitude, an infinity or NaN, for each code.
+/// By code: whether its value is of the largest magnitude, infinite or NaN.
 inline std::array<bool, 256> largestCodes(const format::ElementFormat& element) {
   std::array<bool, 256> isLargest{};
   for (std::uint32_t code = 0; code < element.codeCount(); ++code)

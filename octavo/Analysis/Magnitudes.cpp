@@ -31,7 +31,7 @@ float lowerEdge(std::size_t bin) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bin) << Magnitudes::kBitsBelowBin);
 }
 
-/// Sums over whole tensors stay below this.
+/// The number of values stays below this bound.
 constexpr std::uint64_t kMostValues = std::uint64_t{1} << 63;
 
 } // namespace
@@ -46,7 +46,7 @@ std::optional<std::size_t> Magnitudes::add(std::span<const float> values,
         std::ranges::find_if(values, [](float value) { return !std::isfinite(value); }) -
         values.begin());
   counts.resize(kBins);
-  // A table of bins costs a range as much as so many values.
+  // A table of bins costs a range as much as this many values.
   constexpr std::int64_t kLeast = 1 << 16;
   std::mutex adding;
   base::forRanges(static_cast<std::int64_t>(values.size()), kLeast,
@@ -98,7 +98,7 @@ std::optional<Magnitudes> Magnitudes::of(float amax, std::size_t first,
 
 float Magnitudes::percentile(double percent) const {
   const std::uint64_t zeros = counts.empty() ? 0 : counts.front();
-  // Multiplied first: 99.9 * 1000 / 100 is 999, 99.9 / 100 * 1000 is more.
+  // The order matters: 99.9 * 1000 / 100 is 999, but 99.9 / 100 * 1000 is more.
   const auto wanted =
       static_cast<std::uint64_t>(std::ceil(percent * static_cast<double>(total - zeros) / 100));
   std::uint64_t below = 0;
@@ -112,13 +112,13 @@ float Magnitudes::percentile(double percent) const {
 
 namespace {
 
-/// Values of a bin from `low` to `high`, at most; the bin itself ends before `full`.
+/// The values of a bin lie from `low` to `high`; the bin itself ends at `full`, exclusive.
 struct FilledBin {
   double low, high, full, count;
   double middle() const { return (low + high) / 2; }
 };
 
-/// Rounding of magnitudes to multiples of a scale, by the values of a format.
+/// Rounds magnitudes to a format's values times a scale.
 class ScaledRounding {
 public:
   ScaledRounding(const format::ElementFormat& element, float range)
@@ -133,15 +133,15 @@ public:
     const double difference = rounded(value) - value;
     return difference * difference;
   }
-  /// Where values from `low` to `high` go over from one rounded value to the next; nothing where
-  /// all are rounded to one.
+  /// The point between `low` and `high` where rounding changes to the next value; nullopt if all
+  /// round to one value. Exact if there is only one such point (isOnly).
   std::optional<double> boundary(double low, double high) const {
     const double from = rounded(low), to = rounded(high);
     if (from == to)
       return std::nullopt;
     return std::clamp((from + to) / 2, low, high);
   }
-  /// Whether there is no other place of that kind between the two.
+  /// Whether `boundary` is the only such point between `low` and `high`.
   bool isOnly(double boundary, double low, double high) const {
     const double half = (rounded(high) - rounded(low)) / 2;
     return std::abs(error(boundary) - half * half) <= 1e-9 * half * half;
@@ -152,16 +152,17 @@ private:
   double scale;
 };
 
-/// At most how much more a value from `low` to `high` loses under one rounding than under another.
-/// Where both round to one value, the difference of the two squares is linear in the value, and so
-/// largest at an end; the interval is cut where either goes over to its next value.
+/// An upper bound of how much more a value from `low` to `high` loses under `one` than under
+/// `other`. While both round to fixed values, the difference of the two squares is linear in the
+/// value, so it is largest at an end. The interval is cut where either rounding changes to its next
+/// value.
 double mostLost(const ScaledRounding& one, const ScaledRounding& other, double low, double high) {
   double most = std::max(one.error(low) - other.error(low), one.error(high) - other.error(high));
   for (const ScaledRounding* rounding : {&one, &other}) {
     const std::optional<double> boundary = rounding->boundary(low, high);
     if (!boundary)
       continue;
-    // Several values of a fine format lie in one bin.
+    // Several values of a fine format can lie in one bin: then halve it.
     const double middle = (low + high) / 2;
     if (!rounding->isOnly(*boundary, low, high) && high - low > 1e-6 * high)
       return std::max(mostLost(one, other, low, middle), mostLost(one, other, middle, high));
@@ -170,12 +171,13 @@ double mostLost(const ScaledRounding& one, const ScaledRounding& other, double l
   return most;
 }
 
-/// How much more all values lose under one rounding than under another, if a histogram's bins are
-/// all that is known of them, as they lie in floats of few bits and of many:
-/// - at the lower edges of their bins, as integers up to 127 and floats of at most six bits;
-/// - there or halfway, either as likely, as bf16;
-/// - anywhere, evenly, as f32.
-/// Values are independent: what they lose together is off its mean by its standard deviation.
+/// How much more all values lose under `one` than under `other`, estimated from the histogram. The
+/// values may lie in their bins in three ways:
+/// - at the lower edges: integers up to 127 and floats of at most six bits
+/// - at the lower edge or halfway, equally likely: bf16
+/// - anywhere, evenly: f32
+///
+/// Values count as independent, so their total deviates from its mean by its standard deviation.
 class LikelyLoss {
 public:
   LikelyLoss(const ScaledRounding& one, const ScaledRounding& other) : one(one), other(other) {}
@@ -203,7 +205,7 @@ public:
     even.variance += bin.count * std::max(squares / kPoints - mean * mean, 0.0);
   }
 
-  /// Whether one loses no more however the values lie, four standard deviations to spare.
+  /// Whether `one` loses no more in any of the three ways, with four standard deviations to spare.
   bool isNone() const { return edges.isNone() && halves.isNone() && even.isNone(); }
 
 private:

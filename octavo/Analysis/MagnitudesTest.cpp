@@ -31,7 +31,7 @@ Values normalValues(std::size_t n, std::uint32_t seed) {
 }
 
 TEST(MagnitudesTest, BinsAreTheLeadingBits) {
-  // 1 is exponent 127, no further bits: bin 127 * 64. 1 + 1/64 opens the next one.
+  // 1 has exponent 127 and no further bits: bin 127 * 64. 1 + 1/64 begins the next bin.
   const Magnitudes found = magnitudesOf({1, -1, 1.0156f, -1.015625f, 0, 1e-40f});
   EXPECT_EQ(found.count(), 6U);
   EXPECT_EQ(found.amax(), 1.015625f);
@@ -64,7 +64,7 @@ TEST(MagnitudesTest, ValuesThatAreNotFiniteAreRefused) {
   EXPECT_EQ(found, before);
 }
 
-/// Against the sorted values: at least the nearest-rank percentile, less than 1/64 more.
+/// Compared with the sorted values: at least the nearest-rank percentile, less than 1/64 more.
 TEST(MagnitudesTest, PercentilesAreThoseOfTheSortedValues) {
   Values values = normalValues(10'000, 2);
   const Magnitudes found = magnitudesOf(values);
@@ -98,7 +98,7 @@ TEST(MagnitudesTest, ZerosChangeNoRange) {
   EXPECT_EQ(magnitudesOf({0, 1e-44f}).percentile(50), 1e-44f);
 }
 
-/// The mean square of a scalar quantization of the values themselves, by hand.
+/// The sum of squared errors of a scalar quantization of the values themselves.
 double squares(const Values& values, const format::ElementFormat& element, float range) {
   const double scale = static_cast<double>(range) / numerics::maxValue(element);
   double sum = 0;
@@ -119,7 +119,8 @@ TEST(MagnitudesTest, TheLeastSquaresRangeCutsAnOutlierOff) {
   const float range = found.leastSquaresRange(element);
   EXPECT_LT(range, 8);
   EXPECT_LT(squares(values, element, range), 0.5 * squares(values, element, 20));
-  // No other range does much better on the values themselves, of which bins are a coarser view.
+  // No other range does much better on the values themselves, which the histogram only
+  // approximates.
   double best = squares(values, element, 20);
   for (float other = 0.5f; other < 20; other *= 1.01f)
     best = std::min(best, squares(values, element, other));
@@ -127,8 +128,8 @@ TEST(MagnitudesTest, TheLeastSquaresRangeCutsAnOutlierOff) {
 }
 
 TEST(MagnitudesTest, TheLeastSquaresRangeLosesNoMoreThanAmax) {
-  // For the values themselves, whatever they are: normal ones, with outliers, few, on a grid that
-  // amax keeps exactly, and with a heavy tail.
+  // Checked on the values themselves: normal, with outliers, few, on a grid that amax keeps
+  // exactly, with a heavy tail.
   std::mt19937 random(46);
   int lower = 0;
   for (const char* name : {"e4m3fn", "e5m2", "e2m1fn", "e3m2fn", "int8"})

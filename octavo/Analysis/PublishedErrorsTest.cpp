@@ -13,7 +13,7 @@ TEST(PublishedErrors, aFigureStandsForWhatRoundsToIt) {
   EXPECT_FALSE(figure.isGivenBy(16.5));
 }
 
-/// A scan that gives nothing, but for what a test sets.
+/// A scan that reproduces no figure until a test sets one.
 RangeScan emptyScan() {
   RangeScan scan{.rule = format::ScaleRule::Floor, .percent = {}};
   for (auto& errors : scan.percent)
@@ -47,7 +47,7 @@ TEST(PublishedErrors, theBestBoundGivesMostAndMissesLeast) {
   EXPECT_EQ(scan.figuresGivenAt(20), 2u);
 }
 
-/// Mean relative errors on U(-a, a) that a program of its own found: floor, ties to even,
+/// Mean relative errors on U(-a, a) that an independent program found: floor, ties to even,
 /// saturating.
 TEST(PublishedErrors, floorIsAsComputedElsewhere) {
   const RangeScan scan = scanRanges(format::ScaleRule::Floor);

@@ -22,22 +22,22 @@ using numerics::ScaledType;
 
 namespace {
 
-/// Values are summed in pieces of this many, and the pieces in their order: the number of threads
-/// changes no bit.
+/// Values are summed in pieces of this size, and pieces in order, so that no bit depends on the
+/// number of threads.
 constexpr std::size_t kPiece = 4096;
-/// Partial sums of a piece, so that the additions of one do not wait for those of another.
+/// Partial sums of a piece, so that additions do not wait for each other.
 constexpr std::size_t kLanes = 8;
 
-/// A value beyond the largest of its block by less than this share of itself got there by the
+/// A value that exceeds the largest of its block by less than this share of itself does so by the
 /// rounding of an f32 scale.
 constexpr double kScaleRounding = 0x1p-20;
 
-/// Sums and counts, each in as many lanes. Counts are doubles, so that a vector has room for as
-/// many of them as of sums; they are exact up to 2^53.
+/// Sums and counts, in lanes. Counts are doubles, so that a vector holds as many counts as sums;
+/// they are exact up to 2^53.
 struct Sums {
   using Lanes = std::array<double, kLanes>;
   Lanes relative = {};  ///< |y - x| / |x|, x != 0
-  Lanes relatives = {}; ///< how many were added to `relative`
+  Lanes relatives = {}; ///< number of terms of `relative`
   Lanes squares = {};   ///< x^2
   Lanes errors = {};    ///< (y - x)^2
   Lanes zeros = {};
@@ -78,7 +78,7 @@ Sums sumsOf(std::span<const float> before, std::span<const float> after) {
   return sums;
 }
 
-/// One tensor, before and after.
+/// One tensor, before and after quantization.
 struct Comparison {
   std::span<const float> before;
   std::span<const float> after;
@@ -102,7 +102,7 @@ struct Comparison {
 
   std::size_t clippedBlocks(std::size_t blocks, const kernels::Execution& execution) const {
     const std::array<bool, 256> isLargest = largestCodes(*type.element);
-    std::vector<std::uint8_t> isClipped(blocks); // of several threads' values
+    std::vector<std::uint8_t> isClipped(blocks); // several threads may set one
     kernels::forRanges(before.size(), kPiece, execution, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const double x = std::abs(before[i]);
@@ -117,7 +117,7 @@ struct Comparison {
   }
 };
 
-/// The options without what acts on NaN and Inf alone.
+/// The options without those that only affect NaN and infinity.
 numerics::QuantizeOptions onFiniteValues(numerics::QuantizeOptions options) {
   options.nonFinite = numerics::NonFinite::Error;
   options.corners.nan.reset();
@@ -189,7 +189,7 @@ std::vector<ErrorRow> measure(std::span<const float> values, std::span<const std
   for (const ScaledFormat* format : formats) {
     const auto first = static_cast<std::ptrdiff_t>(rows.size());
     for (const Recipe& recipe : recipes(*format)) {
-      // Half of the presets differ from a rule only in what they do with NaN and Inf.
+      // Half of the presets differ from a rule only for NaN and infinity: their row is copied.
       const auto like = std::find_if(rows.begin() + first, rows.end(), [&](const ErrorRow& row) {
         return onFiniteValues(row.recipe.options) == onFiniteValues(recipe.options);
       });

@@ -28,7 +28,7 @@ ErrorFigures figures(const std::vector<float>& values, const Shape& shape, const
   return measure(values, shape, recipe).figures;
 }
 
-/// A block of 32 that has these values first and zeros after them.
+/// A block of 32 with these values first, then zeros.
 std::vector<float> block(std::vector<float> values) {
   values.resize(32);
   return values;
@@ -45,8 +45,8 @@ TEST(QuantizationError, byHand) {
 }
 
 TEST(QuantizationError, clippedBlocks) {
-  // mxfp4 under floor: amax 6 is the largest element, 6.25 and 7.75 are beyond it, the second block
-  // under a scale of 2^-10. 3.9 has scale 2^-1 and is 6 there: beyond. 3 is not.
+  // mxfp4 under floor: amax 6 is the largest element; 6.25 and 7.75 are beyond it, the latter under
+  // a scale of 2^-10. 3.9 has scale 2^-1 and is beyond 6 there. 3 is not.
   std::vector<float> values;
   for (float amax : {6.0f, 6.25f, -7.75f / 1024, 3.9f, 3.0f}) {
     const std::vector<float> each = block({amax, amax});
@@ -81,7 +81,7 @@ TEST(QuantizationError, nothingButZeros) {
 }
 
 TEST(QuantizationError, overflowsAreCountedNotSummed) {
-  // e4m3fn, scale 1: 480 overflows to NaN where it does not saturate; 250 becomes 256.
+  // e4m3fn, scale 1: 480 overflows to NaN if it does not saturate; 250 becomes 256.
   Recipe special = recipe("mxfp8_e4m3");
   special.options.overflow = numerics::Overflow::Special;
   const ErrorFigures found = figures(block({480, 250}), {32}, special);
@@ -120,8 +120,7 @@ TEST(QuantizationError, sizes) {
   EXPECT_EQ(row("fp8_row").bitsPerValue, 8 + 32.0 / 256);
 }
 
-/// Every format, rule and preset against the scalar specification, computed one value after
-/// another.
+/// Compares every format, rule and preset with the scalar specification, computed value by value.
 TEST(QuantizationError, isThatOfNumerics) {
   const Shape shape = {3, 130, 77}; // short blocks on both axes
   const std::vector<float> values = samples(StudentT{3}, 3 * 130 * 77, 5);
@@ -176,9 +175,9 @@ TEST(QuantizationError, rowsOfSeveralFormats) {
   }
 }
 
-/// An owner's way to a scale differs from the rules in corners; a preset that loses more than they
-/// do by a decibel mistakes the owner. Not so torch's cast: amax / max is rounded to the nearest
-/// power of two, so that up to a third of a block's largest value is clipped.
+/// Presets choose scales that differ from the rules only in corners: a preset that loses a decibel
+/// more than the rules is wrong. Except torch's cast: it rounds amax / max to the nearest power of
+/// two, which clips up to a third of a block's largest value.
 TEST(QuantizationError, presetsAreAsGoodAsTheRules) {
   const Shape shape = {256, 256};
   const std::vector<float> values = samples(Normal{}, 256 * 256, 5);
@@ -206,7 +205,7 @@ TEST(QuantizationError, threadsChangeNoBit) {
   }
 }
 
-/// Mean relative errors in percent and QSNR in dB that a program of its own found (block 32, 2^22
+/// Mean relative errors in percent and QSNR in dB that an independent program found (block 32, 2^22
 /// samples of SplitMix64 with seed 42, its own arithmetic).
 TEST(QuantizationError, isAsComputedElsewhere) {
   struct Expected {
@@ -237,8 +236,8 @@ TEST(QuantizationError, isAsComputedElsewhere) {
   const Shape shape = {1024, 4096};
   const std::vector<float> uniform = samples(Uniform{-1, 1}, 1024 * 4096, 42);
   const std::vector<float> normal = samples(Normal{}, 1024 * 4096, 42);
-  // The last digit, and the sampling error of other samples: the deviation of an error is at
-  // most 1.5 times itself, so that of its mean below 0.1 percent of it.
+  // The last digit, and the sampling error of other samples: the standard deviation of an error is
+  // at most 1.5 times its mean, so that of the mean is below 0.1 percent of it.
   const auto tolerance = [](double error) { return (error > 10 ? 0.05 : 0.005) + 0.004 * error; };
   for (const Expected& row : table) {
     const Recipe each = recipe(row.format, row.rule);

@@ -16,8 +16,8 @@ namespace octavo::analysis {
 
 namespace {
 
-/// Values are summed in pieces of this many, and the pieces in their order: the number of threads
-/// changes no bit.
+/// Values are summed in pieces of this size, and pieces in order, so that no bit depends on the
+/// number of threads.
 constexpr std::size_t kPairsOfPiece = 4096;
 
 LossSums sumsOfPiece(std::span<const float> before, std::span<const float> after) {

@@ -1,4 +1,4 @@
-// What quantizations took from tensors, summed over as many of them as come.
+// The loss of quantizations, summed over any number of tensors.
 #pragma once
 
 #include "octavo/Kernels/Execution.h"
@@ -10,30 +10,30 @@
 
 namespace octavo::analysis {
 
-/// Sums over pairs of a value and what became of it. Pairs of which either is NaN or infinite are
-/// counted and have no part in anything else. The same for any number of threads.
+/// Sums over pairs of a value and its quantized value. A pair with a NaN or an infinity counts in
+/// `values` and `nonFinite` alone. Sums do not depend on the number of threads.
 struct LossSums {
-  std::int64_t values = 0; ///< all of them
+  std::int64_t values = 0; ///< number of pairs
   std::int64_t nonFinite = 0;
-  std::int64_t underflowed = 0; ///< not 0, and 0 afterwards
+  std::int64_t underflowed = 0; ///< not 0 before, 0 afterwards
   double squares = 0;           ///< of the values
-  double errors = 0;            ///< squares of the differences
+  double errors = 0;            ///< squared differences
   double amax = 0;              ///< of the values
 
   void add(std::span<const float> before, std::span<const float> after,
            const kernels::Execution& execution = {});
 
-  /// 10 log10(squares / errors) in dB: infinite where nothing is lost, NaN where all values are 0,
-  /// none where there is no pair.
+  /// 10 log10(squares / errors) in dB: infinite if nothing is lost, NaN if all values are 0,
+  /// nullopt without finite pairs.
   std::optional<double> sqnr() const;
 };
 
-/// What the operand of one product loses.
+/// The loss of the operand of one product.
 struct QuantizationLoss {
   LossSums sums;
-  std::int64_t saturated = 0; ///< S10, by the quotient of S7
+  std::int64_t saturated = 0; ///< saturated values (S10), by the quotient of S7
 
-  /// Quantizes a row-major tensor and adds what that did to it: 9 bytes of memory a value.
+  /// Quantizes a row-major tensor and adds its loss. Needs 9 bytes of memory for each value.
   void add(std::span<const float> values, std::span<const std::int64_t> shape,
            const numerics::ScaledType& type, const numerics::QuantizeOptions& options,
            const kernels::Execution& execution = {});

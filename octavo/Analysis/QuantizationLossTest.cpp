@@ -27,8 +27,8 @@ numerics::QuantizeOptions optionsOf(std::string_view name) {
 }
 
 TEST(QuantizationLoss, byHand) {
-  // mxfp4, floor: amax 7.5 has scale 2^(2 - 2) = 1. 7.5 is beyond 6 by more than half a step of 2,
-  // 6.5 is not; 0.2 is nearer to 0 than to 0.5; 2.5 is a tie that goes to 2.
+  // mxfp4, floor: amax 7.5 has scale 2^(2 - 2) = 1. 7.5 exceeds 6 by more than half a step of 2;
+  // 6.5 does not. 0.2 is nearer to 0 than to 0.5. 2.5 is a tie that goes to 2.
   const Shape shape = {1, 32};
   std::vector<float> values = {7.5, 6.5, 0.2F, 2.5, -7.5};
   values.resize(32);
@@ -77,7 +77,7 @@ TEST(QuantizationLoss, nothing) {
   EXPECT_EQ(loss.sums.values, 0);
 }
 
-/// The scalar definition counts the same in every format, on any number of threads.
+/// The scalar definition gives the same counts in every format, for any number of threads.
 TEST(QuantizationLoss, asTheScalarDefinition) {
   const Shape shape = {48, 300};
   const std::vector<float> values = samples(StudentT{5}, 48 * 300, 7);

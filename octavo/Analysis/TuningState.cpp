@@ -19,7 +19,7 @@ constexpr int kThisVersion = 1;
 
 constexpr const char* kAnew = "remove it, to begin anew";
 
-/// Reads value by value, and keeps the first thing that is wrong.
+/// Reads value by value, and keeps the first error.
 class StateReader {
 public:
   explicit StateReader(std::string file) : file(std::move(file)) {}
@@ -50,7 +50,7 @@ public:
     return 0;
   }
 
-  /// JSON has no infinity, which null stands for.
+  /// JSON has no infinity; null stands for it.
   double loss(const Json& value) {
     return value.is_null() ? std::numeric_limits<double>::infinity() : number(value);
   }
@@ -137,7 +137,7 @@ tl::expected<TuningState, Error> parseState(std::string_view text, const std::st
 tl::expected<TuningState, Error> readState(const std::filesystem::path& path) {
   return checkpoint::readJson(path)
       .map_error([](Error error) {
-        if (error.offset) // octavo's own file is damaged: there is none to copy
+        if (error.offset) // octavo wrote it: nothing to copy it from
           error.fix = kAnew;
         return error;
       })

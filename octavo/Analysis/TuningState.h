@@ -1,4 +1,4 @@
-// What a search measured, in a file, so that one that was interrupted goes on.
+// The file of a search's measurements, from which an interrupted search resumes.
 #pragma once
 
 #include "octavo/Analysis/FormatSearch.h"
@@ -14,21 +14,22 @@
 
 namespace octavo::analysis {
 
+/// The measurements of one search.
 struct TuningState {
-  std::string digest;                     ///< of all that measurements depend on
+  std::string digest;                     ///< of everything that measurements depend on
   double origin = 0;                      ///< see lossOf
-  std::vector<std::vector<double>> costs; ///< SearchProblem::costs, where they were measured
+  std::vector<std::vector<double>> costs; ///< SearchProblem::costs, if they were measured
   std::map<Choice, Losses> measured;
 };
 
-/// Reads what stateText wrote; `file` stands for it in errors: what is no such file, numbers out of
-/// range, choices of different lengths, losses of different lengths.
+/// Reads the text of stateText. `file` names it in errors. Fails for text of another form or
+/// version, numbers out of range, and choices or losses of different lengths.
 tl::expected<TuningState, checkpoint::Error> parseState(std::string_view text,
                                                         const std::string& file);
 tl::expected<TuningState, checkpoint::Error> readState(const std::filesystem::path& path);
 
 std::string stateText(const TuningState& state);
-/// Writes it, whole or not at all.
+/// Writes the file, whole or not at all.
 tl::expected<void, checkpoint::Error> writeState(const std::filesystem::path& path,
                                                  const TuningState& state);
 

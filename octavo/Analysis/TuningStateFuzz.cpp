@@ -1,4 +1,5 @@
-// Arbitrary bytes as a state of a search: an error, or a state that is written and read as itself.
+// Arbitrary bytes as a search's state: an error, or a state that is the same after writing and
+// reading.
 
 #include "octavo/Analysis/TuningState.h"
 

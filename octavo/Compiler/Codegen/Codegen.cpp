@@ -33,8 +33,8 @@ namespace octavo::compiler {
 
 namespace {
 
-/// What pays on loops that are written as they are to run, at two thirds of the time of -O3: no
-/// unrolling, no second vectorizer, no interleaving.
+/// Passes that pay for loops that are written as they are to run, in two thirds of the time of -O3:
+/// no unrolling, no second vectorizer, no interleaving.
 constexpr llvm::StringLiteral kPasses =
     "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
     "loop-mssa(loop-rotate,licm<allowspeculation>),simplifycfg,loop(indvars,loop-deletion),"
@@ -48,7 +48,8 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> targetMachine() {
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
-    // A quarter of the time, for what InvariantBases has done. LLVM here is this library's own.
+    // Loop strength reduction takes a quarter of the time; InvariantBases has done its work. The
+    // option is global, but this library has an LLVM of its own.
     const char* options[] = {"octavo-codegen", "-disable-lsr"};
     llvm::cl::ParseCommandLineOptions(2, options);
   });
@@ -58,13 +59,13 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> targetMachine() {
   builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
   // The code is also linked to shared objects.
   builder->setRelocationModel(llvm::Reloc::PIC_);
-  // Each operation rounds as it is written.
+  // Each operation is rounded by itself.
   builder->getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return builder->createTargetMachine();
 }
 
-/// x * 2^n as two products where no instruction does it to a vector (AVX-512 has one), with the
-/// same bits: kernels scale numbers near 1, whose first product is exact.
+/// Replaces x * 2^n by two products, with the same bits: kernels scale numbers near 1, whose first
+/// product is exact. AVX-512 has a vector instruction for it and needs no replacement.
 void expandScaling(llvm::Module& module, const llvm::TargetMachine& machine) {
   if (machine.getTargetFeatureString().contains("+avx512f"))
     return;
@@ -74,7 +75,7 @@ void expandScaling(llvm::Module& module, const llvm::TargetMachine& machine) {
   for (llvm::User* user : llvm::make_early_inc_range(ldexp->users())) {
     auto* call = llvm::cast<llvm::CallInst>(user);
     llvm::IRBuilder<> b(call);
-    // n + 254 is twice the bias, and has 9 bits: the exponents are its half and the rest.
+    // n + 254 is n plus twice the bias and has 9 bits: the two exponents are its half and the rest.
     llvm::Value* biased = b.CreateAdd(call->getArgOperand(1), b.getInt32(254));
     llvm::Value* half = b.CreateAnd(b.CreateShl(biased, 22), b.getInt32(0x7F800000));
     llvm::Value* rest = b.CreateSub(b.CreateShl(biased, 23), half);
@@ -147,15 +148,15 @@ llvm::Error emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeG
   return llvm::Error::success();
 }
 
-/// What a kernel's code depends on, besides its text: the machine, and this library, which has
-/// LLVM, its options and all passes in it.
+/// What a kernel's code depends on besides its text: the machine, and this library, which contains
+/// LLVM, its options and all passes.
 std::string settingsOf(const llvm::TargetMachine& machine, llvm::StringRef build) {
   return (machine.getTargetTriple().str() + "\n" + machine.getTargetCPU() + "\n" +
           machine.getTargetFeatureString() + "\n" + build + "\n")
       .str();
 }
 
-/// The object file of a kernel, which is the function `name` in it: from the cache, or compiled.
+/// The object file of a kernel whose function is `name`: from the cache, or compiled.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 objectOf(const std::string& text, const std::string& name, const CompilationCache& cache) {
   if (std::unique_ptr<llvm::MemoryBuffer> kept = cache.find(name))
@@ -185,7 +186,7 @@ llvm::Expected<std::vector<NamedObject>> objectsOf(std::span<const std::string> 
   static const std::string build =
       buildIdOf(loadedObjectOf(reinterpret_cast<const void*>(&settingsOf)));
   const std::string settings = settingsOf(machine, build);
-  // A build that cannot be told from others keeps nothing.
+  // A build without a build ID cannot be told from others, so it has no cache.
   const CompilationCache cache = build.empty() ? CompilationCache("") : CompilationCache::ofUser();
   std::vector<NamedObject> objects(kernels.size());
   std::vector<std::string> errors(kernels.size());
@@ -265,8 +266,8 @@ llvm::Expected<Listing> listed(const std::string& kernel) {
   return listing;
 }
 
-/// What a shared object has besides its kernels: the tables, and a jump for each function that
-/// kernels may call.
+/// The rest of a shared object: the tables, and a jump for each library function that kernels may
+/// call.
 std::string tablesText(std::span<const NamedObject> objects, std::uint64_t id,
                        std::vector<std::string>& functions) {
   std::string text, rows;
@@ -294,7 +295,7 @@ std::string tablesText(std::span<const NamedObject> objects, std::uint64_t id,
   return text;
 }
 
-/// Runs the first linker that there is.
+/// Runs the first linker that exists.
 llvm::Error runLinker(std::vector<llvm::StringRef> arguments) {
   for (const char* name : {"ld.lld-22", "ld.lld", "ld"}) {
     auto program = llvm::sys::findProgramByName(name);

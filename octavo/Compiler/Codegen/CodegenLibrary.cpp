@@ -19,7 +19,8 @@ tl::expected<const CodeGenerator*, std::string> load() {
   if (dladdr1(reinterpret_cast<void*>(&load), &self, reinterpret_cast<void**>(&object),
               RTLD_DL_LINKMAP) == 0)
     return tl::make_unexpected("the code generator cannot be looked for: this program has no path");
-  // The program itself has no name here; dli_fname is what it was called by, found or not.
+  // The program itself has an empty l_name; its dli_fname is how it was called, which may not be a
+  // path.
   std::error_code unreadable;
   const auto here = std::filesystem::canonical(
                         *object->l_name == '\0' ? "/proc/self/exe" : object->l_name, unreadable)
@@ -57,7 +58,7 @@ void letGoOfGenerator() {
       continue;
     const std::uintptr_t begin = library.base + segment.p_vaddr;
     const std::uintptr_t first = begin / page * page;
-    // A wish: what is refused stays.
+    // A hint: the system may refuse it.
     madvise(reinterpret_cast<void*>(first), begin + segment.p_memsz - first, MADV_DONTNEED);
   }
 }

@@ -20,15 +20,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// LLVM's pruning looks at files of this name alone.
+/// LLVM's pruning considers only files with this prefix.
 constexpr llvm::StringLiteral kPrefix = "llvmcache-";
-/// An entry is the bytes and then the digest of its key and of them: what lies under another's name
-/// is damaged, too.
+/// An entry is its bytes, then the digest of its key and bytes: an entry under another key's name
+/// counts as damaged.
 constexpr std::size_t kDigest = 32;
 
 using Descriptor = std::shared_ptr<const int>;
 
-/// Null where it could not be opened.
+/// Null if `descriptor` is negative, that is, was not opened.
 Descriptor held(int descriptor) {
   if (descriptor < 0)
     return nullptr;
@@ -42,8 +42,7 @@ bool isOthersToWrite(const struct stat& status) {
   return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
 }
 
-/// A folder, and those above it that are missing, for this user alone whatever the umask lets
-/// others do.
+/// Creates a folder and its missing parents for this user alone, whatever the umask.
 void makeFolders(const fs::path& folder) {
   fs::path made;
   for (const fs::path& part : folder) {
@@ -52,8 +51,8 @@ void makeFolders(const fs::path& folder) {
   }
 }
 
-/// The path of the nearest folder above that everybody may write to, where entries of others are
-/// not protected; empty: there is none.
+/// The path to the nearest folder above that everybody may write to without a sticky bit, so that
+/// others may exchange what is in it; empty if there is none.
 std::string openAbove(const Descriptor& folder) {
   std::string up = "..";
   Descriptor below = folder;
@@ -69,7 +68,7 @@ std::string openAbove(const Descriptor& folder) {
   }
 }
 
-/// Removes what others may have put there.
+/// Removes entries that others may have written.
 void emptyFolder(const fs::path& folder) {
   std::error_code ignored;
   std::vector<fs::path> found;
@@ -81,7 +80,7 @@ void emptyFolder(const fs::path& folder) {
     fs::remove(each, ignored);
 }
 
-/// By its descriptor, for what takes paths.
+/// A path to an open folder, for functions that take paths.
 std::string pathOf(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
 
 bool writeAll(int file, llvm::StringRef bytes) {
@@ -163,14 +162,14 @@ std::unique_ptr<llvm::MemoryBuffer> CompilationCache::find(const std::string& ke
   const llvm::StringRef bytes = all.drop_back(kDigest);
   if (digestOf({key, bytes}) != all.take_back(kDigest))
     return nullptr;
-  ::futimens(*opened, nullptr); // was asked for
+  ::futimens(*opened, nullptr); // marks it as recently used
   return llvm::MemoryBuffer::getMemBufferCopy(bytes, key);
 }
 
 void CompilationCache::keep(const std::string& key, llvm::StringRef bytes) const {
   if (!folder)
     return;
-  std::random_device random; // of the system
+  std::random_device random; // seeded by the system
   std::string name = kPrefix.str() + "new-";
   for (int i = 0; i < 4; ++i)
     name += llvm::utohexstr(random(), true, 8);

@@ -29,7 +29,8 @@ protected:
   fs::path root;
 };
 
-/// Whoever may write to the folder above puts another one in its place once it was looked at.
+/// An attacker who may write to the parent folder exchanges the cache's folder after it was
+/// checked.
 TEST_F(CompilationCacheTest, aFolderThatIsExchangedIsNotUsed) {
   const CompilationCache cache(root / "cache");
   ASSERT_TRUE(cache.isUsed());

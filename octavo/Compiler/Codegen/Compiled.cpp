@@ -31,8 +31,8 @@ using program::Value;
 
 class CompiledProgram : public program::Executable, public program::Savable {
 public:
-  /// `source` is the program as it was given; `interpreted` the module of the operations that the
-  /// interpreter evaluates, null for steps that were read from the cache.
+  /// `source` is the given program. `interpreted` is the module with the operations that the
+  /// interpreter evaluates; null if the steps were read from the cache.
   CompiledProgram(mlir::OwningOpRef<mlir::ModuleOp> source,
                   mlir::OwningOpRef<mlir::ModuleOp> interpreted, Lowered lowered,
                   std::unique_ptr<MachineCode> code)
@@ -71,7 +71,7 @@ tl::expected<std::vector<program::Executable::Stage>, std::string> CompiledProgr
   std::vector<Stage> list(2);
   list[0].file = "1-after-passes.mlir";
   llvm::raw_string_ostream out(list[0].text);
-  // Lowering changes the module that it is given; steps from the cache have none.
+  // Simplifies again: lowering changes its module, and steps from the cache have none.
   const mlir::OwningOpRef<mlir::ModuleOp> simplified = source.get().clone();
   if (llvm::Error error = simplify(*simplified))
     return tl::unexpected(llvm::toString(std::move(error)));
@@ -109,7 +109,7 @@ private:
   std::string reason;
 };
 
-/// Whether the bytes of the tensor can be counted.
+/// Whether the number of bytes of the tensor fits in 64 bits.
 bool isAddressable(mlir::RankedTensorType type) {
   std::int64_t bytes = 16; // the widest element, complex<f64>
   return llvm::none_of(type.getShape(), [&](std::int64_t extent) {
@@ -117,13 +117,13 @@ bool isAddressable(mlir::RankedTensorType type) {
   });
 }
 
-/// Why the operation keeps its whole program from being compiled; empty for most.
+/// Why the operation prevents its whole program from being compiled; empty for most.
 std::string whyInterpreted(mlir::Operation* op) {
   const llvm::StringRef dialect = op->getName().getDialectNamespace();
-  // MLIR's folders of these crash on what they do not expect.
+  // MLIR's folders for these dialects crash on input that they do not expect.
   if (dialect == "tensor" || dialect == "shape")
     return "programs that compute with MLIR's own tensors and shapes are not compiled";
-  // What is fed is taken in the order of the whole run.
+  // Infeed takes its values in the order of the whole run.
   if (llvm::isa<stablehlo::InfeedOp, stablehlo::SendOp, stablehlo::RecvOp>(op))
     return "what passes between a run and its host is not compiled";
   llvm::SmallVector<mlir::Type> types(op->getOperandTypes());
@@ -131,7 +131,8 @@ std::string whyInterpreted(mlir::Operation* op) {
   if (auto function = llvm::dyn_cast<mlir::func::FuncOp>(op))
     llvm::append_range(types, function.getArgumentTypes());
   for (mlir::Type type : types) {
-    // Constants of them do not fold as MLIR wants constants to, which makes equal what is not.
+    // Constants of !quant types do not fold as MLIR requires, which makes different constants
+    // equal.
     if (llvm::isa<mlir::quant::QuantizedType>(mlir::getElementTypeOrSelf(type)))
       return "programs with elements of !quant types are not compiled";
     auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
@@ -143,7 +144,7 @@ std::string whyInterpreted(mlir::Operation* op) {
   return "";
 }
 
-/// The same of all operations of a program, with the place of the first.
+/// The reason and location of the first such operation of a program.
 std::string whyInterpreted(mlir::ModuleOp program) {
   std::string reason;
   program->walk([&](mlir::Operation* op) {
@@ -156,7 +157,7 @@ std::string whyInterpreted(mlir::ModuleOp program) {
   return reason;
 }
 
-/// The code of a program's kernels, null where it has none: the generator is not loaded then.
+/// The code of a program's kernels. Null if it has none: the generator is not loaded then.
 llvm::Expected<std::unique_ptr<MachineCode>> compiledKernels(Lowered& lowered) {
   if (lowered.kernels.empty())
     return nullptr;
@@ -167,8 +168,8 @@ llvm::Expected<std::unique_ptr<MachineCode>> compiledKernels(Lowered& lowered) {
   if (!code)
     return llvm::createStringError(code.error());
   llvm::copy((*code)->functions(), lowered.program.functions.begin());
-  // What LLVM has freed, on all threads, is the system's again before weights take memory, and so
-  // is its code.
+  // Returns what LLVM has freed, on all threads, and its code to the system before weights take
+  // memory.
   malloc_trim(0);
   letGoOfGenerator();
   return std::move(*code);

@@ -1,4 +1,4 @@
-// Compiled programs as a backend: the only place that orders passes.
+// Compiles programs to executables: simplifies, lowers and generates code, or reads the cache.
 #pragma once
 
 #include "octavo/Compiler/Plan/Lowering.h"
@@ -8,30 +8,31 @@
 namespace octavo::compiler {
 
 /// Makes an executable of a function of a verified module, which must outlive the executable. The
-/// error names an operation that cannot be run, and where it stands.
+/// error names an operation that cannot be run, and its location.
 using Prepare = llvm::Expected<std::unique_ptr<program::Executable>>(mlir::ModuleOp program,
                                                                      llvm::StringRef function);
 
-/// Compiles a function of a verified module. Operations without code are evaluated by `evaluate`;
-/// programs that are no sequence of steps (a grid of processes, unknown extents, recursion) are
-/// given to `fallback` as a whole.
+/// Compiles a function of a verified module. `evaluate` evaluates operations without code. Programs
+/// that are no sequence of steps (several processes, unknown extents, recursion) are run by
+/// `fallback` as a whole.
 llvm::Expected<std::unique_ptr<program::Executable>>
 compileProgram(mlir::ModuleOp program, llvm::StringRef function, Evaluate evaluate,
                Prepare* fallback, Guarding guarding = Guarding::None);
 
-/// A program whose open extents were made known as those of so many items.
+/// A program whose open extents are closed for one batch size.
 struct ProgramOfItems {
   mlir::ModuleOp program;
-  std::int64_t items;
+  std::int64_t items; ///< the batch size
 };
 
-/// An executable for any number of items in this range.
+/// An executable, and the batch sizes that it accepts.
 struct CompiledForItems {
   std::unique_ptr<program::Executable> executable;
   program::ItemRange items;
 };
 
-/// Compiles a function for any number of items, at least `fewest` (Compiler/Plan/OpenBatch.h).
+/// Compiles a function for every batch size from `fewest` on, or from a somewhat larger bound
+/// (Compiler/Plan/OpenBatch.h). `programs` are the same program for different batch sizes.
 llvm::Expected<CompiledForItems> compileForItems(llvm::ArrayRef<ProgramOfItems> programs,
                                                  std::int64_t fewest, llvm::StringRef function,
                                                  Evaluate evaluate);

@@ -31,8 +31,8 @@ llvm::Error errorOf(const checkpoint::Error& error) {
   return llvm::createStringError(error.message());
 }
 
-/// Has each run begin with a copy of the value that a donated argument is bound to, where the
-/// result lies that is written over it.
+/// For a donated argument that is bound: makes each run begin with a copy of the bound value to the
+/// memory of the result that is written over it.
 void copyFirst(program::Program& program, const program::Place& place) {
   program::Place from = place;
   from.number = static_cast<int>(program.slots.size());
@@ -48,12 +48,12 @@ void copyFirst(program::Program& program, const program::Place& place) {
       program.steps.all().front()->operation(), std::move(from), place));
 }
 
-/// Makes bound arguments constants, or values that lie at a place.
+/// Makes bound arguments constants, or scaled values at their places.
 llvm::Error bind(program::Program& program, const program::Signature& signature,
                  std::span<const std::optional<program::Value>> bound) {
   std::vector<program::Place> open;
-  std::vector<int> numbers(program.arguments.size(), -1); ///< of arguments that stay
-  // The code of a kernel that writes over its arguments is for all of them or none.
+  std::vector<int> numbers(program.arguments.size(), -1); ///< new numbers; -1: bound
+  // A kernel's code for writing over arguments covers all of its donations or none.
   const auto isBound = [&](const auto& donation) { return bound[donation.argument].has_value(); };
   const bool keepsKernels = std::ranges::none_of(
       program.donations, [&](const auto& each) { return each.isByKernel && isBound(each); });
@@ -100,7 +100,7 @@ llvm::Error bind(program::Program& program, const program::Signature& signature,
   return llvm::Error::success();
 }
 
-/// The operations that the interpreter evaluates, a line each.
+/// A line for each operation that the interpreter evaluates.
 void listInterpreted(const program::Sequence& sequence, std::vector<std::string>& lines) {
   for (const std::unique_ptr<program::Step>& step : sequence.all()) {
     if (const program::StepFacts facts = step->facts();
@@ -138,7 +138,7 @@ std::vector<std::string> calledFunctions() {
   return names;
 }
 
-/// What program.octavo of a folder names, if one is there that this octavo reads.
+/// The contents of program.octavo in a folder; nullopt if there is none that this octavo reads.
 std::optional<FolderFile> partsOf(const std::filesystem::path& folder) {
   const auto bytes = program::readProgramFile(folder);
   auto file = bytes ? program::readFolderFile(*bytes)
@@ -146,8 +146,8 @@ std::optional<FolderFile> partsOf(const std::filesystem::path& folder) {
   return file ? std::optional(std::move(*file)) : std::nullopt;
 }
 
-/// Whether the folder is new, empty, or a compiled program's: other files are not octavo's to
-/// replace. Those of a compilation that was interrupted are.
+/// Fails unless the folder is new, empty, a compiled program's, or left by an interrupted
+/// compilation: other files are not octavo's to replace.
 llvm::Error checkFolder(const std::filesystem::path& folder) {
   std::error_code failed;
   std::string other;
@@ -188,7 +188,7 @@ llvm::Expected<OutputFile> written(const std::filesystem::path& path,
   return std::move(*file);
 }
 
-/// Links the kernels, which `file` then names.
+/// Links the kernels and records them in `file`.
 llvm::Expected<OutputFile> linkTo(const std::filesystem::path& folder,
                                   std::span<const std::string> kernels, FolderFile& file) {
   const auto generator = codeGenerator();
@@ -214,17 +214,16 @@ llvm::Expected<OutputFile> linkTo(const std::filesystem::path& folder,
   return written(folder / file.kernelsFile(), bytes);
 }
 
-/// Removes what programs that the folder had before, or that were not written to the end, have left
-/// there.
+/// Removes the files of earlier programs, and of programs that were not written completely.
 void removeOthers(const std::filesystem::path& folder, const FolderFile& file) {
-  std::error_code none; // what is left is nobody's
+  std::error_code none; // failures leave files that nothing reads
   std::vector<std::filesystem::path> others;
   for (const auto& entry : std::filesystem::directory_iterator(folder, none))
     if (const std::string name = entry.path().filename().string();
         program::isPartName(name) && name != file.weightsFile() &&
         (name != file.kernelsFile() || file.kernels.size == 0))
       others.push_back(entry.path());
-  // Versions before this one called all weights so.
+  // Earlier versions gave all weights this name.
   const auto former = folder / kFormerWeights;
   if (const auto weights = llvm::MemoryBuffer::getFile(former.string(), false, false);
       weights && (*weights)->getBufferSize() >= program::kWeightsEndBytes &&
@@ -235,8 +234,8 @@ void removeOthers(const std::filesystem::path& folder, const FolderFile& file) {
     std::filesystem::remove(other, none);
 }
 
-/// Gives the files their names, that of program.octavo last. One process at a time does it, so that
-/// none removes what another one is about to name.
+/// Gives the files their names, program.octavo last. One process does it at a time, so that none
+/// removes files that another is about to name.
 llvm::Error place(const std::filesystem::path& folder, const FolderFile& file, OutputFile& program,
                   OutputFile& weights, std::optional<OutputFile>& kernels) {
   const auto lock = checkpoint::FolderLock::await(folder);
@@ -274,7 +273,7 @@ llvm::Error writeFolder(const std::filesystem::path& folder, program::Program pr
   if (const auto lock = checkpoint::FolderLock::await(folder))
     lock->removeTemporaries();
   const std::optional<FolderFile> before = partsOf(folder);
-  // Weights that take the place of others have their mode.
+  // Weights that replace others keep their file mode.
   auto weights =
       OutputFile::create(folder / (before ? before->weightsFile() : std::string(kFormerWeights)));
   if (!weights)
@@ -301,13 +300,13 @@ llvm::Error writeFolder(const std::filesystem::path& folder, program::Program pr
                   .kernels = {},
                   .weights = part,
                   .program = std::move(*steps)};
-  std::vector<std::size_t> numbers(bound.size()); ///< of arguments that are not bound
+  std::vector<std::size_t> numbers(bound.size()); ///< new numbers of arguments that are not bound
   for (std::size_t i = 0; i < bound.size(); ++i) {
     numbers[i] = file.arguments.size();
     if (!bound[i])
       file.arguments.push_back(signature.arguments[i]);
   }
-  // What the program leaves open may turn out to be of two extents.
+  // With an open batch, argument and result may turn out to have different extents.
   for (const auto& [argument, result] : signature.donations)
     if (!bound[argument] &&
         program.arguments[numbers[argument]].memory == program.results[result].memory)

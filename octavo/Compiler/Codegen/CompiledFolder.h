@@ -1,4 +1,4 @@
-// The folder of a compiled program, from which it runs without a compiler.
+// Writes the folder of a compiled program, which runs without a compiler.
 #pragma once
 
 #include "octavo/Compiler/Codegen/Codegen.h"
@@ -15,11 +15,14 @@
 
 namespace octavo::compiler {
 
-/// Writes a program to a folder, which is made if it is not there. A folder that has files must be
-/// one of a compiled program, whose files these replace: it is that program's or this one's, whole,
-/// at every moment, whoever else writes it and wherever the process ends. Its other files stay.
-/// `bound` has a value for each argument that is no argument of the folder's program. The program
-/// is of no use afterwards. The error names what has no form in a folder, or a file.
+/// Writes a program to a folder, which is created if it is missing.
+///
+/// If the folder has files, it must be that of a compiled program, whose files are replaced; other
+/// files stay. At every moment the folder has the old program or the new one, complete, even if
+/// other processes write it or this one is killed.
+///
+/// `bound` has a value for each argument that the folder's program does not take. `program` cannot
+/// be used afterwards. The error names what cannot be written to a folder, or a file.
 llvm::Error writeFolder(const std::filesystem::path& folder, program::Program program,
                         std::span<const std::string> kernels, const program::Signature& signature,
                         std::span<const std::optional<program::Value>> bound);

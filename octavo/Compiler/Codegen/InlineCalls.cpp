@@ -23,23 +23,23 @@ namespace octavo::compiler {
 
 namespace {
 
-/// A function of fewer operations is inlined rather than called, as long as the program is not too
-/// large.
+/// Functions of fewer operations are inlined, unless the program is still too large then.
 constexpr std::uint64_t kManyOperations = 1024;
 
 struct Function {
   mlir::func::FuncOp op;
-  std::uint64_t own = 0;               ///< operations that stand in it
-  std::uint64_t size = 0;              ///< with those of what is inlined in it
-  std::vector<std::size_t> calls = {}; ///< each call's callee
-  std::size_t callers = 0;             ///< calls of it
+  std::uint64_t own = 0;               ///< operations in it
+  std::uint64_t size = 0;              ///< with the operations inlined in it
+  std::vector<std::size_t> calls = {}; ///< the callee of each call
+  std::size_t callers = 0;             ///< number of calls to it
   bool canBeCalled = false;
   bool isInBody = false;    ///< called in a body that kernels compute element by element
-  bool hasProducts = false; ///< or calls what has
+  bool hasProducts = false; ///< its own, or of callees
   bool isKept = false;
 };
 
-/// Whether calls of the function can be compiled: it takes and gives tensors of static shapes.
+/// Whether calls of the function can be compiled: arguments and results are tensors of static
+/// shapes.
 bool canBeCalled(mlir::func::FuncOp function) {
   const auto isTensor = [](mlir::Type type) {
     auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
@@ -50,7 +50,8 @@ bool canBeCalled(mlir::func::FuncOp function) {
          llvm::all_of(function.getResultTypes(), isTensor);
 }
 
-/// Whether an operation stands in a body that kernels compute element by element, as a reduction's.
+/// Whether an operation is in a body that kernels compute element by element, such as a
+/// reduction's.
 bool isInBodyOfKernel(mlir::Operation* op) {
   for (op = op->getParentOp(); !llvm::isa<mlir::func::FuncOp>(op); op = op->getParentOp())
     if (!llvm::isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(op))
@@ -85,11 +86,11 @@ public:
       });
   }
 
-  /// Puts callees before their callers. false: functions call themselves.
+  /// Orders callees before their callers. Returns false if a function calls itself.
   bool sort() {
     enum class State : std::uint8_t { New, Open, Done };
     std::vector<State> states(functions.size(), State::New);
-    std::vector<std::pair<std::size_t, std::size_t>> open; // function, and its calls looked at
+    std::vector<std::pair<std::size_t, std::size_t>> open; // function, calls visited
     for (std::size_t first = 0; first < functions.size(); ++first) {
       if (states[first] == State::New)
         open.emplace_back(first, 0);
@@ -119,7 +120,7 @@ public:
     return true;
   }
 
-  /// Keeps functions of at least so many operations; how many the program then becomes.
+  /// Keeps functions of at least `least` operations. Returns the size of the program then.
   std::uint64_t keep(std::uint64_t least, bool withProducts) {
     std::uint64_t all = 0;
     for (const std::size_t number : order) {
@@ -136,8 +137,8 @@ public:
     return all;
   }
 
-  /// Keeps as few as leave the program that large, none of fewer operations than `fewest`; whether
-  /// that does.
+  /// Keeps as few functions as bring the program to at most `most` operations, and none of fewer
+  /// operations than `fewest`. Returns whether that succeeds.
   bool keepUntil(std::uint64_t most, bool withProducts, std::uint64_t fewest) {
     for (std::uint64_t least = kManyOperations; least >= fewest; least /= 2)
       if (keep(least, withProducts) <= most)
@@ -145,11 +146,11 @@ public:
     return false;
   }
 
-  /// Whether calls of the function stay.
+  /// Whether calls of the function stay calls.
   bool isKept(mlir::func::FuncOp function) const {
     return function.getNoInline() || kept.contains(function);
   }
-  /// The functions whose calls are inlined, in the order of the program.
+  /// The functions in which calls are inlined, in the order of the program.
   std::vector<mlir::func::FuncOp> roots() {
     std::vector<mlir::func::FuncOp> list;
     for (Function& each : functions) {
@@ -167,7 +168,7 @@ private:
   llvm::DenseSet<mlir::Operation*> kept;
 };
 
-/// Locations name so many calls, one in the other.
+/// Locations name at most this many nested calls.
 constexpr int kMostNamedCalls = 16;
 
 struct OpenCall {
@@ -175,7 +176,7 @@ struct OpenCall {
   int depth;
 };
 
-/// Inlines the calls in a function, and those in what is inlined.
+/// Inlines the calls in a function, and the calls in inlined code.
 void inlineInto(mlir::func::FuncOp root, mlir::SymbolTable& symbols, const Calls& calls) {
   mlir::InlinerInterface interface(root.getContext());
   const mlir::InlinerConfig config;
@@ -194,14 +195,14 @@ void inlineInto(mlir::func::FuncOp root, mlir::SymbolTable& symbols, const Calls
     if (mlir::failed(mlir::inlineCall(interface, config.getCloneCallback(), call, callee,
                                       &callee.getBody())))
       continue;
-    // What is inlined stands behind the call.
+    // Inlined code comes after the call.
     for (mlir::Operation* each = call->getNextNode(); each != after; each = each->getNextNode())
       each->walk([&](mlir::func::CallOp inner) { open.push_back({inner, depth + 1}); });
     call.erase();
   }
 }
 
-/// Erases private functions that nothing refers to, and marks those that are still called.
+/// Erases private functions without references, and marks functions that are still called.
 void eraseInlined(mlir::ModuleOp module, llvm::ArrayRef<mlir::func::FuncOp> roots,
                   mlir::SymbolTable& symbols) {
   llvm::DenseSet<mlir::Operation*> live;
@@ -237,8 +238,8 @@ void inlineCalls(mlir::ModuleOp module, std::uint64_t mostInlined,
                  std::uint64_t mostInlinedProducts) {
   Calls calls(module);
   constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
-  constexpr std::uint64_t kFewOperations = 64; // what they take is less than what calls copy
-  if (!calls.sort())                           // functions that call themselves are not compiled
+  constexpr std::uint64_t kFewOperations = 64; // smaller than the copies of a call
+  if (!calls.sort())                           // recursive functions are not compiled
     return;
   if (calls.keep(kNone, false) > mostInlined &&
       !calls.keepUntil(mostInlined, false, kFewOperations) &&

@@ -1,4 +1,4 @@
-// Calls inlined, as far as that leaves a program of a size that can be compiled.
+// Inlines calls, as long as the program stays small enough to be compiled.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -7,16 +7,17 @@
 
 namespace octavo::compiler {
 
-/// How many operations a program may become when all calls are inlined; of functions that multiply
-/// matrices, whose weights would be packed in each call, more.
+/// The most operations of a program after inlining. The second bound is for functions with matrix
+/// products: if they stayed functions, their weights would be packed in each call.
 inline constexpr std::uint64_t kMostInlined = std::uint64_t{1} << 15,
                                kMostInlinedProducts = std::uint64_t{1} << 18;
 
-/// Inlines calls, from public functions down, so that each operation is copied once. Where the
-/// program would become too large, large functions that are called more than once stay functions
-/// (CalledFunction.h): what is inlined is linear in the program, however deep its calls are.
-/// Functions that call themselves, and what cannot be inlined, stay too. Private functions that
-/// nothing refers to any more are erased.
+/// Inlines calls, from public functions down, so that each operation is copied once. If the program
+/// would become too large, large functions with several calls stay functions (CalledFunction.h). So
+/// the result is linear in the program, however deep its calls are.
+///
+/// Recursive functions, and calls that cannot be inlined, stay too. Private functions without
+/// references are erased.
 void inlineCalls(mlir::ModuleOp module, std::uint64_t mostInlined = kMostInlined,
                  std::uint64_t mostInlinedProducts = kMostInlinedProducts);
 

@@ -9,8 +9,8 @@ namespace octavo::compiler {
 
 namespace {
 
-/// An index as its terms that do not change in a loop, and the only one that does; null where there
-/// are several.
+/// The terms of an index that are invariant in a loop, and the only changing one; null: several
+/// change.
 struct IndexParts {
   llvm::SmallVector<llvm::Value*> invariant;
   llvm::Value* changing = nullptr;
@@ -45,7 +45,7 @@ llvm::PreservedAnalyses InvariantBases::run(llvm::Function& function,
     for (llvm::BasicBlock* block : loop->blocks())
       for (llvm::Instruction& each : *block) {
         auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(&each);
-        // A narrower index is a sum that may wrap before it is extended.
+        // A narrower index may wrap before it is extended.
         if (place == nullptr || place->getNumIndices() != 1 ||
             !place->getOperand(1)->getType()->isIntegerTy(64) ||
             !loop->isLoopInvariant(place->getPointerOperand()))

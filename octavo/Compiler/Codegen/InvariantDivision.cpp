@@ -20,8 +20,8 @@ namespace octavo::compiler {
 
 namespace {
 
-/// Rows on which it pays: what is asked before and after one costs as much as some divisions, and
-/// what is gone over twice should be in the cache.
+/// Row lengths for which it pays: the checks before and after a row cost as much as some divisions,
+/// and a row that is computed again should be in cache.
 constexpr unsigned kFewestColumns = 128, kMostColumns = 1 << 16;
 constexpr float kLeastDivisor = 0x1p-24F, kLargestDivisor = 0x1p24F;
 constexpr std::uint32_t kLeast = (127 - 100) << 23, kLargest = (127 + 100) << 23; ///< bits of x
@@ -31,7 +31,7 @@ bool isInRange(const llvm::ConstantFP& divisor) {
   return value >= kLeastDivisor && value <= kLargestDivisor;
 }
 
-/// The divisions of a loop of one block that can be made products.
+/// The divisions of a one-block loop that can be replaced.
 llvm::SmallVector<llvm::BinaryOperator*> divisionsOf(const llvm::Loop& loop) {
   llvm::SmallVector<llvm::BinaryOperator*> found;
   for (llvm::Instruction& each : *loop.getHeader()) {
@@ -45,8 +45,8 @@ llvm::SmallVector<llvm::BinaryOperator*> divisionsOf(const llvm::Loop& loop) {
   return found;
 }
 
-/// Whether a loop may run a second time, after all of it has run: it reads nothing that it writes.
-/// False too where it has something that no vector does.
+/// Whether a loop may run again after it has run: it reads nothing that it writes. False also if it
+/// contains something that cannot be vectorized.
 bool canRunAgain(const llvm::Loop& loop) {
   llvm::SmallPtrSet<const llvm::Value*, 4> read, written;
   for (const llvm::Instruction& each : *loop.getHeader()) {
@@ -58,7 +58,7 @@ bool canRunAgain(const llvm::Loop& loop) {
              (llvm::isa<llvm::CallInst>(each) && !llvm::isa<llvm::IntrinsicInst>(each)))
       return false;
   }
-  // Two of them are not one: arguments of a kernel do not lie over one another.
+  // Different objects do not overlap: arguments of a kernel are noalias.
   return llvm::all_of(written,
                       [&](const llvm::Value* object) {
                         return llvm::isIdentifiedObject(object) && !read.contains(object);
@@ -113,7 +113,8 @@ void withoutDividing(llvm::Loop& loop, llvm::ArrayRef<llvm::BinaryOperator*> div
   b.CreateCondBr(isUsual, fast, beforeExact, weights.createLikelyBranchWeights());
   before->getTerminator()->eraseFromParent();
 
-  // The largest magnitude, and one less than the smallest but 0, from which that makes the largest.
+  // The largest magnitude, and the smallest nonzero one minus 1: for 0 the subtraction wraps to the
+  // largest number.
   b.SetInsertPoint(body->begin());
   llvm::PHINode *largest = b.CreatePHI(b.getInt32Ty(), 2), *least = b.CreatePHI(b.getInt32Ty(), 2);
   largest->addIncoming(b.getInt32(0), fast);

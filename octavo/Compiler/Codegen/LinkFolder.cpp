@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLinkFolderPrefix = "octavo-link";
 
-/// The folder, open and locked; -1 if it is another's, or somebody uses it.
+/// Opens and locks the folder. -1 if it belongs to another user or is in use.
 int locked(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   struct stat status{};
@@ -60,7 +60,7 @@ tl::expected<LinkFolder, std::string> LinkFolder::make() {
   if (failed)
     return tl::make_unexpected("a folder for the linker's input: " + failed.message());
   removeAbandoned(where);
-  // Another process may take it for an abandoned one before it is locked.
+  // Another process may remove the new folder as abandoned before it is locked; then retry.
   for (;;) {
     std::string path = (where / (kLinkFolderPrefix + checkpoint::temporaryName())).string();
     checkpoint::KnownTemporary known(path);

@@ -1,4 +1,4 @@
-// A folder for what a linker reads and writes.
+// A folder for the input and output of a linker.
 #pragma once
 
 #include "octavo/Checkpoint/Files/KnownTemporaries.h"
@@ -8,11 +8,12 @@
 
 namespace octavo::compiler {
 
-/// A new folder where the system has its temporary files, which is removed with all in it when this
-/// ends, or by a signal that ends the process. What a process that was killed has left there, the
-/// next one of the same user removes.
+/// A new folder among the system's temporary files. It is removed with its contents at the end of
+/// the object's lifetime, or by a signal that ends the process. If the process is killed, the next
+/// one of the same user removes it.
 class LinkFolder {
 public:
+  /// Creates the folder. The error names it and says why it could not be created.
   static tl::expected<LinkFolder, std::string> make();
 
   LinkFolder(LinkFolder&& other) noexcept;

@@ -1,4 +1,4 @@
-// The program or library, of those that are loaded, in which something lies.
+// The loaded program or library that contains an address.
 #pragma once
 
 #include <link.h>
@@ -8,16 +8,17 @@
 
 namespace octavo::compiler {
 
-/// As long as the object is loaded.
+/// Valid as long as the object is loaded.
 struct LoadedObject {
-  ElfW(Addr) base = 0; ///< what the addresses of segments are from
+  ElfW(Addr) base = 0; ///< the addresses of segments are relative to it
   std::span<const ElfW(Phdr)> segments;
 };
 
-/// The one that has the address in a segment; one of no segments if there is none.
+/// The object with a segment that contains the address; without segments if there is none.
 LoadedObject loadedObjectOf(const void* address);
 
-/// The note that a linker puts into what it links, a digest of all of it; empty without one.
+/// The build ID that the linker wrote, a digest of the object, in hexadecimal digits; empty if
+/// there is none.
 std::string buildIdOf(const LoadedObject& object);
 
 } // namespace octavo::compiler

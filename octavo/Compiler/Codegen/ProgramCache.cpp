@@ -17,7 +17,7 @@ namespace octavo::compiler {
 
 namespace {
 
-/// Of the constants of a program that is kept.
+/// The most bytes of constants of a cached program.
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
 std::size_t constantBytes(mlir::ModuleOp program) {
@@ -33,7 +33,7 @@ std::size_t constantBytes(mlir::ModuleOp program) {
   return bytes;
 }
 
-/// Parts of an entry, one after another, each behind its length.
+/// The parts of an entry, each after its length.
 class Parts {
 public:
   explicit Parts(llvm::StringRef bytes) : rest(bytes) {}
@@ -65,7 +65,8 @@ llvm::StringRef textOf(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A cache that is never used would be a second of each start that nobody can explain.
+/// Without a warning, an unusable cache would cost a second at each start without any visible
+/// reason.
 void warnOnce(const std::string& refusal) {
   static std::atomic<bool> isSaid = false;
   if (!refusal.empty() && !isSaid.exchange(true))
@@ -141,7 +142,7 @@ void KeptProgram::keep(Lowered& lowered) const {
   const auto steps = program::writeProgram(lowered.program, sink);
   if (!steps)
     return; // it is lowered again
-  // Weights among the constants are packed now: `octavo compile` could not write them from here.
+  // Constants that are weights are packed now, so `octavo compile` could not write them from here.
   const auto again = program::readProgram(*steps, std::as_bytes(std::span(*sections)), sections);
   if (!again || llvm::any_of(again->constants, [](const auto& each) { return each.isUnread(); }))
     return;

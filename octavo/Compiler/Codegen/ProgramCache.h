@@ -1,4 +1,4 @@
-// Lowered programs on disk, so that a program that was compiled once on a machine is neither
+// The disk cache of lowered programs: a program that was compiled once on a machine is neither
 // simplified nor lowered again there.
 #pragma once
 
@@ -13,25 +13,25 @@
 
 namespace octavo::compiler {
 
-/// Where one program is kept. Its key is all that lowering depends on: the program with its
-/// locations, its function, the machine, how many threads there are, and this build of octavo.
+/// The cache entry of one program. Its key covers all that lowering depends on: the program with
+/// its locations, the function, the machine, the number of threads, and this build of octavo.
 class KeptProgram {
 public:
-  /// Of a function that is lowered from these modules; of one for any number of items, from the
-  /// fewest on. Nothing is kept of one with large constants,
-  /// which would be written a second time, and by a build that cannot be told from others.
+  /// The entry of a function that is lowered from these modules: one, or the same program for
+  /// several batch sizes, from `fewest` on. There is no entry for programs with large constants,
+  /// which would be written a second time, nor in a build without a build ID.
   KeptProgram(llvm::ArrayRef<mlir::ModuleOp> sources, llvm::StringRef function,
               std::int64_t fewest = 0);
 
-  /// What was kept; nothing if that is no program.
+  /// The program of the entry. nullopt: there is none, or it cannot be read.
   std::optional<Lowered> find() const;
-  /// Keeps a program that has a form in a file (Program/Steps/File/ProgramFile.h), none of whose
-  /// constants are weights of products. Weights that are, it packs.
+  /// Writes the entry, if the program can be written to a file (Program/Steps/File/ProgramFile.h)
+  /// and none of its constants is a weight of a product. Packs constants that are weights.
   void keep(Lowered& lowered) const;
 
 private:
   CompilationCache cache = CompilationCache::ofUser();
-  std::string key; ///< empty: nothing is kept
+  std::string key; ///< empty: there is no entry
 };
 
 } // namespace octavo::compiler

@@ -16,17 +16,17 @@ namespace octavo::compiler {
 
 namespace {
 
-/// Fused multiply-adds for each vector that is loaded or stored, from which on a loop has time.
+/// Fused multiply-adds for each vector access, from which on memory is idle in a loop.
 constexpr int kManyOperations = 4;
 constexpr std::int64_t kLineOfCache = 64;
-/// Bytes of a row, of which the next would not stay in the cache until it is there.
+/// Rows of more bytes: the next row would be evicted before it is read.
 constexpr std::int64_t kLongRow = 1 << 17;
 
-/// What a loop reads or writes at one place, moving on by `step` bytes each time around and `row`
+/// A read or write in a loop. Its address advances by `step` bytes in each iteration and by `row`
 /// bytes from row to row.
 struct Access {
   const llvm::Value* object;
-  const llvm::SCEV* begin; ///< of the row
+  const llvm::SCEV* begin; ///< address at the beginning of the row
   std::int64_t step, row;
   bool isWritten;
 };

@@ -1,14 +1,14 @@
-// Memory of a row, asked for before it is needed.
+// Prefetches the memory of a row.
 #pragma once
 
 #include "llvm/IR/PassManager.h"
 
 namespace octavo::compiler {
 
-/// A kernel of several loops over each row reads and writes memory in the short ones, and in the
-/// one that computes functions of what the caches have by then, memory has nothing to do. So that
-/// loop asks for what is to come: of what loops before it read, the next row, and of what loops
-/// after it write, this row. Run on loops of vectors, which cannot be made of loops that do it.
+/// A kernel with several loops over each row uses memory in its short loops. In a loop that
+/// computes functions of values that are in cache by then, memory is idle. So this loop prefetches
+/// what comes next: the next row of what earlier loops read, and this row of what later loops
+/// write. Runs after vectorization, because loops with prefetches are not vectorized.
 class RowFetch : public llvm::PassInfoMixin<RowFetch> {
 public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);

@@ -43,7 +43,7 @@ mlir::Value convertedTo(mlir::OpBuilder& builder, mlir::Location location, mlir:
              : stablehlo::ConvertOp::create(builder, location, given.clone(element), value);
 }
 
-/// Has an operation give f32, which is rounded once to the type that it gave.
+/// Changes the result type of an operation to f32, and rounds once to the former type.
 void roundAfter(mlir::OpBuilder& builder, mlir::Operation* op) {
   mlir::Value result = op->getResult(0);
   auto type = mlir::cast<mlir::RankedTensorType>(result.getType());
@@ -53,9 +53,9 @@ void roundAfter(mlir::OpBuilder& builder, mlir::Operation* op) {
   result.replaceAllUsesExcept(rounded.getResult(), rounded);
 }
 
-/// Dots, ragged ones too, and convolutions of floats narrower than f32 as those of f32: what they
-/// are by rules I12 and I21, operands converted exactly and the result rounded once. Those of bf16,
-/// and of narrow floats, which bf16 holds, are of bf16.
+/// Widens dots, ragged dots and convolutions of floats narrower than f32. Operands are converted
+/// exactly and the result is rounded once, as rules I12 and I21 define them. Operands become bf16
+/// if that holds both types, else f32.
 void widenProducts(mlir::ModuleOp module) {
   module->walk([&](mlir::Operation* op) {
     auto dot = llvm::dyn_cast<stablehlo::DotGeneralOp>(op);
@@ -86,8 +86,8 @@ void widenProducts(mlir::ModuleOp module) {
   });
 }
 
-/// Quantizations and products of scaled tensors as those of f32, which the kernels have: their
-/// values are converted exactly and the result is rounded once (rule I13).
+/// Widens quantizations and products of scaled tensors to f32, which the kernels support. Operands
+/// are converted exactly and the result is rounded once (rule I13).
 void widenScaled(mlir::ModuleOp module) {
   module->walk([](mlir::Operation* op) {
     mlir::OpBuilder builder(op);
@@ -104,7 +104,8 @@ void widenScaled(mlir::ModuleOp module) {
           isFloatToF32(type) && !mlir::getElementTypeOrSelf(type).isF32())
         roundAfter(builder, op);
     }
-    // Rows are rounded when they are taken, which the walk comes to after what they are of.
+    // A rows_of_groups is rounded after it. The walk visits it after its operand, so that operand
+    // is rounded already.
     if (auto rows = llvm::dyn_cast<ir::RowsOfGroupsOp>(op))
       if (auto rounded = rows.getAll().getDefiningOp<stablehlo::ConvertOp>();
           rounded && rounded.getOperand().getDefiningOp<ir::DotGeneralOp>()) {
@@ -116,7 +117,7 @@ void widenScaled(mlir::ModuleOp module) {
   });
 }
 
-/// What makes a scaled tensor of parts that each run computes anew; null where there is nothing.
+/// The pack operation of a scaled tensor with parts that each run computes; else null.
 ir::PackOp packedAnew(mlir::Value scaled) {
   auto pack = scaled.getDefiningOp<ir::PackOp>();
   const bool isMadeAnew =
@@ -133,10 +134,10 @@ mlir::Value dequantized(mlir::OpBuilder& builder, mlir::Location location, ir::P
                                     mlir::cast<ir::ScaledType>(pack.getResult().getType()));
 }
 
-/// Has kernels compute the values of scaled tensors whose parts each run computes, as a cache's:
-/// those that are dequantized, and those that f32 is multiplied by in batches, which would be
-/// packed in each run, or for which products have no form (rule I13). Slices of weights that come
-/// again are packed once.
+/// Computes in kernels the values of scaled tensors whose parts each run computes, such as a KV
+/// cache (rule I13). These are tensors that are dequantized, and tensors that f32 is multiplied by,
+/// if the product is batched and would pack them in each run, or has no form. Selected slices of
+/// recurring weights stay: they are packed once.
 void dequantizeParts(mlir::ModuleOp module) {
   module->walk([](ir::DequantizeOp op) {
     if (ir::PackOp pack = packedAnew(op.getOperand())) {
@@ -172,9 +173,8 @@ void dequantizeParts(mlir::ModuleOp module) {
   });
 }
 
-/// Has operations of CHLO, and conversions, become those that there is code for where the result
-/// keeps its bits. The formulas of the special functions are farther from the exact value than C2
-/// allows.
+/// Replaces operations of CHLO, and conversions, by others that have code, if the result keeps its
+/// bits. Formulas for the special functions are not used: their error exceeds the bound of C2.
 void legalizeExactly(mlir::ModuleOp module) {
   llvm::SmallVector<mlir::Operation*> exact;
   module->walk([&](mlir::Operation* op) {
@@ -191,13 +191,13 @@ void legalizeExactly(mlir::ModuleOp module) {
     mlir::OpBuilder builder(op);
     const mlir::FailureOr<mlir::Value> value = transforms::emitConvert(builder, convert);
     if (mlir::failed(value))
-      continue; // the interpreter has it
+      continue; // the interpreter evaluates it
     convert.replaceAllUsesWith(*value);
     op->erase();
   }
 }
 
-/// Has barriers, which only keep passes from what is around them, hand on what they are given.
+/// Removes optimization barriers, which have kept passes apart until here, except those of extents.
 void handOn(mlir::ModuleOp module) {
   module->walk([](stablehlo::OptimizationBarrierOp barrier) {
     if (isItemNumber(barrier))
@@ -215,7 +215,7 @@ llvm::Error simplify(mlir::ModuleOp module) {
   legalize.addPass(transforms::createLegalizeComposites());
   legalize.addPass(transforms::createLegalizeArith());
   legalize.addPass(transforms::createInlineFusedDots());
-  // Numbers that exporters convert and broadcast would be kernels of their own.
+  // Scalars that exporters convert and broadcast would become kernels.
   simplify.addPass(transforms::createFoldConstants({.maxElements = 1}));
   simplify.addPass(mlir::createCanonicalizerPass());
   simplify.addPass(mlir::createCSEPass());

@@ -1,4 +1,4 @@
-// A program as Conversion takes it.
+// Brings a program to the form that lowering takes.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -6,8 +6,8 @@
 
 namespace octavo::compiler {
 
-/// Inlines the calls of a program (InlineCalls.h), folds what is constant, and makes its operations
-/// those that there is code for where these keep its bits.
+/// Inlines calls (InlineCalls.h), folds constants, and replaces operations by others that have
+/// code, as long as the results keep their bits.
 llvm::Error simplify(mlir::ModuleOp module);
 
 } // namespace octavo::compiler

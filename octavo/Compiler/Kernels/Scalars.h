@@ -53,8 +53,8 @@ public:
   /// Rounds a float in its register to `element`: to nearest, ties to even. NaN stays NaN.
   llvm::Value* round(mlir::Type element, llvm::Value* value);
 
-  /// Converts the code of a narrow format to its value as a float, and back with one rounding: rules
-  /// N2 to N7. encode keeps the sign of a NaN (N3); NaNs of the machine have either sign, so
+  /// Converts the code of a narrow format to its value as a float, and back with one rounding:
+  /// rules N2 to N7. encode keeps the sign of a NaN (N3); NaNs of the machine have either sign, so
   /// emitElementwise selects the positive NaN (I3).
   llvm::Value* decode(const format::ElementFormat& format, llvm::Value* code);
   llvm::Value* encode(const format::ElementFormat& format, llvm::Value* value);
