@@ -1,4 +1,5 @@
-// Where a cache goes in a function: what is appended to it or to parts of it, and what is returned.
+// Dataflow of a KV cache in a function: what is appended to the cache or its parts, and which
+// results return it.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Indexing.h"
@@ -13,41 +14,49 @@
 
 namespace octavo::transforms {
 
-/// The values of an argument that are it or a part of it, as the layer that jax.lax.scan takes from
-/// a stack, with or without something appended; what a loop writes such parts into that was zeros,
-/// as scan does with those of its results that it stacks; and what joins nothing but such parts.
+/// The values that hold a cache argument, or a part of it:
+/// - the argument itself and its slices, such as the layer that jax.lax.scan takes from a stack,
+///   with or without something appended;
+/// - zeros that a loop overwrites with such parts, as scan does for the results that it stacks;
+/// - concatenations of nothing but such parts.
 struct CacheFlow {
   llvm::SetVector<mlir::Value> values;
   llvm::SetVector<mlir::Operation*> entries; ///< dynamic_update_slices that append
-  llvm::SetVector<mlir::Operation*> moves;   ///< those that write parts back, or join them
-  llvm::SmallVector<unsigned> results;       ///< of the function
-  mlir::Operation* scatter = nullptr;        ///< that writes into it
-  mlir::Operation* call = nullptr;          ///< that takes it, and appends something or takes parts
-  mlir::Operation* branchingLoop = nullptr; ///< some of whose rounds are given other values
-  /// The first that is not followed between it and what is appended, or that and a result.
+  llvm::SetVector<mlir::Operation*> moves;   ///< dynamic_update_slices that write a part back, and
+                                             ///< joins of parts
+  llvm::SmallVector<unsigned> results;       ///< numbers of the function's results that return the
+                                             ///< cache
+  mlir::Operation* scatter = nullptr;        ///< a scatter into the cache
+  mlir::Operation* call = nullptr;           ///< a call that takes the cache and appends to it or
+                                             ///< slices it
+  mlir::Operation* branchingLoop = nullptr;  ///< a loop that carries the cache in some iterations
+                                             ///< only
+  /// The first operation that is not followed on the way to an append, or to a result that returns
+  /// the cache.
   mlir::Operation* inTheWay = nullptr;
 
-  /// The first operation that `isFound` among those that take what is computed from the values;
-  /// null where there is none.
+  /// The first operation for which `isFound` holds, among the transitive users of the values; null
+  /// if there is none.
   mlir::Operation* findReader(llvm::function_ref<bool(mlir::Operation*)> isFound) const;
   bool isReadByDot() const;
 };
 
-/// With the calls opened that append to a cache or take parts of it, and those that may read one in
-/// a dot.
+/// Follows the argument. Inlines, in the module, the calls that append to the cache, slice it, or
+/// may read it in a dot.
 CacheFlow cacheFlow(mlir::BlockArgument argument);
 
-/// What an argument lacks that a dot reads, that nothing is appended to, and that yet seems to be
-/// meant for a cache: the first operation that gives another tensor in its place, which is appended
-/// to, or returned. Null where it seems to be none.
+/// Why an argument that looks like a cache is not one: a dot reads it, nothing is followed to an
+/// append, but another tensor computed from it is appended to or returned. `op` is the first
+/// operation that makes that other tensor; null if the argument does not look like a cache.
 struct NearCache {
   mlir::Operation* op = nullptr;
   bool isAppendedTo = false;
 };
 NearCache nearCache(mlir::BlockArgument argument);
 
-/// The axis of a part of a cache, or of what is written into one, that is an axis of the cache:
-/// parts leave out or have more axes of one element before the others. Nothing where it has none.
+/// Which axis of `part` is `axis` of the cache. `part` may lack leading axes of the cache, or have
+/// further leading axes of extent 1. nullopt: the part does not have that axis, or an extent is
+/// unknown.
 std::optional<std::int64_t> axisOfPart(mlir::Value part, mlir::RankedTensorType cache,
                                        std::int64_t axis);
 

@@ -1,4 +1,4 @@
-// What of a program differentiating in reverse has made, by the names that JAX gives it.
+// Which operations belong to the backward pass, by the names that JAX writes into locations.
 #pragma once
 
 #include "octavo/Transforms/Walks/FunctionCalls.h"
@@ -11,31 +11,31 @@
 
 namespace octavo::transforms {
 
-/// Of a program that is differentiated in reverse.
+/// A part of a program differentiated in reverse mode.
 enum class Pass : std::uint8_t {
   Forward,
-  Recomputed, ///< of the forward pass, once more for the backward one (jax.checkpoint)
+  Recomputed, ///< the forward pass computed again for the backward one (jax.checkpoint)
   Backward,
 };
 
-/// Which pass computes what, of a program as it stands. Functions and values are looked at once.
+/// Assigns operations to passes. Answers hold for the program as it is at construction: each
+/// function and value is analyzed once.
 class Derivatives {
 public:
   explicit Derivatives(const ProgramCalls& program);
 
-  /// By the operation's name, else that of a loop or branch around it, else of the calls of its
-  /// function if they agree: after `transpose(` it is backward, after `rematted_computation`, where
-  /// that is said last, recomputed.
+  /// The pass of `op` by its location's name; if that says nothing, by the loop or branch around
+  /// it; else by the calls of its function, if they agree. A name with `transpose(` means Backward;
+  /// with `rematted_computation` after it, or alone, Recomputed.
   Pass passOf(mlir::Operation* op) const;
 
-  /// Whether a value is a gradient: an operation of the backward pass computes it. What only moves
-  /// values is looked through, and so are loops and functions that are given a gradient, the latter
-  /// by all calls.
+  /// Whether an operation of the backward pass computes `value`. Data movement is looked through;
+  /// so are loops that are given a gradient, and functions to which every call gives one.
   bool isDerivative(mlir::Value value);
 
 private:
   const ProgramCalls& program;
-  llvm::DenseMap<mlir::Operation*, Pass> passes; ///< of functions that are not forward
+  llvm::DenseMap<mlir::Operation*, Pass> passes; ///< keys: functions that are not forward
   llvm::DenseMap<mlir::Value, bool> known;
 };
 

@@ -1,4 +1,4 @@
-// How the dots of a program hang together.
+// The data dependences between the dots of a function.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -9,15 +9,17 @@
 namespace octavo::transforms {
 
 struct DotGraph {
-  /// The numbers of the dots that the function comes by, its calls inlined, in its order.
+  /// Numbers (numberDots) of the dots that the function executes, its calls inlined, in program
+  /// order.
   std::vector<std::size_t> order;
-  /// Of each number, those that its operands come from: with no dot between them, and not also by
-  /// way of another dot. A loop's next turn and a dot's next call do not count. Each comes earlier
-  /// in the order.
+  /// sources[number]: the dots that the operands depend on directly, neither through another dot
+  /// nor also by way of another source. A loop's next iteration and a dot's next call do not count.
+  /// Sources come earlier in `order`.
   std::vector<std::vector<std::size_t>> sources;
 };
 
-/// Of a function of a module whose dots are numbered. The module stays as it is.
+/// The graph of a function whose module's dots are numbered. Works on a clone; the module is
+/// unchanged.
 DotGraph dotGraph(mlir::func::FuncOp function);
 
 } // namespace octavo::transforms

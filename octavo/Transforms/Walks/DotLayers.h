@@ -1,4 +1,4 @@
-// Which dots are one layer, and which layers are first, last and routers.
+// Groups dots into layers, and finds the layers that are first, last or routers.
 #pragma once
 
 #include "octavo/Transforms/Quantize/QuantizeDots.h"
@@ -17,11 +17,12 @@ namespace octavo::transforms {
 
 struct Dot;
 
-/// A layer is a weight: the dots that multiply it, in the forward pass, computed once more and by a
-/// gradient, and the product of a gradient and what it was multiplied with, which is its gradient.
+/// A layer is a weight and all dots that belong to it: those that multiply the weight in the
+/// forward pass, in its recomputation and with a gradient, and the dot that computes the weight's
+/// gradient.
 class DotLayers {
 public:
-  /// Finds those of the places. `isWeight` says of any value whether it is one, moved about.
+  /// Finds the layers at `places`. `isWeight` tells whether a value is a weight, at most moved.
   DotLayers(llvm::ArrayRef<Dot> dots, const std::set<DotPlace>& places,
             llvm::function_ref<bool(mlir::Value)> isWeight, const ProgramCalls& program,
             const Derivatives& derivatives);

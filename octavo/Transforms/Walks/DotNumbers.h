@@ -1,5 +1,5 @@
-// Dots are numbered in the order of the program, so that what becomes of one can be found again in
-// what becomes of the program.
+// Numbers the dots in program order, so that a dot can be found again after the program has been
+// rewritten.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -10,11 +10,11 @@
 
 namespace octavo::transforms {
 
-/// Marks every dot of a module with its number, from 0: its place in DotReport::dots. The mark
-/// stays where quantizeDots makes it another operation, and on copies.
+/// Marks every dot_general of a module with its number, from 0: its index in DotReport::dots.
+/// quantizeDots keeps the mark on the operation that replaces the dot; copies have it too.
 void numberDots(mlir::ModuleOp module);
 
-/// The number of an operation that has one.
+/// The number of `op`; nullopt if it has none.
 std::optional<std::size_t> numberOfDot(mlir::Operation* op);
 
 } // namespace octavo::transforms

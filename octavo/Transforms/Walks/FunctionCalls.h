@@ -1,4 +1,4 @@
-// Who calls whom.
+// The call graph of a module.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,33 +12,32 @@
 
 namespace octavo::transforms {
 
-/// The calls of a private function of a verified module; none where nothing calls it, or something
-/// that is no call names it. Searches the module: where many functions are asked about,
-/// ProgramCalls answers.
+/// The calls of a private function of a verified module. Empty if nothing calls it, or if something
+/// other than a call names it. Searches the whole module; ProgramCalls answers for many functions.
 llvm::SmallVector<mlir::func::CallOp> callsOf(mlir::func::FuncOp function);
 
-/// The functions of a module and their calls, found in one walk. Its answers are those of the
-/// module as it was then; only `called` knows operations that came later.
+/// The functions of a module and their calls, found in one walk. The answers describe the module at
+/// construction; only `called` sees later operations.
 class ProgramCalls {
 public:
   explicit ProgramCalls(mlir::ModuleOp module);
 
-  /// What calledFunction gives (OpenedCalls.h).
+  /// calledFunction (Inlining.h) without its search for the symbol.
   mlir::func::FuncOp called(mlir::Operation* op) const;
 
-  /// What callsOf gives.
+  /// The function callsOf above, without its search.
   llvm::ArrayRef<mlir::func::CallOp> callsOf(mlir::func::FuncOp function) const;
 
-  /// Whether something names a function.
+  /// Whether a call, or another symbol use, names the function.
   bool isNamed(mlir::func::FuncOp function) const;
 
-  /// Whether a function calls itself, or what calls it.
+  /// Whether the function is on a cycle of the call graph.
   bool reachesItself(mlir::func::FuncOp function) const { return circular.contains(function); }
 
-  /// Functions with a body, each after those that it calls; those that reach themselves last.
+  /// Functions with a body: first those on no cycle, callees before callers, then those on a cycle.
   llvm::ArrayRef<mlir::func::FuncOp> calleesFirst() const { return order; }
 
-  /// Says that one call stands in the place of another.
+  /// Records that `by` has replaced `call`.
   void replace(mlir::func::CallOp call, mlir::func::CallOp by);
 
 private:
@@ -51,13 +50,14 @@ private:
 
   mlir::ModuleOp module;
   mutable mlir::SymbolTableCollection symbols;
-  llvm::DenseMap<mlir::Operation*, Uses> uses; ///< of functions
+  llvm::DenseMap<mlir::Operation*, Uses> uses; ///< keys: functions
   llvm::DenseMap<mlir::Operation*, llvm::SmallVector<mlir::func::FuncOp>> callees;
   llvm::DenseSet<mlir::Operation*> circular;
   std::vector<mlir::func::FuncOp> order;
 };
 
-/// Erases private functions that nothing names any more, and what only they called among these.
+/// Erases those of `functions` that are private and unnamed, and then those that only erased
+/// functions called.
 void eraseUnnamed(mlir::ModuleOp module, llvm::ArrayRef<mlir::func::FuncOp> functions);
 
 } // namespace octavo::transforms

@@ -1,4 +1,5 @@
-// Calls that stand between codes and the dots that multiply their values.
+// Inlines calls, above all those between codes of narrow formats and the dots that multiply their
+// values.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -6,29 +7,28 @@
 
 namespace octavo::transforms {
 
-/// Puts the bodies of functions in the place of the calls, and composites but xla.scaled_dot, that
-/// have narrow tensors within, are given dequantized values or compute scales of them. Private
-/// functions that nothing names then are erased. Calls of functions that reach themselves stay.
-/// Arguments of public functions get the names that what they wrap (WrappedCall.h) has for them.
+/// Inlines the calls and composites (but xla.scaled_dot) whose functions have narrow tensors, or
+/// that take or give dequantized values or scales computed from them. Then erases private functions
+/// that nothing names. Recursive calls stay. If a public function only wraps such a call
+/// (WrappedCall.h), its arguments get the names of the wrapped function's.
 void openCalls(mlir::ModuleOp module);
 
-/// Puts what public functions wrap in the place of its calls.
+/// Inlines the call that a public function wraps (WrappedCall.h).
 void openWrappers(mlir::ModuleOp module);
 
-/// Puts the bodies of functions that do nothing but move values about, by indices perhaps that they
-/// compute, in the place of their calls.
+/// Inlines the calls of functions that only move values, by indices that they may compute.
 void openMovement(mlir::ModuleOp module);
 
-/// Puts the bodies of functions in the place of all calls, in silence. What cannot be stays a call,
-/// and so do all if the program were hundreds of thousands of operations without them.
+/// Inlines all calls, without warnings. Recursive calls stay. If the result would exceed hundreds
+/// of thousands of operations, nothing is inlined.
 void inlineCalls(mlir::ModuleOp module);
 
-/// The function that a call, or a composite but xla.scaled_dot, means; null where it has no body,
-/// or the operation is neither.
+/// The function that a call or a composite (but xla.scaled_dot) names. Null if the function has no
+/// body or `op` is neither.
 mlir::func::FuncOp calledFunction(mlir::Operation* op);
 
-/// Puts the body of the function in the place of one such operation; not if it reaches itself. A
-/// private function that nothing names then is erased.
+/// Inlines one such call; returns false if it cannot, as for a recursive one. Then erases the
+/// function if it is private and unnamed.
 bool openCall(mlir::Operation* call);
 
 } // namespace octavo::transforms

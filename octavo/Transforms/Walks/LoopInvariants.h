@@ -1,4 +1,4 @@
-// Values that loops, branches and calls hand on as they are.
+// Values that loops, branches and calls pass through unchanged.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
@@ -8,14 +8,15 @@
 
 namespace octavo::transforms {
 
-/// Whether each round of a loop hands on what it was given at a place, through calls, branches and
-/// loops within, too.
+/// Whether every iteration of `loop` passes carried value number `place` on unchanged, if need be
+/// through calls, branches and inner loops. `program`, if given, resolves calls without a search.
 bool isUnchanged(stablehlo::WhileOp loop, unsigned place, const ProgramCalls* program = nullptr);
 
-/// Has a value that is moved about at most be what it is before all loops that carry it unchanged:
-/// these, and what is called within, no longer carry it, the regions read what is before the loop,
-/// and what moves it stands there. Where the value is an argument of a private function, so for
-/// what its calls give. `program` knows the calls that come in the place of others.
+/// Hoists a value, and the data movement behind it, out of all loops that carry it unchanged. These
+/// loops, and the functions called in them, no longer carry it: their regions read the value before
+/// the loop, and the movement is placed there. If the value comes from an argument of a private
+/// function, the same is done to the operands of its calls. `program` is told of calls that are
+/// replaced.
 void takeFromBeforeLoops(mlir::Value value, ProgramCalls& program);
 
 } // namespace octavo::transforms

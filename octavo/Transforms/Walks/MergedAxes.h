@@ -1,5 +1,5 @@
-// The contracted axes of a dot's operand as one, so that blocks of a scaled format can lie along
-// it.
+// Merges the contracted axes of a dot's operand into one, so that blocks of a scaled format can lie
+// along it.
 #pragma once
 
 #include "mlir/IR/Builders.h"
@@ -10,22 +10,23 @@
 
 namespace octavo::transforms {
 
-/// An operand with one contracted axis in the place of several. The other axes keep their order, so
-/// that the dot's result stays as it is.
+/// How an operand with several contracted axes becomes one with a single one. The other axes keep
+/// their order, so the dot's result does not change.
 struct MergedAxes {
-  llvm::SmallVector<std::int64_t> order; ///< of the operand's axes before they are merged
+  llvm::SmallVector<std::int64_t> order; ///< permutation of the operand's axes, applied before they
+                                         ///< are merged
   llvm::SmallVector<std::int64_t> shape;
   llvm::SmallVector<std::int64_t> batching;
   std::int64_t contracting;
 };
 
-/// `shape` is static where `contracting` has several axes, and it has at least one. Axes that lie
-/// one after another stay where they are; others go last.
+/// The merge for an operand of `shape`. `contracting` has at least one axis; if it has several,
+/// `shape` is static. Contracted axes that are adjacent stay in place; others move to the end.
 MergedAxes mergeContracted(llvm::ArrayRef<std::int64_t> shape,
                            llvm::ArrayRef<std::int64_t> batching,
                            llvm::ArrayRef<std::int64_t> contracting);
 
-/// `value` in that shape, by a transpose and a reshape where they are needed.
+/// `value` transposed and reshaped to `merged`, where either is needed.
 mlir::Value applyMerge(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
                        const MergedAxes& merged);
 

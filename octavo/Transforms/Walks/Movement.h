@@ -1,4 +1,4 @@
-// What only moves values about.
+// Data movement: operations that only pass values on, and the origins of their results.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -9,38 +9,39 @@ namespace octavo::transforms {
 
 class ProgramCalls;
 
-/// Whether an operation only says how its operand lies on a mesh.
+/// Whether `op` only declares how its operand is sharded over a mesh.
 bool laysOut(mlir::Operation* op);
 
-/// Whether an operation is one of its regions, which something chooses.
+/// Whether `op` chooses one of its regions and returns that region's values (if, case).
 bool isBranch(mlir::Operation* op);
 
-/// Whether an operation has as many results as operands, each made of the one at its place.
+/// Whether `op` has as many results as operands, and the elements of result i come from operand i.
 bool makesEachOfOne(mlir::Operation* op);
 
-/// The operand that an operation gives again: in another order or shape or type, repeated, a part
-/// of it that the program or indices choose, that of other devices; behind a barrier. Null where
-/// the value is no such result.
+/// The operand whose values `value` repeats: permuted, reshaped, converted, broadcast, sliced by
+/// constants or indices, received from other devices, or behind a barrier. Null if `value` is not
+/// such a result.
 mlir::Value movedFrom(mlir::Value value);
 
-/// The value that nothing moves any more: movedFrom as often as it gives one.
+/// Follows movedFrom as far as it goes.
 mlir::Value unmoved(mlir::Value value);
 
-/// The place of a value among the results of its operation.
+/// The result number of an OpResult.
 unsigned placeOfResult(mlir::Value result);
 
-/// What a region hands on at its end.
+/// Operand `place` of the terminator of a region's block.
 mlir::Value handedAt(mlir::Region& region, unsigned place);
 
-/// Whether a value is there before an operation begins.
+/// Whether `value` is defined outside the regions of `op`.
 bool standsBefore(mlir::Value value, mlir::Operation* op);
 
-/// The value that another is, the same at every place through which calls, branches and loops hand
-/// it on as it is. `program` finds called functions without a search.
+/// The value that `value` equals, element for element, if calls, branches and loops pass it on
+/// unchanged. `program`, if given, resolves calls without a search.
 mlir::Value originOf(mlir::Value value, const ProgramCalls* program = nullptr);
 
-/// The operand of a call that a result is, moved about in the function by operations that are let
-/// through; null where the function computes it or `value` is no result of a call.
+/// The operand of a call that `value`, a result of that call, passes on through operations for
+/// which `letThrough` holds. Null if the function computes the result, or `value` is not the result
+/// of a call.
 mlir::Value handedThrough(mlir::Value value, llvm::function_ref<bool(mlir::Operation*)> letThrough,
                           const ProgramCalls* program = nullptr);
 

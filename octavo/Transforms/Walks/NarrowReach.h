@@ -8,19 +8,21 @@
 
 namespace octavo::transforms {
 
-/// What is looked for.
+/// What counts as narrow.
 enum class Narrow : std::uint8_t {
-  Codes,         ///< those that integers stand for too: MXINT8, and what is decoded by arithmetic
-  CodesAndScales ///< and every tensor of E8M0
+  Codes,         ///< codes, including integers that hold them: MXINT8, and codes decoded by
+                 ///< arithmetic
+  CodesAndScales ///< codes, and also every E8M0 tensor
 };
 
-/// Answers, and remembers them, for values as they stand when it is asked.
+/// Answers, and caches, whether values depend on narrow tensors. A value's answer is that of the
+/// program when it is first asked.
 class NarrowReach {
 public:
   explicit NarrowReach(Narrow sought = Narrow::Codes) : sought(sought) {}
 
-  /// Whether what is looked for is among what a value is computed from, without another product or
-  /// sum between; of a value that a loop carries, in every round but perhaps the first.
+  /// Whether `value` is computed from a narrow tensor without a product or a reduction between
+  /// them. A value that a loop carries must be so in every iteration but possibly the first.
   bool covers(mlir::Value value);
 
 private:

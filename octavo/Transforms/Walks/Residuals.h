@@ -1,4 +1,4 @@
-// Where activations come from that a backward pass reads again.
+// Traces the activations that a backward pass reads to where the forward pass computes them.
 #pragma once
 
 #include "octavo/Transforms/Walks/FunctionCalls.h"
@@ -8,10 +8,10 @@
 
 namespace octavo::transforms {
 
-/// The values that a value is, where they are computed: what moves values is looked through, and so
-/// are calls, loops that carry a value unchanged, and the stacks in which rounds of a loop store
-/// what those of a later one read (as differentiating jax.lax.scan does). Several where a function
-/// is called several times.
+/// The values where `value` is computed. Looks through data movement, calls, loops that carry a
+/// value unchanged, and stacks that one loop writes an iteration at a time and a later loop reads
+/// (as in the derivative of jax.lax.scan). Several values if a function on the way is called
+/// several times.
 llvm::SmallVector<mlir::Value> computedAs(mlir::Value value, const ProgramCalls& program);
 
 } // namespace octavo::transforms

@@ -1,4 +1,4 @@
-// Dots that choose experts, by what becomes of their results.
+// Finds the dots that choose experts, by the uses of their results.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Contraction.h"
@@ -8,12 +8,13 @@
 
 namespace octavo::transforms {
 
-/// Whether a dot with a weight at `weight`, 0 or 1, gives scores of E experts: through operations
-/// that are no products the scores reach a choice along an axis of E (top_k, argmax, a sort that
-/// carries places), and what was chosen selects, by further ones, matrices of a weight or rows of
-/// activations (gather, dynamic_slice, scatter, groups of a ragged dot), or is compared with places
-/// and multiplies activations or matrices of a weight. What looks up rows of a weight, as of a
-/// table of embeddings, or the scores themselves, chooses tokens.
+/// Whether a dot, with its weight at operand `weight` (0 or 1), computes the scores of E experts:
+/// - through operations other than products, the scores reach a choice along an axis of extent E:
+///   top_k, argmax, or a sort that carries indices;
+/// - the choice selects matrices of a weight or rows of activations (gather, dynamic_slice,
+///   scatter, the groups of a ragged dot), or is compared with indices and multiplies activations
+///   or matrices of a weight. A choice that looks up rows of a weight (an embedding table), or the
+///   scores themselves, chooses tokens: not a router.
 bool isRouter(stablehlo::DotGeneralOp dot, unsigned weight,
               llvm::function_ref<bool(mlir::Value)> isWeight, const ProgramCalls& program);
 

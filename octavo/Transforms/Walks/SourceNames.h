@@ -1,4 +1,4 @@
-// Names that people know things by: what the front end wrote into locations.
+// Names of operations for messages: those that the front end wrote into locations.
 #pragma once
 
 #include "mlir/IR/Location.h"
@@ -7,8 +7,8 @@
 
 namespace octavo::transforms {
 
-/// The name that a location carries, "jit(f)/layer0/dot_general"; else FILE:LINE:COLUMN without the
-/// folder; else "?".
+/// The name in a location, "jit(f)/layer0/dot_general"; else FILE:LINE:COLUMN without the folder;
+/// else "?".
 std::string sourceName(mlir::Location location);
 
 } // namespace octavo::transforms

@@ -1,4 +1,4 @@
-// What a tensor's type says, in the words of the passes that look for scaled tensors.
+// Questions about a tensor's type that the passes on scaled tensors ask.
 #pragma once
 
 #include "octavo/Dialect/ElementTypes.h"
@@ -18,7 +18,7 @@
 
 namespace octavo::transforms {
 
-/// Null where an extent is unknown.
+/// The type of a tensor with static shape; else null.
 inline mlir::RankedTensorType typeOf(mlir::Value value) {
   auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
   return type && type.hasStaticShape() ? type : mlir::RankedTensorType();
@@ -26,7 +26,8 @@ inline mlir::RankedTensorType typeOf(mlir::Value value) {
 
 inline llvm::ArrayRef<std::int64_t> shapeOf(mlir::Value value) { return typeOf(value).getShape(); }
 
-/// With extents that may be open (`?`). Null where one has a bound, or the value is no tensor.
+/// The type of a tensor whose extents are static or open (`?`). Null if it has bounded extents, or
+/// is not a ranked tensor.
 inline mlir::RankedTensorType openTypeOf(mlir::Value value) {
   auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
   return type && (type.hasStaticShape() || !type.getEncoding()) ? type : mlir::RankedTensorType();
@@ -36,14 +37,14 @@ inline llvm::ArrayRef<std::int64_t> openShapeOf(mlir::Value value) {
   return openTypeOf(value).getShape();
 }
 
-/// `?` where an extent is.
+/// The number of elements; kDynamic if an extent is.
 inline std::int64_t elementCount(llvm::ArrayRef<std::int64_t> shape) {
   if (mlir::ShapedType::isDynamicShape(shape))
     return mlir::ShapedType::kDynamic;
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-/// `shape` with its axes in that order.
+/// Element i of the result is shape[order[i]].
 inline llvm::SmallVector<std::int64_t> permuted(llvm::ArrayRef<std::int64_t> shape,
                                                 llvm::ArrayRef<std::int64_t> order) {
   llvm::SmallVector<std::int64_t> result;
@@ -56,18 +57,19 @@ inline const format::ElementFormat* elementFormatOf(mlir::Value value) {
   return elementFormat(mlir::getElementTypeOrSelf(value.getType()));
 }
 
-/// Of 16 bits and more.
+/// Whether `element` is a float type of at least 16 bits.
 inline bool isWideFloat(mlir::Type element) {
   return llvm::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() >= 16;
 }
 
-/// Codes, whose values scales multiply.
+/// Whether a tensor holds codes of a narrow format with a zero, that is elements and not E8M0
+/// scales.
 inline bool isCodes(mlir::Value value) {
   const format::ElementFormat* format = elementFormatOf(value);
   return format != nullptr && format->isNarrow() && format->hasZero();
 }
 
-/// Whether a conversion decodes codes or at most rounds: whether it gives wide floats, from such.
+/// Whether a conversion decodes codes or only rounds: to a wide float, from codes or a wide float.
 inline bool convertsToWideFloat(stablehlo::ConvertOp convert) {
   return isWideFloat(mlir::getElementTypeOrSelf(convert.getType())) &&
          (isCodes(convert.getOperand()) ||
@@ -79,7 +81,7 @@ inline bool canBeScale(mlir::Value value) {
   return format != nullptr && format->hasNan() && format->width() <= 32;
 }
 
-/// Whether tensors of narrow floats are among the values of an operation's regions.
+/// Whether any value in an operation's regions, or any result, is a tensor of narrow floats.
 inline bool hasNarrowFloats(mlir::Operation* within) {
   const auto isNarrow = [](mlir::Type type) {
     const auto* format = elementFormat(mlir::getElementTypeOrSelf(type));
@@ -97,7 +99,7 @@ inline bool hasNarrowFloats(mlir::Operation* within) {
       .wasInterrupted();
 }
 
-/// An operation that computes each element of its result from those at the same place.
+/// Whether each element of the result is computed from the operands' elements at the same index.
 inline bool isComputedPerElement(mlir::Operation* op) {
   return op->hasTrait<stablehlo::Elementwise>() ||
          (llvm::isa<stablehlo::BitcastConvertOp>(op) && openTypeOf(op->getOperand(0)) &&

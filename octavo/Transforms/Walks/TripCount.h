@@ -1,4 +1,4 @@
-// How often a loop goes round, and the numbers that it steps through.
+// Trip counts of loops, and integers that change by a constant step in each iteration.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
@@ -8,19 +8,19 @@
 
 namespace octavo::transforms {
 
-/// The number of rounds of a loop that counts from a constant by one up to a constant, as
-/// jax.lax.scan writes it; nothing of another.
+/// The trip count of a loop that counts by one from a constant up to a constant, as jax.lax.scan
+/// writes it; nullopt for other loops.
 std::optional<std::int64_t> roundsOf(stablehlo::WhileOp loop);
 
-/// A number that each round has: `first`, then `step` more in each that follows.
+/// An induction variable: `first` in the first iteration, then `step` more in each one.
 struct RoundNumber {
   std::int64_t first, step;
 
   std::int64_t last(std::int64_t rounds) const { return first + step * (rounds - 1); }
 };
 
-/// The number that an integer is in the body of a loop of so many rounds, at least two: nothing
-/// where it does not step evenly, or leaves its type on the way.
+/// `value` as an induction variable in the body of a loop of `rounds` iterations, at least two.
+/// nullopt if the step is not constant, or an iteration's number overflows the value's type.
 std::optional<RoundNumber> roundNumber(mlir::Value value, stablehlo::WhileOp loop,
                                        std::int64_t rounds);
 

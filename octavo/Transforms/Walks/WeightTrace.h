@@ -1,4 +1,4 @@
-// Where an operand comes from: a weight, moved about, or something that the program computes.
+// Traces an operand to its origin: a weight that was only moved, or a computed value.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Elementwise.h"
@@ -24,22 +24,25 @@ enum class Origin : std::uint8_t {
 
 struct WeightTrace {
   Origin origin = Origin::Computed;
-  std::string name; ///< of the argument or the resource, or "constant"
-  mlir::Value root; ///< the value beside the operand that data movement starts from
-  /// The weight itself, or what is known of where a value comes from: the root, or what loops,
-  /// computations of Shardy and calls give as it, each call its own.
+  std::string name; ///< name of the argument or the resource, or "constant"
+  mlir::Value root; ///< the value that the data movement in this function starts from
+  /// The weights, or the furthest values known: the root, or the values that loops, Shardy
+  /// computations and calls pass in for it, one for each call.
   llvm::SmallVector<mlir::Value> sources;
-  llvm::SmallVector<mlir::Operation*> movement; ///< from the operand back to the root
+  llvm::SmallVector<mlir::Operation*> movement; ///< the data movement, from the operand back to the
+                                                ///< root
 };
 
-/// Follows operands back through what moves values (Movement.h), where a part that indices choose
-/// is still a matrix. Weights side by side are one. An argument of a private function that is only
-/// called is a weight if all calls give it one; so is, in a computation of Shardy, a part of one,
-/// and what a loop carries where it is given a parameter, or a constant that it does not change.
-/// Each value is looked at once, of a program as it stands.
+/// Follows operands back through data movement (Movement.h), as long as a part chosen by indices is
+/// still a matrix. These are weights, too:
+/// - a concatenation of weights;
+/// - an argument of a private function that is only called, if all calls pass a weight;
+/// - an argument of a Shardy computation that is given a weight;
+/// - a value that a loop carries, if it starts as a parameter, or as a constant that the loop does
+///   not change. Each value is traced once, in the program as it is then.
 class WeightTraces {
 public:
-  /// Says of a function's argument whether the caller calls it a weight.
+  /// Whether the caller regards a function's argument as a weight.
   using IsParameter = std::function<bool(mlir::BlockArgument, llvm::StringRef name)>;
 
   WeightTraces(const ProgramCalls& program, IsParameter isParameter)
@@ -54,7 +57,7 @@ private:
   void finishJoined(WeightTrace& result, llvm::ArrayRef<mlir::Value> parts);
   void take(WeightTrace& result, mlir::Value from);
 
-  /// A value that is looked at, and what decides what it is, beside the root.
+  /// A value's trace, and the values `by` which its origin is decided beyond the root.
   struct Visit {
     WeightTrace trace;
     llvm::SmallVector<mlir::Value> by = {};
@@ -66,15 +69,16 @@ private:
   llvm::DenseMap<mlir::Value, std::unique_ptr<Visit>> visits;
 };
 
-/// Whether it gives the values as they are.
+/// Whether the conversion is exact for every value.
 bool losesNothing(stablehlo::ConvertOp convert);
 
-/// The same values under permuted axes: axis i of an operand is axis `axes[i]` of its root.
+/// Values that are a transpose of a root's: axis i of the operand is axis `axes[i]` of the root.
 struct PermutedRoot {
   llvm::SmallVector<std::int64_t> axes;
 };
 
-/// What a trace's movement amounts to if it is only transposes and conversions that lose nothing.
+/// The permutation that a trace's movement amounts to; nullopt if it has operations other than
+/// transposes, shardings and lossless conversions.
 std::optional<PermutedRoot> permutedRoot(const WeightTrace& trace, std::int64_t rank);
 
 } // namespace octavo::transforms
