@@ -64,9 +64,9 @@ OCTAVO_API int64_t octavo_program_least_items(const octavo_program* program);
 OCTAVO_API int64_t octavo_program_most_items(const octavo_program* program);
 
 /* Runs the program. `arguments` and `results` have one pointer each, to as many bytes as
- * octavo_tensor says, aligned to an element. A result may lie in the memory of an argument, from the
- * first byte to the last, and must not overlap one otherwise. Arguments are written to only in that
- * case. Any number of threads may run a program at once, each with its own results.
+ * octavo_tensor says, aligned to an element. A result may lie in the memory of an argument, from
+ * the first byte to the last, and must not overlap one otherwise. Arguments are written to only in
+ * that case. Any number of threads may run a program at once, each with its own results.
  *
  * Returns 0, or -1 with the reason in octavo_last_error: a null or misaligned pointer, an element
  * that is not a code of its type, overlapping results, or an error of the run. After an error of

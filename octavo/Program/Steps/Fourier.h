@@ -18,7 +18,7 @@ template <typename Real> struct FourierPlan {
   bool isInverse;
   std::vector<std::complex<Real>> roots; ///< the n-th roots of unity
   std::vector<std::int64_t> order;       ///< index in the line of the number loaded to place i
-  std::vector<std::int64_t> factors; ///< of n, in the order in which they are combined
+  std::vector<std::int64_t> factors;     ///< of n, in the order in which they are combined
 };
 
 /// stablehlo.fft of `count` arrays.

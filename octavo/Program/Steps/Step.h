@@ -34,10 +34,10 @@ struct Frame;
 
 /// The state of one thread: where the slots lie, and what the thread packs for products.
 struct Worker {
-  std::vector<std::byte*> memory; ///< address of each slot
+  std::vector<std::byte*> memory;                          ///< address of each slot
   std::vector<std::vector<kernels::PackedOperand>> packed; ///< packed left operands
-  kernels::PackedBytes own;       ///< the thread's scratch memory
-  std::vector<std::byte*> passed; ///< the argument list of a kernel call
+  kernels::PackedBytes own;                                ///< the thread's scratch memory
+  std::vector<std::byte*> passed;                          ///< the argument list of a kernel call
 
   template <typename T = std::byte> T* at(Slot slot) const {
     return reinterpret_cast<T*>(memory[static_cast<std::size_t>(slot.number)]);

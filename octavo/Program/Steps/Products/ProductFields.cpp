@@ -16,9 +16,9 @@ namespace {
 /// The elements that an operand or the result of a step's products covers.
 struct Reached {
   BatchExtent offset;
-  std::span<const Extent> extents; ///< axes of one product
+  std::span<const Extent> extents;                   ///< axes of one product
   std::ptrdiff_t kernels::BatchOffsets::* ofProduct; ///< added to `offset`
-  bool hasRows;  ///< whether the first axis counts the step's rows
+  bool hasRows; ///< whether the first axis counts the step's rows
 };
 
 /// The bytes that all products reach, with elements of `width` bytes.
