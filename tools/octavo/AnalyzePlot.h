@@ -1,4 +1,4 @@
-// What `octavo analyze` found, as a picture.
+// Draws the results of `octavo analyze`.
 #pragma once
 
 #include "tools/octavo/AnalyzeReport.h"
@@ -8,8 +8,8 @@
 
 namespace octavo::tools {
 
-/// A self-contained SVG: for each source, QSNR and mean relative error of every format, a mark for
-/// each rule. All sources have the same axes. What is not a finite number has no mark.
+/// A self-contained SVG: for each source, QSNR and mean relative error of every format, with a mark
+/// for each rule. All sources have the same axes. Figures that are not finite have no mark.
 std::string plot(std::span<const AnalyzedSource> sources);
 
 } // namespace octavo::tools

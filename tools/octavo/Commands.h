@@ -1,8 +1,8 @@
-// The subcommands of `octavo`: one file each, one function each, which adds the subcommand, its
+// The subcommands of `octavo`. Each has one file and one function, which adds the subcommand, its
 // options and its callback to the application.
 //
-// A callback that cannot do its work throws CommandError; main prints "octavo: error: " and the
-// message to stderr, and exits with the code. Results go to stdout, everything else to stderr.
+// A callback that cannot do its work throws CommandError. main then prints "octavo: error: " and
+// the message to stderr, and exits with the code. Results go to stdout, everything else to stderr.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,14 +16,14 @@ namespace octavo::tools {
 
 enum class ExitCode : int {
   Success = 0,
-  CheckFailed = 1,   ///< the command did its work and the answer is no: a check failed, ...
+  CheckFailed = 1,   ///< the command worked and the answer is no: a check failed, ...
   BadUsage = 2,      ///< the command line: unknown option or subcommand, unknown format name, ...
   BadInput = 3,      ///< a file, a program, weights or inputs
-  Interrupted = 130, ///< by a signal, at a place where the work can go on
+  Interrupted = 130, ///< by a signal, at a point from which the work can be resumed
 };
 
-/// What a subcommand throws. The message has no "error:" and no newline at its end; it says what,
-/// where, what was expected, what was found, and what to do.
+/// The error of a subcommand. The message has no "error:" and no final newline. It says what is
+/// wrong and where, what was expected and found, and what to do.
 class CommandError : public std::runtime_error {
 public:
   CommandError(const std::string& message, ExitCode exitCode)
@@ -34,11 +34,12 @@ private:
   ExitCode code;
 };
 
-/// Prints a result to stdout, what came from files escaped (PrintableText.h).
+/// Prints a result to stdout. Control characters, which can come from files, are escaped
+/// (PrintableText.h).
 void printText(std::string_view text);
 
-/// The message for a name that does not exist: `no KIND "NAME"`, the names near it, and all that
-/// exist where they are few enough to read (at most 40).
+/// The error message for an unknown name: `no KIND "NAME"`, then similar names, and all valid names
+/// if there are at most 40.
 std::string unknownName(const std::string& kind, const std::string& name,
                         const std::vector<std::string>& known);
 

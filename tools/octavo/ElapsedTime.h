@@ -1,4 +1,4 @@
-// What a long command is doing and since when, on a terminal only.
+// Shows what a long command is doing and for how long, on a terminal only.
 #pragma once
 
 #include "tools/octavo/StatusLine.h"
@@ -7,7 +7,7 @@
 
 namespace octavo::tools {
 
-/// Shows `octavo: WHAT, N s` as a StatusLine does.
+/// Shows `octavo: WHAT, N s` as a StatusLine.
 class ElapsedTime {
 public:
   explicit ElapsedTime(std::string what);

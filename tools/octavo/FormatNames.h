@@ -1,4 +1,4 @@
-// Scaled formats and scale rules by name, for options that take one.
+// Names of scaled formats and scale rules, for options that take one.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ struct ScaledFormat;
 
 namespace octavo::tools {
 
-/// In the order of their tables.
+/// All names, in the order of their tables.
 std::vector<std::string> scaledFormatNames();
 std::vector<std::string> scaleRuleNames();
 
-/// The format of that name. Throws CommandError where there is none, which names those that there
-/// are and the option's other values.
+/// The format named `name`. Otherwise throws CommandError with the valid names and with `also`,
+/// other values of the option.
 const format::ScaledFormat* scaledFormatNamed(const std::string& name,
                                               const std::vector<std::string>& also = {});
 

@@ -1,5 +1,5 @@
-// What `octavo` says of its own commands: groups of subcommands, lines of at most 100 columns,
-// `octavo help COMMAND`, and everything that a command line lacks.
+// The help of `octavo`: groups of subcommands, lines of at most 100 columns, `octavo help COMMAND`,
+// and messages for missing options.
 #pragma once
 
 #include "tools/octavo/Commands.h"
@@ -9,20 +9,22 @@
 
 namespace octavo::tools {
 
-/// `octavo` and the subcommands down to `command`, as they are typed.
+/// `octavo` and the subcommands down to `command`, as a user types them.
 std::string typedName(const CLI::App& command);
 
-/// An option as messages name it: "--output", or "DIR" for an argument without dashes.
+/// The name of an option in messages: "--output", or "DIR" for an argument without dashes.
 std::string optionName(const CLI::Option& option);
 
-/// Wraps the help of `app` and of its subcommands at 100 columns. Called before they are added.
+/// Wraps the help of `app` and of its subcommands at 100 columns. To be called before they are
+/// added.
 void wrapHelp(CLI::App& app);
 
-/// `command` needs one of `options`. CLI11 cannot say that along with its required options, so the
-/// command's callback checks it; missingOptions names it together with the others.
+/// Declares that `command` needs one of `options`. CLI11 cannot report that together with its
+/// required options, so the command's callback checks it, and missingOptions names them together.
 void needsOneOf(const CLI::App& command, std::vector<const CLI::Option*> options);
 
-/// What `command` needs and was not given: "DIR", "--output", "--format or --recipe".
+/// The required options of `command` that were not given: "DIR", "--output", "--format or
+/// --recipe".
 std::vector<std::string> missingOptions(const CLI::App& command);
 
 /// "DIR, --output and --layout are required".

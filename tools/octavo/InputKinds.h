@@ -1,5 +1,5 @@
-// Inputs that another command takes: a program given to `octavo checkpoint`, a model's name on the
-// Hugging Face hub.
+// Detects inputs that belong to another command: a program given to `octavo checkpoint`, a model's
+// name on the Hugging Face hub.
 #pragma once
 
 #include "tools/octavo/Commands.h"
@@ -7,8 +7,8 @@
 namespace octavo::tools {
 
 /// Throws CommandError if an argument of the innermost subcommand, or its --weights or --against,
-/// names what the command cannot read; the message says which command can. What only the content of
-/// a program tells is said by its reader.
+/// is of a kind that the command cannot read. The message names the command that can. Only names
+/// and first bytes are examined; the reader of a program reports other errors.
 void checkInputKinds(const CLI::App& app);
 
 } // namespace octavo::tools

@@ -1,4 +1,4 @@
-// One line on the terminal that says what a long command is doing.
+// A line on the terminal that shows what a long command is doing.
 #pragma once
 
 #include <chrono>
@@ -10,11 +10,11 @@
 
 namespace octavo::tools {
 
-/// While it lives, and from the third second on, shows `octavo: TEXT` on stderr, anew each second,
-/// if that is a terminal. It leaves the line empty.
+/// From the third second of its lifetime on, shows `octavo: TEXT` on stderr, updated each second,
+/// if stderr is a terminal. The destructor clears the line.
 class StatusLine {
 public:
-  /// `text` is called on another thread; it gets the seconds since construction.
+  /// `text` is called on another thread, with the seconds since construction.
   explicit StatusLine(std::function<std::string(double seconds)> text);
   StatusLine(const StatusLine&) = delete;
   ~StatusLine();

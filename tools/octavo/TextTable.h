@@ -1,4 +1,4 @@
-// Rows of text in columns.
+// Prints tables of text.
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,15 @@
 
 namespace octavo::tools {
 
-/// The first row is the head. All rows have as many columns.
+/// Rows of cells. The first row is the header. All rows have the same number of columns.
 using TextTable = std::vector<std::vector<std::string>>;
 
-/// A table for stdout: columns two blanks apart, no blanks at the ends of lines. On a terminal it
-/// is at most 100 columns wide. Elsewhere a row is one line, for grep and the like.
+/// A table for stdout, with two spaces between columns and no spaces at line ends. On a terminal it
+/// is at most 100 columns wide. Otherwise each row is one line, for grep and the like.
 std::string plainText(TextTable table);
-/// The same, at most `most` columns wide: cells that are too long go on in the next line.
+/// The same, at most `most` columns wide: long cells continue in the next line.
 std::string plainText(TextTable table, std::size_t most);
-/// A table of GitHub's Markdown.
+/// A table in GitHub's Markdown.
 std::string markdownText(const TextTable& table);
 
 } // namespace octavo::tools

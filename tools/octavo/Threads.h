@@ -1,4 +1,4 @@
-// --threads, which several commands have.
+// The option --threads, which several commands have.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,10 +8,10 @@
 
 namespace octavo::tools {
 
-/// --threads N, of at least 1; `threads` keeps what it is where the option is not given.
+/// Adds --threads N, at least 1. `threads` keeps its value if the option is not given.
 void addThreadsOption(CLI::App& command, int& threads);
 
-/// Keeps loops to so many threads while it lives; 0: to as many as there are.
+/// Limits parallel loops to `threads` threads during its lifetime; 0: all of the machine's.
 class ThreadLimit {
 public:
   explicit ThreadLimit(int threads);

@@ -1,12 +1,12 @@
-// The subcommands of `octavo checkpoint`: one file each in this folder, one function each, which
+// The subcommands of `octavo checkpoint`. Each has one file in this folder and one function, which
 // adds the subcommand, its options and its callback to the group. To add one:
 //
-//   void addInspectCommand(CLI::App& group);   declared here, defined in Inspect.cpp,
-//                                              called in Checkpoint.cpp, listed in
-//                                              ../CMakeLists.txt
+//     void addInspectCommand(CLI::App& group);   declared here, defined in Inspect.cpp,
+//                                                called in Checkpoint.cpp, listed in
+//                                                ../CMakeLists.txt
 //
-// What ../Commands.h says of errors, exit codes and streams holds here. ../Progress.h shows how far
-// a long one is.
+// The rules of ../Commands.h for errors, exit codes and streams apply. ../Progress.h shows the
+// progress of long commands.
 #pragma once
 
 #include "tools/octavo/Commands.h"

@@ -1,4 +1,4 @@
-// JSON of figures that several checkpoint commands give, under the same keys in all of them.
+// JSON of figures that several checkpoint commands report, with the same keys in all of them.
 #pragma once
 
 #include "octavo/Checkpoint/Files/JsonFile.h"
@@ -11,13 +11,14 @@
 
 namespace octavo::tools {
 
-/// In the order of ScaleFault.
+/// The names of faults, in the order of ScaleFault.
 inline constexpr std::array<std::string_view, checkpoint::kScaleFaults> kFaultNames = {
     "zero", "nan", "inf", "negative", "subnormal"};
 
-/// Null where the figure is infinite or NaN: JSON has neither.
+/// The figure; null if it is infinite or NaN, which JSON does not have.
 checkpoint::Json figureJson(double value);
-/// `count`, `smallest`, `largest`, `faults`, `histogram` (bins of powers of two that are not empty).
+/// An object with `count`, `smallest`, `largest`, `faults` and `histogram` (the bins, powers of
+/// two, that are not empty).
 checkpoint::Json scalesJson(const checkpoint::ScaleCensus& census,
                             const checkpoint::ScaleHistogram& histogram);
 checkpoint::Json differenceJson(const checkpoint::WeightDifference& difference);

@@ -1,4 +1,4 @@
-// Options whose value is one of a few words.
+// Parses options whose value is one of a few words.
 #pragma once
 
 #include "tools/octavo/Commands.h"
@@ -14,7 +14,8 @@ template <typename Choice> struct NamedChoice {
   Choice choice;
 };
 
-/// The choice of that name. Throws CommandError with all names; `kind` is what is chosen: "policy".
+/// The choice named `name`. Otherwise throws CommandError with all names. `kind` is the kind of
+/// choice in the message: "policy".
 template <typename Choice, std::size_t n>
 Choice choiceNamed(const std::string& kind, const std::string& name,
                    const NamedChoice<Choice> (&choices)[n]) {

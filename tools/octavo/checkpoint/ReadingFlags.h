@@ -1,5 +1,5 @@
-// What subcommands that read checkpoints share: the layout where it is not what it seems, how much
-// memory and how many threads.
+// Shared by the subcommands that read checkpoints: options that name the layout and limit memory
+// and threads.
 #pragma once
 
 #include "tools/octavo/Commands.h"
@@ -19,24 +19,25 @@ struct WorkFlags {
   int threads = 0;
 };
 
-/// --memory, --threads.
+/// Adds --memory and --threads.
 void addWorkFlags(CLI::App& command, WorkFlags& flags);
 checkpoint::WorkSettings workSettings(const WorkFlags& flags);
 
-/// An option of that name for a layout; its help lists them all.
+/// Adds the option `option` for a layout. Its help lists all layouts.
 CLI::Option* addLayoutOption(CLI::App& command, const std::string& option, std::string& layout,
                              const std::string& help);
-/// --from: the layout of the checkpoint that the command reads.
+/// Adds --from: the layout of the checkpoint that the command reads.
 void addFromOption(CLI::App& command, std::string& layout);
-/// --against-from: that of the other checkpoint, which is named `other` on the command line.
+/// Adds --against-from: the layout of the other checkpoint, which the command line calls `other`.
 void addAgainstFromOption(CLI::App& command, std::string& layout, const std::string& other);
 
-/// The layout of that name. Throws CommandError with all names.
+/// The layout named `name`. Otherwise throws CommandError with all names.
 const checkpoint::Layout& layoutNamed(const std::string& name);
-/// The same; null where the name is empty.
+/// The same; null if the name is empty.
 const checkpoint::Layout* layoutIfNamed(const std::string& name);
 
-/// The dtype of plain weights of that name: bf16, f16 or f32. Throws CommandError with all names.
+/// The dtype of plain weights named `name`: bf16, f16 or f32. Otherwise throws CommandError with
+/// all names.
 kernels::WideType wideTypeNamed(const std::string& name);
 
 /// Opens a checkpoint. Throws CommandError.
@@ -44,11 +45,11 @@ checkpoint::Folder
 openFolder(const std::string& path,
            checkpoint::UnfinishedJob unfinished = checkpoint::UnfinishedJob::Refused);
 
-/// The layout of that name; where the name is empty, the one that the folder has. Throws
-/// CommandError where octavo does not read that one.
+/// The layout named `name`; if the name is empty, the layout of the folder. Throws CommandError if
+/// octavo cannot read that layout.
 const checkpoint::Layout& layoutOf(const checkpoint::Folder& folder, const std::string& name);
 
-/// Bytes of all tensors.
+/// The bytes of all tensors.
 std::uint64_t bytesOf(const checkpoint::Folder& folder);
 
 } // namespace octavo::tools

@@ -1,5 +1,5 @@
-// What the subcommands that write a checkpoint share: where from and where to, how much memory, the
-// run itself, and what is said of it.
+// Shared by the subcommands that write a checkpoint: options for input, output and memory, the run,
+// and its report.
 #pragma once
 
 #include "tools/octavo/Commands.h"
@@ -20,20 +20,20 @@ struct RewriteFlags {
   bool isJson = false;
 };
 
-/// DIR, -o, --memory, --threads, --dry-run, --json.
+/// Adds DIR, -o, --memory, --threads, --dry-run and --json.
 void addRewriteFlags(CLI::App& command, RewriteFlags& flags);
 
-/// --allow, of subcommands that read quantized values.
+/// Adds --allow, for subcommands that read quantized values.
 void addAllowFlag(CLI::App& command, std::vector<std::string>& names);
-/// The doubts of these names. Throws CommandError.
+/// The doubts named `names`. Throws CommandError.
 checkpoint::Doubts doubtsNamed(const std::vector<std::string>& names);
 
-/// What decides the output besides the input: the subcommand and its own options, for the
-/// comparison with an interrupted run.
+/// What determines the output besides the input: the subcommand and its own options. It is compared
+/// with that of an interrupted run.
 checkpoint::Json jobOptions(const std::string& subcommand, checkpoint::Json options);
 
-/// Does the rewrite, or prints its plan; then prints the summary. `what` is shown while it runs:
-/// "quantizing". Throws CommandError, of what could not be planned, too.
+/// Does the rewrite or, with --dry-run, prints its plan; then prints the summary. `what` is shown
+/// while it runs: "quantizing". Throws CommandError, also if `planned` is an error.
 void runRewrite(tl::expected<checkpoint::Rewrite, checkpoint::Error> planned,
                 const RewriteFlags& flags, const std::string& what);
 

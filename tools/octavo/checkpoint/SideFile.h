@@ -7,13 +7,12 @@
 
 namespace octavo::tools {
 
-/// Throws CommandError where a file that the command line writes is one that the checkpoint
-/// consists of, or another that is in its folder already (its tokenizer), unless that is an output
-/// of an earlier run. Paths.h compares paths; this knows what belongs to a checkpoint: beside a
-/// single file that is given, too.
+/// Throws CommandError if the command line writes a file of the checkpoint, or another file that is
+/// already in its folder (its tokenizer) and is not an output of an earlier run. Paths.h compares
+/// paths; this function knows which files belong to a checkpoint, also beside a single file.
 void checkOutputs(const checkpoint::Folder& folder);
 
-/// The file that `output` leads to where it is a link, which stays; else itself.
+/// The target of `output` if it is a link, so that the link stays; else `output` itself.
 std::filesystem::path fileBehind(const std::filesystem::path& output);
 
 } // namespace octavo::tools

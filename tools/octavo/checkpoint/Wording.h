@@ -1,4 +1,4 @@
-// How counts and names are printed by the subcommands of `octavo checkpoint`.
+// Prints counts and JSON for the subcommands of `octavo checkpoint`.
 #pragma once
 
 #include "octavo/Base/ByteText.h"
@@ -17,7 +17,7 @@ using base::printable;
 /// "1 layer", "3 layers".
 std::string countText(std::uint64_t n, std::string_view noun);
 
-/// JSON on lines of its own; bytes that are no UTF-8 (of file names) are replaced.
+/// Indented JSON. Bytes that are not UTF-8 (in file names) are replaced.
 std::string jsonText(const checkpoint::Json& json);
 
 } // namespace octavo::tools

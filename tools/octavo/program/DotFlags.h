@@ -1,5 +1,5 @@
-// The options that say which dots become narrow and how: those of `octavo quantize` and of
-// `octavo run --quantize`.
+// The options that choose which dots are quantized and how, for `octavo quantize` and `octavo run
+// --quantize`.
 #pragma once
 
 #include "octavo/Transforms/Quantize/QuantizeDots.h"
@@ -13,8 +13,8 @@
 namespace octavo::tools {
 
 struct DotFlags {
-  std::string format; ///< empty: recipe, or nothing becomes narrow
-  std::string recipe; ///< a name or a path
+  std::string format; ///< of the weights; empty: by the recipe, or nothing is quantized
+  std::string recipe; ///< name or path
   std::string activations;
   std::string rule;
   std::string nonFinite;
@@ -28,18 +28,18 @@ struct DotFlags {
   bool takesActivationPairs = false;
 };
 
-/// Adds the options to a subcommand. The one for the format of the weights is the caller's,
-/// `format`, to which --recipe is the alternative.
+/// Adds the options to a subcommand. The caller adds `format`, the option for the format of the
+/// weights, to which --recipe is the alternative.
 void addDotFlags(CLI::App& command, DotFlags& flags, CLI::Option* format);
 
-/// Those of them that say which dots, whatever becomes of them.
+/// Adds only the options that select dots.
 void addWhichDotsFlags(CLI::App& command, DotFlags& flags);
 
-/// What the options say. Throws CommandError, with the names that there are, for one that is none,
-/// and for a recipe that cannot be read.
+/// The options as DotOptions. Throws CommandError if a name is unknown (with the valid names), or
+/// if a recipe cannot be read.
 transforms::DotOptions dotOptions(const DotFlags& flags);
 
-/// The calibration of that file. Throws CommandError.
+/// Reads a calibration file. Throws CommandError.
 std::shared_ptr<const transforms::StaticScales> staticScales(const std::string& path);
 
 } // namespace octavo::tools

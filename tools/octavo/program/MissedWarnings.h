@@ -1,4 +1,4 @@
-// Warnings of what became of a program's dots and caches.
+// Warnings about dots and caches of a program that are not narrow.
 #pragma once
 
 #include "octavo/Transforms/Recover/MissedDots.h"
@@ -13,21 +13,20 @@
 
 namespace octavo::tools {
 
-/// Prints lines as warnings on stderr; `program` stands for it in them.
+/// Prints `lines` as warnings on stderr, with `program` as the program's name.
 void warnOf(const std::vector<std::string>& lines, const std::string& program);
 
-/// Prints a line on stderr for each reason for which dots multiply wide values though narrow ones
-/// are behind them. `program` stands for it in the lines. Throws CommandError (CheckFailed) after
-/// the lines, where there are any, if `fails`.
+/// Prints a line on stderr for each reason why dots multiply wide values that come from narrow
+/// ones. `program` is the program's name. If there are any and `fails`, throws CommandError
+/// (CheckFailed) afterwards.
 void warnOfMissedDots(const std::vector<transforms::MissedDots>& groups, const std::string& program,
                       bool fails);
 
-/// The same of the dots of a function, or of all.
+/// The same for the dots of a function; of all functions if `function` is empty.
 void warnOfMissedDots(mlir::ModuleOp module, llvm::StringRef function, const std::string& program,
                       bool fails);
 
-/// What a user should know before a function runs: scatters that XLA computes otherwise, then its
-/// missed dots.
+/// The warnings before a function runs: scatters that XLA computes differently, then missed dots.
 void warnOfProgram(mlir::ModuleOp module, llvm::StringRef function, const std::string& program,
                    bool failsOnMissed);
 

@@ -1,4 +1,4 @@
-// Errors of the libraries below MLIR's line as those of a command.
+// Converts llvm::Expected to a value or a CommandError.
 #pragma once
 
 #include "tools/octavo/Commands.h"
@@ -10,7 +10,8 @@
 
 namespace octavo::tools {
 
-/// The value; throws CommandError (bad input) where there is none, with `where` before the message.
+/// The value of `value`. If it is an error: throws CommandError (bad input), with `where` before
+/// the message.
 template <typename T> T orThrow(llvm::Expected<T> value, const std::string& where = "") {
   if (value)
     return std::move(*value);

@@ -1,4 +1,4 @@
-// The form in which a command writes a program: that of `octavo convert` and `octavo quantize`.
+// Writes programs, for `octavo convert` and `octavo quantize`.
 #pragma once
 
 #include "octavo/Session/Binding/ProgramFile.h"
@@ -17,9 +17,9 @@ struct OutputFormFlags {
 /// Adds --to and --target to a subcommand.
 void addOutputFormFlags(CLI::App& command, OutputFormFlags& flags);
 
-/// Writes the program to `path`, whole or not at all, and gives a line that says as what. Without
-/// --to: text where the name ends in .mlir, an artifact where it ends in .mlirbc, else the form in
-/// which the program was read. Throws CommandError.
+/// Writes the program to `path`, completely or not at all. Returns a line that names the form.
+/// Without --to, the form is text for a name that ends in .mlir, an artifact for .mlirbc, else the
+/// form of the input. Throws CommandError.
 std::string writeProgram(session::ProgramFile& file, const OutputFormFlags& flags,
                          const std::string& path);
 

@@ -1,4 +1,4 @@
-// `octavo run` of a program that checks itself.
+// `octavo run` of a self-checking program.
 #pragma once
 
 #include "tools/octavo/Commands.h"
@@ -14,13 +14,13 @@ namespace octavo::tools {
 
 enum class ReportFormat { Text, Json };
 
-/// Runs every function of the program that checks itself, prints how each went, and throws
-/// CommandError where a check failed or a function could not be evaluated.
+/// Runs every self-checking function of the program and prints the outcome of each. Throws
+/// CommandError if a check failed or a function could not be evaluated.
 void runChecks(mlir::ModuleOp program, const std::string& path, const session::Backend& backend,
                const program::RunContext& host, ReportFormat format);
 
-/// What a command exits with when a program could not be evaluated to its end: by a fault of the
-/// program, or because it was interrupted.
+/// The exit code if a program could not be evaluated to its end: by a fault of the program, or
+/// because it was interrupted.
 ExitCode evaluationFailed();
 
 } // namespace octavo::tools

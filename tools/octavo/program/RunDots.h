@@ -1,4 +1,4 @@
-// Where a quantized program's error comes from, as text and as a page
+// Reports how each dot contributes to a quantized program's error, as text and as a page
 // (docs/commands/run.md).
 #pragma once
 
@@ -10,28 +10,28 @@
 
 namespace octavo::tools {
 
-/// The names of the dots without the parts, between slashes, that all of them begin or end with; of
-/// dots of one name with what tells them apart.
+/// The names of the dots without the leading and trailing parts, separated by slashes, that all
+/// names share. Equal names get a distinguishing suffix.
 std::vector<std::string> shortNames(const session::DotErrors& errors);
 
-/// "mxfp8_e4m3", "mxfp4 x mxfp8_e4m3" (left, right), or "f32" for one that is left.
+/// "mxfp8_e4m3", "mxfp4 x mxfp8_e4m3" (left, right), or "f32" for a dot that is not quantized.
 std::string formatsText(const transforms::DotRecord& dot);
 
-/// What an operand is: "weight" or "activation".
+/// The kind of an operand: "weight" or "activation".
 std::string_view kindOf(const transforms::DotRecord& dot, std::size_t side);
 
-/// The operand's quantization; null where it is multiplied as it is.
+/// The format to which the operand is quantized; null if it is not.
 const format::ScaledFormat* formatOf(const transforms::DotRecord& dot, std::size_t side);
 
-/// Why there are no shares where every output of floats has rows of one element.
+/// The explanation that there are no shares because every float output has rows of one element.
 std::string noSharesOfOne();
 
 std::string text(const session::DotErrors& errors);
 
-/// What the page of a run is about.
+/// The title of the page.
 struct DotsPageTitle {
   std::string program;
-  std::string quantization; ///< a sentence without its end
+  std::string quantization; ///< a sentence without the final period
 };
 std::string dotsPage(const session::DotErrors& errors, const DotsPageTitle& title);
 

@@ -1,5 +1,5 @@
-// `octavo run --explain-compile`: what was compiled and what was not (docs/commands/run.md has the
-// schema of the JSON).
+// `octavo run --explain-compile`: reports what was compiled and what was not (docs/commands/run.md
+// has the schema of the JSON).
 #pragma once
 
 #include "tools/octavo/program/RunReport.h"
@@ -17,7 +17,7 @@ struct ExplainedFunction {
   program::Explanation explanation;
 };
 
-/// `drops` is of the whole program; nothing where it was not asked for.
+/// `drops` counts tensors of the whole program; nullopt if --drop-scales was not given.
 std::string explanationText(const std::string& program, const std::optional<DropCounts>& drops,
                             std::span<const ExplainedFunction> functions);
 std::string explanationJson(const std::string& program, const std::string& backend,

@@ -1,4 +1,4 @@
-// octavo run of a folder that octavo compile has written.
+// `octavo run` of a folder that `octavo compile` has written.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,11 +18,11 @@ struct FolderRun {
   bool isJson = false;
 };
 
-/// Throws CommandError where an option of octavo run was given that needs the program itself, and
-/// says what to do instead. `ofDots` are those that go with --quantize.
+/// Throws CommandError, with advice, if an option was given that needs the program itself. `ofDots`
+/// are the options that belong to --quantize.
 void refuseOptionsOfPrograms(const CLI::App& command, std::span<const CLI::Option* const> ofDots);
 
-/// Runs the folder, writes and prints its results. Throws CommandError.
+/// Runs the folder; writes and prints the results. Throws CommandError.
 void runFolder(const FolderRun& run);
 
 } // namespace octavo::tools

@@ -1,4 +1,5 @@
-// One run of a function of a program, with what its files and options say (docs/commands/run.md).
+// Runs a function of a program, with the files and options of the command line
+// (docs/commands/run.md).
 #pragma once
 
 #include "tools/octavo/program/DotFlags.h"
@@ -23,7 +24,7 @@
 
 namespace octavo::tools {
 
-/// What the command is asked for.
+/// The options of `octavo run`.
 struct RunOptions {
   std::string program;
   std::string function;
@@ -33,7 +34,7 @@ struct RunOptions {
   std::string probes;
   bool ignoresUnused = false;
   std::string backend = "compiled";
-  DotFlags dots; ///< neither format nor recipe: the program runs as it is
+  DotFlags dots; ///< without format and recipe, the program runs unchanged
   std::string compare;
   bool isPerOp = false;
   std::string page;
@@ -51,7 +52,7 @@ struct RunOptions {
   bool dropsScales = false;
 };
 
-/// A path, with the number of a process where it names one.
+/// Replaces "{process}" in a path by the number of a process.
 std::string pathOf(std::string path, std::int64_t process);
 
 const session::Backend& backendOf(const RunOptions& options);
@@ -59,10 +60,10 @@ const session::Backend& backendOf(const RunOptions& options);
 /// The outputs of one run of a function, each a plain tensor.
 struct Outputs {
   std::vector<std::string> names;
-  std::vector<std::int64_t> processes; ///< which gave them
+  std::vector<std::int64_t> processes; ///< for each output, the process that returned it
   std::vector<program::Value> values;
 
-  /// Tokens are no outputs.
+  /// Ignores tokens.
   void add(const std::string& name, std::int64_t process, const program::Value& value);
 };
 
@@ -75,34 +76,35 @@ struct Run {
   std::optional<ProfileReport> profile;
 };
 
-/// Throws where extents that the function leaves open are not closed by its arguments.
+/// Throws CommandError if the arguments do not determine the open extents of the function.
 void closeExtents(mlir::func::FuncOp function, const std::vector<program::Value>& values,
                   const std::string& program);
 
-/// The values of all processes' arguments, of one after the other. Files that are the same for all
-/// are read once.
+/// The values of all processes' arguments, one process after the other. Files that are the same for
+/// all processes are read once.
 std::vector<program::Value> bindProcesses(const std::vector<program::Argument>& arguments,
                                           const RunOptions& options, const std::string& function,
                                           std::int64_t processes,
                                           session::Reading reading = session::Reading::Now);
 
-/// What a program meets besides its arguments. `probes` is null where there is no folder.
+/// The context of a run, besides its arguments. `probes` is null without a folder for probes.
 program::RunContext hostOf(const RunOptions& options, program::Probes* probes,
                            std::int64_t processes);
 
-/// Throws CommandError if outputs of these names, written to `output`, take the place of what the
-/// command reads. Empty: nothing is written.
+/// Throws CommandError if outputs of these names, written to `output`, would replace files that the
+/// command reads. If `output` is empty, nothing is written.
 void checkOutputFiles(const std::string& output, const std::vector<std::string>& names);
-/// Writes them after checkOutputFiles. Throws CommandError.
+/// Writes outputs that checkOutputFiles has accepted. Throws CommandError.
 void writeOutputs(const std::string& output, const std::vector<session::NamedOutput>& outputs);
 
-/// Null where the options have none.
+/// The folder for probes; null if the options name none.
 std::unique_ptr<session::ProbeFolder> probeFolderOf(const RunOptions& options);
 
-/// Writes what the program became on the way.
+/// Writes the stages of compilation to the folder of --dump.
 void dumpStages(const program::Executable& executable, const RunOptions& options);
 
-/// Whether a run warns of dots that look narrow and are not: of several of one program the first.
+/// Whether a run warns about dots that look narrow but are not. If several runs are of one program,
+/// only the first warns.
 enum class MissedDots : std::uint8_t { Told, Known };
 
 Run runFunction(mlir::func::FuncOp function, const std::optional<session::JaxExport>& container,

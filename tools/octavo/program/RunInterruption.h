@@ -1,4 +1,4 @@
-// Ctrl-C while a program runs.
+// Handles Ctrl-C while a program runs.
 #pragma once
 
 #include "tools/octavo/Interruption.h"
@@ -12,12 +12,12 @@
 
 namespace octavo::tools {
 
-/// While it lives, an interrupted run ends between two operations, with an error that says where.
-/// An operation that does not end soon is not waited for: the process ends with the same words,
-/// since nothing of a run is written before it is over.
+/// During its lifetime, an interrupted run ends between two operations, with an error that says
+/// where. If an operation does not end soon, the process exits with the same message. That is safe,
+/// because a run writes nothing before it is over.
 class RunInterruption {
 public:
-  /// Has runs with this host, or copies of it, watched.
+  /// Watches runs that use `host` or a copy of it.
   explicit RunInterruption(program::RunContext& host);
   RunInterruption(const RunInterruption&) = delete;
   ~RunInterruption();

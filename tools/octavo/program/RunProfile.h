@@ -1,4 +1,4 @@
-// `octavo run --profile`: where the time of a run goes, as a trace and as a table.
+// `octavo run --profile`: reports where the time of a run goes, as a trace and as a table.
 #pragma once
 
 #include "tools/octavo/program/MachineLimits.h"
@@ -15,24 +15,24 @@
 
 namespace octavo::tools {
 
-/// Times of one run.
+/// Records the times of one run.
 class RunProfile : public program::Profile {
 public:
   struct Event {
     const void* step;
     Extent extent;
-    int thread; ///< 0: the one that made the profile
+    int thread; ///< 0: the thread that created the profile
     double begin, seconds;
   };
 
   RunProfile();
   void add(const void* step, Extent extent, Clock::time_point begin,
            Clock::time_point end) override;
-  /// The run is over.
+  /// To be called when the run has ended.
   void end();
 
   double seconds() const { return total; }
-  /// Sorted by their begin, the longer first.
+  /// Sorted by begin; of equal begins, the longer event first.
   const std::vector<Event>& events() const { return list; }
 
 private:
@@ -43,12 +43,12 @@ private:
   std::map<std::thread::id, int> threads;
 };
 
-/// Where the time of a run went, beside the limits of the machine.
+/// The time of each step of a run, compared with the machine's limits.
 struct ProfileReport {
   struct Spent {
     std::int64_t times = 0;
     double seconds = 0, bytes = 0, arithmetic = 0;
-    double least = 0; ///< seconds by the machine's limits; 0: none is known
+    double least = 0; ///< least seconds by the machine's limits; 0: unknown
   };
   struct Kind {
     std::string name;
@@ -56,16 +56,16 @@ struct ProfileReport {
   };
   struct Step {
     Spent spent;
-    std::string limit; ///< what binds it; empty: nothing is known
+    std::string limit; ///< the limit that bounds the step; empty: unknown
     std::string kind, name, detail;
   };
-  double seconds = 0; ///< of the run
+  double seconds = 0; ///< duration of the run
   MachineLimits limits = {};
-  std::vector<Kind> kinds = {}; ///< those with most time first
-  std::vector<Step> steps = {}; ///< that ran, in the same order
-  double between = 0;           ///< seconds that no step took
-  double bounded = 0;           ///< seconds of steps that have a limit
-  double least = 0;             ///< what they would take at their limits
+  std::vector<Kind> kinds = {}; ///< sorted by time, longest first
+  std::vector<Step> steps = {}; ///< steps that ran, in the same order
+  double between = 0;           ///< seconds outside steps
+  double bounded = 0;           ///< seconds of steps with a known limit
+  double least = 0;             ///< least seconds of those steps
 };
 
 ProfileReport reportOf(const RunProfile& profile, const program::Explanation& explanation,
@@ -73,7 +73,7 @@ ProfileReport reportOf(const RunProfile& profile, const program::Explanation& ex
 std::string text(const ProfileReport& report);
 nlohmann::ordered_json json(const ProfileReport& report);
 
-/// In the JSON that Perfetto and Chrome open (docs/commands/run.md).
+/// The trace as JSON for Perfetto and Chrome (docs/commands/run.md).
 std::string traceJson(const RunProfile& profile, const program::Explanation& explanation,
                       const ProfileReport& report);
 

@@ -1,4 +1,4 @@
-// What `octavo run` has to say, as text and as JSON (docs/commands/run.md has the schema).
+// The report of `octavo run`, as text and as JSON (docs/commands/run.md has the schema).
 #pragma once
 
 #include "tools/octavo/program/RunProfile.h"
@@ -16,7 +16,7 @@
 
 namespace octavo::tools {
 
-/// Sizes of tensors: as f32, and as they are held, codes packed and scales included.
+/// Sizes of tensors: as f32, and as stored, with packed codes and scales.
 struct StoredSize {
   std::int64_t tensors = 0;
   std::int64_t values = 0;
@@ -25,58 +25,58 @@ struct StoredSize {
   void add(const program::Value& value);
   std::uint64_t bytesAsF32() const { return static_cast<std::uint64_t>(values) * 4; }
   std::uint64_t bytes() const { return (bits + 7) / 8; }
-  /// 0 where there are no values.
+  /// 0 if there are no values.
   double bitsPerValue() const;
 };
 
 struct WeightSizes {
   StoredSize all;
-  StoredSize quantized; ///< those of them that are scaled tensors
+  StoredSize quantized; ///< the scaled tensors among them
 };
 
 /// The sizes of the arguments that are parameters.
 WeightSizes weightSizes(std::span<const program::Argument> arguments,
                         std::span<const program::Value> values);
 
-/// Seconds of the parts of one run.
+/// Durations of the parts of one run, in seconds.
 struct RunTimes {
   double bind = 0; ///< reading files, quantizing weights
   double evaluate = 0;
-  double prepare = 0;             ///< compiling, where the backend does
-  std::vector<double> repeated{}; ///< of the runs after the first
+  double prepare = 0;             ///< compiling, if the backend compiles
+  std::vector<double> repeated{}; ///< each run after the first
 };
 
 struct OutputReport {
   std::string name;
   const numerics::Tensor* tensor;
-  std::optional<std::int64_t> process;           ///< of a grid, which gave it
+  std::optional<std::int64_t> process;           ///< the process that returned it, on a grid
   std::optional<program::Comparison> comparison; ///< with RunReport::comparedWith
-  std::optional<program::UlpDistance> ulps = {}; ///< where that is the reference
+  std::optional<program::UlpDistance> ulps = {}; ///< if comparedWith is the reference
 };
 
 struct QuantizationReport {
-  std::string recipe; ///< empty: the next three for all dots
+  std::string recipe; ///< empty: format, activations and rule apply to all dots
   std::string format;
-  std::string activations; ///< empty: weights only
+  std::string activations; ///< empty: only weights are quantized
   std::string rule;
   std::int64_t dotsQuantized = 0;
-  std::string whyLeft; ///< of the first, where none is quantized
+  std::string whyLeft; ///< why the first dot is not quantized, if none is
   std::int64_t dots = 0;
-  std::int64_t others = 0; ///< products of other kinds, which are left
+  std::int64_t others = 0; ///< products of other kinds, which are not quantized
   double seconds = 0;
-  bool hasState = false; ///< the program has other arguments and results than the one as it is
+  bool hasState = false; ///< arguments and results differ from those of the unchanged program
 };
 
-/// Of dots with narrow tensors behind them.
+/// Counts of dots whose operands come from narrow tensors.
 struct RecoveryReport {
-  std::int64_t narrow = 0; ///< products of scaled tensors
-  std::int64_t missed = 0; ///< of wide values still
+  std::int64_t narrow = 0; ///< recovered as products of scaled tensors
+  std::int64_t missed = 0; ///< still products of wide values
   double seconds = 0;
 };
 
-/// Of tensors that the program quantizes and dequantizes.
+/// Counts of tensors that the program quantizes and dequantizes.
 struct DropCounts {
-  std::int64_t dropped = 0; ///< their codes are only dequantized: left wide
+  std::int64_t dropped = 0; ///< their codes are only dequantized, so they are left wide
   std::int64_t kept = 0;    ///< their codes have another use
 };
 
@@ -89,9 +89,9 @@ struct RunReport {
   std::optional<QuantizationReport> quantization;
   WeightSizes weights;
   RunTimes times;
-  std::string comparedWith = {}; ///< f32, the program as it is, or reference
+  std::string comparedWith = {}; ///< "f32", "the program as it is", or "reference"
   std::optional<RunTimes> comparedTimes;
-  /// Of the program as it is, where runs are repeated and it was changed.
+  /// Times of the unchanged program, if runs are repeated and the program was changed.
   std::optional<RunTimes> f32Times = {};
   std::optional<ProfileReport> profile = {};
   std::vector<OutputReport> outputs;

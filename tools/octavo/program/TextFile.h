@@ -1,4 +1,4 @@
-// Files that a command writes as a whole, or not at all.
+// Text files that a command writes completely or not at all. All functions throw CommandError.
 #pragma once
 
 #include "octavo/Checkpoint/Files/OutputFile.h"
@@ -8,14 +8,13 @@
 
 namespace octavo::tools {
 
-/// A file under a temporary name, so that a place that cannot be written is known before the work.
-/// This and the next throw CommandError.
+/// Creates a file under a temporary name, so that an unwritable place is reported before the work.
 checkpoint::OutputFile createFile(const std::filesystem::path& path);
 
-/// Writes the text and gives the file its name.
+/// Writes the text and gives the file its final name.
 void commit(checkpoint::OutputFile& file, const std::string& text);
 
-/// Both.
+/// createFile, then commit.
 void writeText(const std::filesystem::path& path, const std::string& text);
 
 } // namespace octavo::tools

@@ -1,4 +1,4 @@
-// The inputs that `octavo tune` runs a program on.
+// The inputs on which `octavo tune` runs a program.
 #pragma once
 
 #include "octavo/Program/Values/Argument.h"
@@ -13,18 +13,18 @@ namespace octavo::tools {
 struct TuneInputFlags {
   std::vector<std::string> weights;
   std::vector<std::string> inputs; ///< of every set: NAME=FILE.npy, FILE.npy, FILE.safetensors
-  std::vector<std::string> sets;   ///< as inputSets takes them; none: one set, of `inputs`
+  std::vector<std::string> sets;   ///< in the form of inputSets; empty: one set, `inputs`
   bool ignoresUnused = false;
 };
 
 struct InputSets {
-  std::vector<std::string> names; ///< no two alike
-  /// Of each set one value for every argument. Weights are read once.
+  std::vector<std::string> names; ///< all different
+  /// For each set, one value for each argument. Weights are read once.
   std::vector<std::vector<program::Value>> values;
 };
 
-/// Binds all of them; `function` is the function's name in messages. Throws CommandError: what
-/// inputSets and, of a set, session::bindArguments say.
+/// Reads and binds all sets. `function` is the function's name in messages. Throws CommandError
+/// with the errors of inputSets or of session::bindArguments.
 InputSets bindSets(std::span<const program::Argument> arguments, const TuneInputFlags& flags,
                    const std::string& function);
 

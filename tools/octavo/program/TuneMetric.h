@@ -1,4 +1,4 @@
-// A metric that a command of the user's computes.
+// A metric for `octavo tune` that a command of the user computes.
 #pragma once
 
 #include "octavo/Session/Trials/FormatTrials.h"
@@ -11,22 +11,23 @@
 
 namespace octavo::tools {
 
-/// Where the command finds the outputs.
+/// The placeholder in the command for the folder of outputs.
 inline constexpr std::string_view kOutputsPlace = "{outputs}";
 
-/// Runs a command of the shell on outputs that it finds as files: `{outputs}` in it is a folder
-/// that has SET/OUTPUT.npy. The number is the last line that it prints.
+/// Runs a shell command on the outputs of trials. `{outputs}` in the command is replaced by a
+/// folder with the files SET/OUTPUT.npy. The metric is the number in the last line that the command
+/// prints.
 class MetricCommand {
 public:
-  /// Makes a folder for the outputs. Throws CommandError: a command without `{outputs}`; the file
-  /// system's.
+  /// Creates a folder for the outputs. Throws CommandError if the command lacks `{outputs}` or the
+  /// folder cannot be created.
   MetricCommand(std::string command, std::vector<std::string> sets,
                 std::vector<std::string> outputs);
   MetricCommand(const MetricCommand&) = delete;
   ~MetricCommand();
 
-  /// The error has what the command wrote to stderr where it failed, and what it printed where that
-  /// is no number.
+  /// Runs the command. If it fails, the error has its stderr; if its last line is not a number, the
+  /// error has what it printed.
   llvm::Expected<double> operator()(const session::FormatTrials::Outputs& outputs) const;
 
 private:

@@ -1,4 +1,4 @@
-// What `octavo tune` found, as a picture.
+// Draws the result of `octavo tune`.
 #pragma once
 
 #include "tools/octavo/program/TuneReport.h"
@@ -7,8 +7,8 @@
 
 namespace octavo::tools {
 
-/// A self-contained SVG: cost against loss of every choice that was measured, with the front, the
-/// uniform formats, the budget and what was chosen; below, the format of each dot.
+/// A self-contained SVG: cost against loss of every measured choice, with the Pareto front, the
+/// uniform formats, the budget and the selected choice. Below: the format of each dot.
 std::string plot(const TuneReport& report);
 
 } // namespace octavo::tools

@@ -1,4 +1,4 @@
-// What `octavo tune` found, as text and as JSON (docs/commands/tune.md has the schema).
+// The report of `octavo tune`, as text and as JSON (docs/commands/tune.md has the schema).
 #pragma once
 
 #include "octavo/Session/Trials/FormatTuning.h"
@@ -16,11 +16,12 @@ struct TuneReport {
   session::TuningCost cost;
   const session::TuningResult* result;
   double seconds;
-  std::string recipe; ///< where it was written
-  /// With Time: seconds of a run as the program is and as chosen, by turns.
+  std::string recipe; ///< path of the recipe that was written
+  /// If the cost is Time: seconds of a run of the unchanged program and of the chosen one, measured
+  /// alternately.
   std::optional<std::pair<double, double>> runs = {};
 
-  /// What was chosen: the best, or what loses least where nothing is within the budget.
+  /// The best choice, or the one with the least loss if none is within the budget.
   const analysis::MeasuredChoice& chosen() const;
   bool isMet() const { return result->search.best.has_value(); }
   double value(double loss) const;
@@ -31,7 +32,7 @@ struct TuneReport {
 std::string text(const TuneReport& report);
 std::string json(const TuneReport& report);
 
-/// A value of the metric, with as many digits as tell it from the best that there is.
+/// A value of the metric, with enough digits to distinguish it from the best possible value.
 std::string valueText(const analysis::Budget& budget, double value);
 
 } // namespace octavo::tools
