@@ -11,8 +11,8 @@ namespace octavo::session {
 
 /// How a program uses its open extents.
 struct ExtentUses {
-  /// The name of an operation whose result depends on open extents in a way that prevents one
-  /// program for all batch sizes, such as a minimum of two extents. Empty if there is none.
+  /// An operation that prevents one program for all batch sizes, because its result depends on open
+  /// extents like a minimum of two does. Empty if there is none.
   std::string decision;
   /// Operands that use sums and products of extents as numbers at run time. Assertions, numbers
   /// that are equal for all extents, and operands that are shapes do not count.

@@ -20,9 +20,9 @@ struct CheckedFile {
   std::uint64_t size;
 };
 
-/// Compares each file of a folder with the digest and size that it was written with, including all
-/// bytes of weights, which loading does not check. Returns the files. The error names the file that
-/// differs. Nothing is run, so the folder may be for another machine.
+/// Compares each file of a folder with the digest and size that it was written with. That includes
+/// all bytes of weights, which loading does not check. Returns the files. The error names the file
+/// that differs. Nothing is run, so the folder may be for another machine.
 tl::expected<std::vector<CheckedFile>, std::string>
 checkFolder(const std::filesystem::path& folder);
 

@@ -42,8 +42,8 @@ public:
 class ChainStep : public Step {
 public:
   explicit ChainStep(OperationTextPtr op) : Step(std::move(op)) {}
-  /// A slot that only the links use. In a thread's memory for a range of n rows, the slot begins at
-  /// offset * n, and row r of the range at offset * n + r * bytes.
+  /// A slot that only the links use. A thread's memory has room for n rows: the slot begins at
+  /// offset * n, and its row r at offset * n + r * bytes.
   struct RangeSlot {
     Slot slot;
     BatchExtent offset, bytes;
@@ -80,8 +80,8 @@ private:
   Ranges rangesOf(std::int64_t all, std::int64_t items) const;
   /// The step under which a profile records a link: the chain itself if it has a single link.
   const Step* timed(const RowStep* link) const;
-  /// Points the worker's range slots at its own memory, which has room for `room` rows, so that row
-  /// `range.begin` is the first row of each slot.
+  /// Points the worker's range slots at its own memory, which has room for `room` rows. Row
+  /// `range.begin` becomes the first row of each slot.
   void place(const Frame& frame, Worker& worker, RowRange range, std::int64_t room) const;
   /// An error if a link wrote to a guard behind a range slot.
   Outcome guarded(const Frame& frame, const Worker& worker, std::int64_t room) const;

@@ -41,9 +41,10 @@ std::vector<mlir::func::FuncOp> selfChecks(mlir::ModuleOp program);
 /// - the name in its location, as JAX writes it, or `jax.global_constant`, if it is unique,
 /// - `argN`.
 ///
-/// Fails if two arguments have one `octavo.name`, if a type is neither a ranked tensor with an
-/// element type of octavo nor a scaled tensor of static shape, or if `tf.aliasing_output` names no
-/// result of the argument's type.
+/// Fails if
+/// - two arguments have one `octavo.name`,
+/// - a type is neither a ranked tensor of an octavo element type nor a static scaled tensor, or
+/// - `tf.aliasing_output` names no result of the argument's type.
 llvm::Expected<std::vector<program::Argument>> argumentsOf(mlir::func::FuncOp function);
 
 /// Marks the arguments of these names as weights (octavo.parameter). Unknown names are ignored.

@@ -1,5 +1,5 @@
-// Program files are not trusted. Each test writes a file that can be read and run, and changes a
-// few numbers so that a step would read or write memory that does not belong to it.
+// Program files are not trusted. Each test writes a valid file and changes a few numbers, so that a
+// step would read or write memory that does not belong to it.
 #include "octavo/Program/Steps/File/ProgramFileTestPrograms.h"
 
 #include "octavo/Program/Steps/Control.h"

@@ -1,6 +1,6 @@
-// A convolution as matrix products. The left operand is either lines of the input in place
-// (WindowLines.h) or patches, laid out a few rows at a time so that they stay in cache. The weight
-// is packed once.
+// A convolution as matrix products. The left operand is lines of the input in place
+// (WindowLines.h), or patches. Patches are laid out a few rows at a time, so that they stay in
+// cache. The weight is packed once.
 #pragma once
 
 #include "octavo/Kernels/ThreadMemory.h"
