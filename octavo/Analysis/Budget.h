@@ -49,8 +49,9 @@ struct Budget {
 /// - text that is not a number
 tl::expected<Budget, std::string> parseBudget(std::string_view text, bool hasOwn);
 
+/// The metric's name in kMetrics.
 std::string_view nameOf(Metric metric);
-/// `cosine >= 0.99`
+/// A budget as users write it, for example `cosine >= 0.99`.
 std::string text(const Budget& budget);
 
 /// Converts a metric's value to a loss and back. The loss is 0 for the reference's outputs, and

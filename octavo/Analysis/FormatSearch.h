@@ -77,6 +77,7 @@ struct SearchResult {
   bool isEnded = false;      ///< Measure ended the search; the rest covers what was measured
 };
 
+/// Runs the search. `measure` is called in the order of SearchPhase.
 SearchResult searchFormats(const SearchProblem& problem, const Measure& measure);
 
 /// Indices of the choices that no cheaper or equally cheap choice beats in loss, cheapest first.

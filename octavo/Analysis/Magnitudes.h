@@ -26,6 +26,7 @@ public:
   /// adds nothing.
   std::optional<std::size_t> add(std::span<const float> values,
                                  const kernels::Execution& execution = {});
+  /// Adds the values of another histogram.
   void merge(const Magnitudes& other);
 
   /// The histogram with these counts, from bin `first` on, and this largest magnitude. nullopt if
@@ -34,7 +35,9 @@ public:
   static std::optional<Magnitudes> of(float amax, std::size_t first,
                                       std::span<const std::uint64_t> bins);
 
+  /// How many values were added.
   std::uint64_t count() const { return total; }
+  /// Their largest magnitude; 0 without values.
   float amax() const { return largest; }
   /// The count of each bin; empty if nothing was added.
   std::span<const std::uint64_t> bins() const { return counts; }

@@ -20,6 +20,7 @@ struct LossSums {
   double errors = 0;            ///< squared differences
   double amax = 0;              ///< of the values
 
+  /// Adds pairs of values. The spans are of equal size.
   void add(std::span<const float> before, std::span<const float> after,
            const kernels::Execution& execution = {});
 

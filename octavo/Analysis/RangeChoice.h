@@ -19,6 +19,7 @@ struct RangeChoice {
   Kind kind = Kind::Amax;
   double percent = 100; ///< for Percentile: above 0, at most 100
 
+  /// The range for these magnitudes and this format.
   float of(const Magnitudes& magnitudes, const format::ElementFormat& element) const;
 
   friend bool operator==(const RangeChoice&, const RangeChoice&) = default;

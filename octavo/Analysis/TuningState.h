@@ -19,7 +19,7 @@ struct TuningState {
   std::string digest;                     ///< of everything that measurements depend on
   double origin = 0;                      ///< see lossOf
   std::vector<std::vector<double>> costs; ///< SearchProblem::costs, if they were measured
-  std::map<Choice, Losses> measured;
+  std::map<Choice, Losses> measured;      ///< by choice: its losses
 };
 
 /// Reads the text of stateText. `file` names it in errors. Fails for text of another form or

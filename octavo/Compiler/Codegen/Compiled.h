@@ -13,7 +13,7 @@ using Prepare = llvm::Expected<std::unique_ptr<program::Executable>>(mlir::Modul
                                                                      llvm::StringRef function);
 
 /// Compiles a function of a verified module. `evaluate` evaluates operations without code. Programs
-/// that are no sequence of steps (several processes, unknown extents, recursion) are run by
+/// that cannot be lowered (several processes, unknown extents, recursion, ...) are run by
 /// `fallback` as a whole.
 llvm::Expected<std::unique_ptr<program::Executable>>
 compileProgram(mlir::ModuleOp program, llvm::StringRef function, Evaluate evaluate,

@@ -10,7 +10,7 @@ namespace octavo::compiler {
 
 /// A new folder among the system's temporary files. It is removed with its contents at the end of
 /// the object's lifetime, or by a signal that ends the process. If the process is killed, the next
-/// one of the same user removes it.
+/// process of the same user that makes such a folder removes it.
 class LinkFolder {
 public:
   /// Creates the folder. The error names it and says why it could not be created.

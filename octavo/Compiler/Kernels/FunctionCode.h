@@ -37,6 +37,7 @@ public:
   llvm::Value* firstRow() const;
   llvm::Value* endRow() const;
   llvm::Function* function() const { return loops; }
+  /// Ends the function, adds the entry `kernel`, and returns the module as text.
   KernelCode finish();
 
   /// Loads or stores an element of an argument. Arguments do not overlap.
@@ -50,6 +51,7 @@ public:
   llvm::Value* element(mlir::Value value, const Index& linear) override;
   llvm::Value* code(const Index& index) override;
   int define(llvm::Value* value, std::int64_t extent) override;
+  /// Gives a variable another value, for example in a new loop.
   void redefine(int name, llvm::Value* value);
   llvm::Value* variable(int name) const;
   int quotient(const Index& dividend, std::int64_t divisor) override;

@@ -30,6 +30,7 @@ public:
 
   llvm::ArrayRef<Digit> digits() const { return sum; }
   std::int64_t constant() const { return offset; }
+  /// The value of an index without digits; nullopt if it has any.
   std::optional<std::int64_t> asConstant() const;
   /// The largest value. The smallest is the constant if no factor is negative.
   std::int64_t largest() const;

@@ -382,7 +382,8 @@ void KernelEmitter::finish(const Sums& sums) {
 }
 
 /// Whether the kernel is one loop over columns in which neighbours in memory belong to neighbouring
-/// rows, and has enough rows. Without sums, at most as many accesses may go along a row.
+/// rows, and has enough rows. Without sums, accesses along rows must not outnumber
+/// accesses across them.
 bool KernelEmitter::readsAcrossRows() {
   if (phaseCount > 1 || kernel.columns == 1 || kernel.rows < kRowsOfLine)
     return false;

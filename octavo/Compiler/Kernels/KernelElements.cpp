@@ -109,7 +109,8 @@ llvm::Value* KernelEmitter::ofConcatenate(stablehlo::ConcatenateOp op, const Ind
       begin += extent;
       continue;
     }
-    // Each input is read at an index that is clamped to its extent; a select takes the right one.
+    // Each input is read at an index that is clamped to its extent. A select then takes the element
+    // of the input that has the index.
     llvm::Value* own = b.CreateNSWSub(place, b.getInt64(begin));
     own = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, own, b.getInt64(0));
     own = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, own, b.getInt64(extent - 1));

@@ -23,6 +23,7 @@ mlir::Type elementOf(mlir::Value tensor);
 /// Bytes of one element in memory (numerics::Tensor).
 std::int64_t containerBytes(mlir::Type element);
 
+/// Whether an integer type is unsigned; i1 is.
 inline bool isUnsigned(mlir::Type element) {
   return element.isUnsignedInteger() || element.isInteger(1);
 }
@@ -39,6 +40,7 @@ public:
 
   llvm::IRBuilder<>& b;
 
+  /// The type of a register that holds an element.
   llvm::Type* registerType(mlir::Type element);
   /// Loads or stores element number `index` of the array at `base`.
   llvm::Value* load(mlir::Type element, llvm::Value* base, llvm::Value* index);
@@ -69,7 +71,7 @@ public:
   llvm::Value* constant(mlir::Type element, double value);
   llvm::Value* constant(mlir::Type element, const llvm::APInt& value);
 
-  /// Calls a function of the kernel library (Program/Steps/KernelLibrary.h) that has no effects.
+  /// Calls a function of Program/Steps/KernelLibrary.h, which has no effects.
   llvm::Value* call(llvm::StringRef name, llvm::Type* result,
                     llvm::ArrayRef<llvm::Value*> operands);
 

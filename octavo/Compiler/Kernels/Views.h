@@ -51,6 +51,8 @@ Element sourceOf(mlir::Operation* view, const Index& linear, Variables& variable
 /// The same through all views, up to a value that is not a view.
 Element sourceOf(Element element, Variables& variables);
 
+/// The extents of a tensor, and the number of its elements. Precondition: a ranked tensor; for
+/// sizeOf, of static shape.
 llvm::ArrayRef<std::int64_t> shapeOf(mlir::Value tensor);
 std::int64_t sizeOf(mlir::Value tensor);
 

@@ -94,6 +94,7 @@ private:
 
   /// A new slot for a static tensor whose elements have a type in memory; else a new value.
   Place newPlace(mlir::Type type);
+  /// The place of a value: known or new. The place of a constant is a slot with its elements.
   llvm::Expected<Place> placeOf(mlir::Value value);
   /// The place of a value that the next step reads or writes. Extends the use of its slot.
   llvm::Expected<Place> used(mlir::Value value);
@@ -104,6 +105,7 @@ private:
   llvm::Expected<program::IndexedSlice> sliceChoice(const IndexedSlices& choices);
   SlotUse& slot(Slot number) { return program.slots[static_cast<std::size_t>(number.number)]; }
   SlotUse& slot(const Place& place) { return slot(Slot{place.number}); }
+  /// Keeps a slot in use for the whole program, and records its first write in `kept`.
   void keep(const Place& place) {
     if (!place.memory)
       return;
@@ -112,6 +114,7 @@ private:
     use.first = 0, use.last = kAlways;
   }
   const program::OperationTextPtr& text(mlir::Operation* op);
+  /// Appends a step at the next position; a guarded run wraps it.
   void add(Sequence& sequence, std::unique_ptr<program::Step> step) {
     if (program.guards)
       step = std::make_unique<program::GuardedStep>(std::move(step), position, program.guards);
@@ -120,10 +123,12 @@ private:
     ++position;
   }
 
+  /// Rewrites the operations of a block to forms that kernels take, and lowers them to steps.
   llvm::Error block(mlir::Block& block, Sequence& sequence);
   using RowStepPtr = std::unique_ptr<program::RowStep>;
   using ProductStepPtr = std::unique_ptr<program::ProductStep>;
   void overwriteCarried(std::vector<Chain>& chains);
+  /// Lowers a chain to one ChainStep, or to single steps if its rows are not cut.
   llvm::Error chain(const Chain& chain, Sequence& sequence);
   llvm::Expected<std::vector<RowStepPtr>> rowSteps(const Node& node);
   std::size_t numberOf(const KernelCode& code);
@@ -167,6 +172,7 @@ private:
   llvm::Error stored(ir::DotGeneralOp op, Sequence& sequence);
   /// Adds a step that the interpreter evaluates. `reason` says why the operation has no code.
   llvm::Error interpret(mlir::Operation* op, Sequence& sequence, std::string reason);
+  /// Makes the slots of the function's results Result slots; copies those that cannot be.
   llvm::Error results();
   void overwriteDonated();
   void layOutArena();

@@ -247,7 +247,8 @@ bool Builder::merge(int into, int other) {
     return false;
   if (a.isSplit && c.isSplit && a.node.kernel.rows != c.node.kernel.rows)
     return false;
-  // A use between them would have to read at the writer's index; drafts with other uses stay apart.
+  // Drafts that use each other stay apart: they were not joined, as a use is not at the writer's
+  // index.
   if (reaches(into, other) || reaches(other, into))
     return false;
   if (!a.isSplit && c.isSplit) {

@@ -21,6 +21,7 @@ std::vector<UpdatedArgument> updatedArguments(mlir::func::FuncOp function);
 /// Further results to which an argument is donated, by the value that would take the argument's
 /// memory; each argument once. Whether the value can lie there is known only when all steps are.
 using DonatedResults = llvm::DenseMap<mlir::Value, UpdatedArgument>;
+/// The further results, where `updated` has taken its arguments and results already.
 DonatedResults donatedResults(mlir::func::FuncOp function, llvm::ArrayRef<UpdatedArgument> updated);
 
 } // namespace octavo::compiler

@@ -16,7 +16,7 @@ namespace octavo::compiler {
 /// A selection of one slice along an axis of a tensor.
 struct Choice {
   std::int64_t slices; ///< extent of the axis
-  mlir::Value index;   ///< the tensor that holds the slice's number
+  mlir::Value index;   ///< the tensor with the slices' numbers
   /// The element of `index` that selects the slice of a batch's first product, and the distance to
   /// the element of the next product. Distance 0: all products have the same slice.
   std::int64_t first = 0, stride = 0;
@@ -58,8 +58,9 @@ std::optional<Index> choiceNumber(Element element, int variable, Conversions con
 /// Traces an element through views and value-preserving conversions alone.
 Element throughConversions(Element element, Variables& variables);
 
-/// Whether `memory` recurs: an argument of the main function or a constant that is not inlined,
-/// also if a loop carries it unchanged. Results derived from it, such as packed forms, may be kept.
+/// Whether `memory` recurs, that is, may be the same in every run: an argument of the main function
+/// or a constant that is not inlined, also if a loop carries it unchanged. Results derived from it,
+/// such as packed forms, may be kept.
 bool comesAgain(mlir::Value memory);
 
 } // namespace octavo::compiler

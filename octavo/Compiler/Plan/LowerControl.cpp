@@ -57,7 +57,7 @@ llvm::Error FunctionLowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
   mlir::Block& condition = op->getRegion(0).front();
   mlir::Block& body = op->getRegion(1).front();
   std::vector<program::WhileStep::Carried> carried;
-  std::vector<unsigned> changing; // the operand of each
+  std::vector<unsigned> changing; // by entry of `carried`: its operand
   const int begin = position;
   const std::size_t slotsBefore = program.slots.size(), usedBefore = usedSlotNumbers.size();
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
@@ -134,7 +134,7 @@ llvm::Error FunctionLowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
     }
     carried[i].next = *place;
   }
-  // Each iteration reads again what the loop reads from before it.
+  // Each iteration reads slots from before the loop again: they stay in use until its end.
   for (const int number : llvm::drop_begin(usedSlotNumbers, usedBefore))
     if (static_cast<std::size_t>(number) < slotsBefore && slot(Slot{number}).last > begin)
       slot(Slot{number}).last = std::max(slot(Slot{number}).last, position);

@@ -24,7 +24,7 @@ struct Lowered {
 enum class Guarding : bool { None, Slots };
 
 /// Lowers a function of one block. `evaluate` runs the operations that have no code. Fails, naming
-/// the operation, for:
+/// the operation, for example for:
 /// - functions that call themselves
 /// - functions of several blocks
 /// - operations without code whose regions capture values

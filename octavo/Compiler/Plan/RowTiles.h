@@ -31,7 +31,7 @@ bool isReadBeside(const Node& writer, const Chain& chain, mlir::Value memory);
 ///   reads (it decodes a KV cache, say), becomes the product's prologue: its result never exists as
 ///   a whole.
 /// - A quantization that is packed for products becomes a link before the first product that uses
-///   it. It is no node of its own if all of its products are in chains.
+///   it. If all of its products are in chains, it runs only as such a link.
 ///
 /// Fails as nodesOf does.
 llvm::Expected<std::vector<Chain>> chainsOf(mlir::Block& block);

@@ -24,12 +24,13 @@ struct QuantizationSource {
   bool isTransposed;                  ///< the kernel reads `values` transposed
   std::optional<KeptSlice> kept = {}; ///< where `values` lie, if they recur
 };
+/// The source of `op`. A quantization that its products pack has its plain operands.
 QuantizationSource quantizationSource(ir::QuantizeOp op);
 
 /// The matrices of a batch, one after the other in memory; or one matrix.
 struct ScaledBatch {
   std::int64_t count = 1;
-  bool sharesLeftScales = false, sharesRightScales = false; ///< all matrices use those of the first
+  bool sharesLeftScales = false, sharesRightScales = false; ///< all matrices use the first's scales
 };
 
 /// A dot of a scaled weight as the kernels run it. Its left side is f32, quantized for the product,
