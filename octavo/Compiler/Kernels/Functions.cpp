@@ -199,8 +199,8 @@ llvm::Value* emitLog(llvm::IRBuilder<>& b, llvm::Value* x) {
   return withEnds(m, log, x, 0);
 }
 
-/// log(u) + c / u, where u = 1 + x rounded and c is its rounding error; near 0, the logarithm of 1
-/// + x itself.
+/// log(u) + c / u, where u = 1 + x rounded and c is its rounding error. Near 0, f is x itself, and
+/// c is not needed.
 llvm::Value* emitLog1p(llvm::IRBuilder<>& b, llvm::Value* x) {
   const Math m{b};
   llvm::Value* u = m.add(x, m.number(1));

@@ -37,7 +37,7 @@ llvm::MDNode* loopOf(llvm::LLVMContext& context, llvm::ArrayRef<llvm::Metadata*>
 }
 
 /// Hint: compute two vectors side by side. Emitted functions are chains of fused multiply-adds,
-/// each of which waits for the one before; no other code has fma.
+/// each of which waits for the one before; fma marks loops that have them.
 llvm::MDNode* ofTwoVectors(llvm::LLVMContext& context) {
   return loopOf(context, llvm::MDNode::get(
                              context, {llvm::MDString::get(context, "llvm.loop.interleave.count"),

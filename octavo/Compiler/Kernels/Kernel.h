@@ -67,7 +67,8 @@ struct KernelCode {
 /// Emits the code of a kernel.
 KernelCode emitKernel(const Kernel& kernel);
 
-/// By value that a kernel writes: the argument of the same type whose memory it is written to.
+/// Maps values that a kernel writes to the arguments, of the same type, in whose memory it writes
+/// them.
 using Overwriting = llvm::SmallMapVector<mlir::Value, mlir::Value, 4>;
 
 /// Emits the code of a kernel that writes over arguments: a written value and the argument are one

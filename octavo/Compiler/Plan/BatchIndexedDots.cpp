@@ -92,7 +92,7 @@ std::optional<Axes> chosenAxes(const Side& side) {
   const AnyElement place(tensor);
   Unknowns unknowns(place.rank() + kMostChoices);
   const Element element{tensor, place.linear()};
-  // The codes of a scaled side are integers, which no conversion widens.
+  // The elements of a scaled side are codes, not values: tracing stops at their conversions.
   const Conversions conversions = tensor == side.value ? Conversions::Widen : Conversions::Stop;
   const std::optional<Index> number = choiceNumber(element, place.rank(), conversions, unknowns);
   if (!number)

@@ -46,7 +46,8 @@ bool chooses(mlir::Operation* op) {
   return llvm::isa_and_present<stablehlo::DynamicSliceOp, stablehlo::GatherOp>(op);
 }
 
-/// For a part that `products` share equally.
+/// The source of `part`, of which each of `products` products has an equal share. nullopt: the part
+/// is computed and not only moved, or has no equal shares.
 std::optional<Source> sourceOfPart(mlir::Value part, std::int64_t products,
                                    Conversions conversions = Conversions::Stop) {
   const std::int64_t size = sizeOf(part);
@@ -155,7 +156,8 @@ bool OnlyMoved::contains(mlir::Operation* op) {
   return (llvm::isa<ir::UnpackOp>(op) || chooses(op)) && isMoved(op);
 }
 
-/// Whether every user of the operation's result gathers it, or is itself moved so.
+/// Whether every user of the result is a product that gathers it, or an operation that moves it on
+/// to such products alone.
 bool OnlyMoved::isMoved(mlir::Operation* first) {
   const auto moves = [](mlir::Operation* op) { return isView(op) || chooses(op); };
   llvm::SmallVector<mlir::Operation*> open = {first};

@@ -55,8 +55,8 @@ private:
 };
 
 /// Copies the operations that move a recurring weight to the block of each dot or quantization that
-/// reads it, so that the reader sees through them. Copies that a scaled dot needs are made even in
-/// one block. Erases the originals that nothing uses.
+/// reads it, so that tracing from there reaches the source. Copies that a scaled dot needs are made
+/// even in one block. Erases the originals that nothing uses.
 void bringMovement(mlir::func::FuncOp function);
 
 } // namespace octavo::compiler

@@ -23,7 +23,7 @@ struct Choice {
 
   friend bool operator==(const Choice&, const Choice&) = default;
 };
-/// Nested selections, the outermost first. The total number of slices is the product of theirs.
+/// Nested selections, the outermost first.
 using IndexedSlices = llvm::SmallVector<Choice, 2>;
 /// The most nested selections that are traced.
 inline constexpr int kMostChoices = 4;

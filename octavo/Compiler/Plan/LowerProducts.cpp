@@ -214,7 +214,7 @@ llvm::Expected<program::PartSlots> FunctionLowering::partSlots(mlir::ValueRange 
                             slots->size() > 2 ? std::optional((*slots)[2]) : std::nullopt};
 }
 
-/// The step that packs the left operand of products; a PackStep with options quantizes it.
+/// The step that packs the left operand of products; a PackStep with options also quantizes.
 llvm::Expected<FunctionLowering::RowStepPtr>
 FunctionLowering::pack(mlir::Operation* op, const ScaledProduct& product, int number) {
   auto groups = rowGroups(product.groups);

@@ -48,7 +48,7 @@ struct RowGroups {
 /// row-major: int32 for int8, complex for complex, else f32. With groups, the right side is one
 /// matrix for each group, one behind the other in each slice.
 struct MatrixProduct {
-  std::optional<kernels::PlainType> type; ///< nothing: complex numbers
+  std::optional<kernels::PlainType> type; ///< nullopt: complex numbers
   std::int64_t rows, depth, columns;
   MatrixLayout left, right;
   std::optional<RowGroups> groups = {}; ///< runs of left rows; nullopt: one matrix for all rows
