@@ -104,8 +104,8 @@ void widenScaled(mlir::ModuleOp module) {
           isFloatToF32(type) && !mlir::getElementTypeOrSelf(type).isF32())
         roundAfter(builder, op);
     }
-    // A rows_of_groups is rounded after it. The walk visits it after its operand, so that operand
-    // is rounded already.
+    // For a grouped product, the rounding moves behind rows_of_groups. The walk visits that
+    // operation after its operand, which was rounded above.
     if (auto rows = llvm::dyn_cast<ir::RowsOfGroupsOp>(op))
       if (auto rounded = rows.getAll().getDefiningOp<stablehlo::ConvertOp>();
           rounded && rounded.getOperand().getDefiningOp<ir::DotGeneralOp>()) {

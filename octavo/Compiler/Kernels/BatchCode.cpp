@@ -36,8 +36,7 @@ std::optional<BatchExtent> itemNumber(llvm::ArrayRef<std::int64_t> values, ItemC
   }
   const std::int64_t factor = *first - square * (items[0] + items[1]);
   const BatchExtent number{values[0] - (factor + square * items[0]) * items[0], factor, square};
-  // A product of two batch sizes, misread as linear, has this constant: other + one for each, and
-  // -one * other.
+  // With two batch sizes a and b, n^2 looks like (a + b) n - a b: so large a constant is rejected.
   if (std::abs(number.fixed) >= items[0] * items[1] / 2)
     return std::nullopt;
   return number;

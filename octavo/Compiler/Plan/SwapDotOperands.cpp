@@ -19,7 +19,7 @@ namespace octavo::compiler {
 namespace {
 
 /// The source of a side, in ascending order of preference for the right: computed anew in each run,
-/// a tensor that may recur, or codes that do.
+/// a recurring tensor, recurring codes.
 enum class Coming { Anew, AsTensor, AsCodes };
 
 /// At most this many parts of concatenations are inspected; beyond that a side counts as Anew.
