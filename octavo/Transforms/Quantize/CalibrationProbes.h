@@ -1,4 +1,4 @@
-// Probes on what the dots of a program are given, for a calibration.
+// Adds probes to the operands of dots, for a calibration.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -10,31 +10,32 @@
 
 namespace octavo::transforms {
 
-/// What a probe passes on of a side of a dot. The left side of a convolution, whose dot is one of
-/// patches, has two probes: one on the input, whose values count once each however many windows see
-/// them, and one on the patches, whose columns are those of the dot.
+/// What a probe reports about a side of a dot. The left side of a convolution, whose dot multiplies
+/// patches, has two probes: one on the input, where each value counts once however many windows see
+/// it, and one on the patches, whose columns are those of the dot.
 struct CalibratedSide {
   enum class Part : std::uint8_t { Whole, Values, Columns };
 
-  std::string dot;                       ///< as calibratedNames has it
+  std::string dot;                       ///< name of the dot, by calibratedNames
   std::string side;                      ///< "lhs" or "rhs"
-  std::vector<std::int64_t> contracting; ///< axes of the tensor; of Values none
+  std::vector<std::int64_t> contracting; ///< contracted axes of the tensor; empty for Values
   Part part = Part::Whole;
-  std::size_t tensor = 0; ///< the number of the side: two probes of one side have the same
-  /// Of Values: of each axis which places count; empty for an axis of which all do.
+  std::size_t tensor = 0; ///< number of the side; the two probes of one side share it
+  /// For Values: which indices of each axis count; an empty list means all.
   std::vector<std::vector<bool>> seen = {};
 };
 
 struct CalibrationProbeOptions {
-  /// Arguments whose name it finds (RE2) are weights, besides those marked octavo.parameter.
+  /// Regular expression (RE2): arguments with a match are weights, besides those marked
+  /// octavo.parameter.
   std::string parameters;
-  bool takesWeights = false; ///< they are probed, too
+  bool takesWeights = false; ///< weights are probed, too
 };
 
-/// Adds a probe (interpreter.probe) on each side of a dot that is of f32, bf16 or f16 and no
-/// weight, moved about at most, or a weight that is wanted; of a convolution's input two. The
-/// error: `parameters` is no regular expression, or there is no side that is no weight. The number
-/// in a probe's name (ProbeDots.h) is the place in what it gives.
+/// Adds an interpreter.probe to each f32, bf16 or f16 side of a dot that is not a weight, or is one
+/// and takesWeights; a convolution's left side gets two. The number in a probe's name (ProbeDots.h)
+/// is the index in the result. Fails if `parameters` is not a regular expression, or no such side
+/// is an activation; the module may have changed then.
 llvm::Expected<std::vector<CalibratedSide>>
 addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& options);
 

@@ -1,5 +1,5 @@
-// Powers of two that are moved from columns of activations to those of weights, where both meet in
-// a dot: the products stay what they were, and each side has blocks of more even magnitudes.
+// Moves powers of two from columns of activations to columns of weights where both meet in a dot.
+// The products stay the same, and blocks of each side have more even magnitudes.
 #pragma once
 
 #include "octavo/Transforms/Quantize/StaticScales.h"
@@ -15,23 +15,25 @@
 
 namespace octavo::transforms {
 
-/// Of each place on a contracted axis: activations are divided by 2^e, weights multiplied.
+/// The exponent e of each index of a contracted axis: activations are divided by 2^e, weights
+/// multiplied.
 using ColumnExponents = std::vector<std::int8_t>;
 
-/// What is wrong with moving powers of two for these formats: activations that stay wide, a static
-/// scale for another range than amax.
+/// Fails if powers of two cannot move under these formats: activations that stay wide, or a static
+/// scale for a range other than amax.
 llvm::Error checkColumnExponents(const DotFormats& formats);
 
-/// Gives the sides of quantized dots whose settings move powers of two their exponents, unless all
-/// are 0, and their static scales, if any, the amax of the moved columns. Dots of one tensor of
-/// activations get the same. The error names a dot of whose columns the calibration knows nothing.
+/// Sets the exponents of quantized dots whose settings move powers of two, unless all exponents are
+/// 0, and the amax of moved columns for their static scales. Dots that share one tensor of
+/// activations share its exponents. Fails, naming the dot, if the calibration has no columns for
+/// it.
 llvm::Error setColumnExponents(llvm::MutableArrayRef<Dot> dots);
 
-/// What a record says of the exponents: the least and the greatest, and how many are not 0, or that
-/// none is. Empty where its settings move none.
+/// The exponents in words: the least, the greatest, and how many are not 0, or that none is. Empty
+/// if the settings move none.
 std::string describeExponents(const Dot& dot);
 
-/// `value`, of known extents, times 2^exponents[i] at place i of `axis`.
+/// `value`, of known extents, with index i of `axis` multiplied by 2^exponents[i].
 mlir::Value timesPowersOfTwo(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
                              std::int64_t axis, llvm::ArrayRef<std::int8_t> exponents);
 

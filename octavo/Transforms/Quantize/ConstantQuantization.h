@@ -1,4 +1,4 @@
-// A constant quantized while the program is rewritten.
+// Quantizes constants while the program is rewritten.
 #pragma once
 
 #include "octavo/Dialect/Octavo/Octavo.h"
@@ -15,16 +15,16 @@ struct QuantizedConstant {
   ir::ScaledType type;
   mlir::DenseElementsAttr elements;
   mlir::DenseElementsAttr scales;
-  mlir::DenseElementsAttr outer; ///< null where the type has none
+  mlir::DenseElementsAttr outer; ///< null if the type has no outer scale
 };
 
-/// `values`: f32, bf16 or f16, of the type's shape. The error says where a NaN or an Inf stands
-/// that the policy refuses. The formats of the type must have MLIR types.
+/// Quantizes `values` (f32, bf16 or f16, of the type's shape). Fails with the position of a NaN or
+/// Inf that the policy refuses. The formats of `type` must have MLIR types.
 llvm::Expected<QuantizedConstant> quantizeConstant(const numerics::Tensor& values,
                                                    ir::ScaledType type,
                                                    const numerics::QuantizeOptions& options);
 
-/// Constants and an octavo.pack of them.
+/// Writes the parts as constants, and an octavo.pack of them, whose result it returns.
 mlir::Value materialize(mlir::OpBuilder& builder, mlir::Location location,
                         const QuantizedConstant& constant);
 

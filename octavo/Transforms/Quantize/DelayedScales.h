@@ -1,5 +1,5 @@
-// Delayed scaling as state of a program: the scales of its quantized tensors come in as arguments,
-// with the amaxes of earlier steps, and go out as results (rules F1 to F3).
+// Delayed scaling: the scales of quantized tensors, and the amaxes of earlier steps, are arguments
+// of the program and come back as results (rules F1 to F3).
 #pragma once
 
 #include "octavo/Format/ElementFormat.h"
@@ -18,18 +18,20 @@
 
 namespace octavo::transforms {
 
-/// How the scales of a rule's tensors follow from earlier steps.
+/// How scales follow from the amaxes of earlier steps.
 struct DelayedScaling {
-  std::int64_t history = 16; ///< amaxes that are kept, at least 1
-  int margin = 0;            ///< scales are 2^-margin of what brings the amax to the largest value
+  std::int64_t history = 16; ///< number of amaxes kept, at least 1
+  int margin = 0;            ///< scales are lowered by 2^-margin from the one that maps the amax to
+                             ///< the largest value
 };
 
-/// How many rounds of loops, and of those around the calls of its function, go through operations.
+/// The product of the trip counts of the loops around an operation, those around the calls of its
+/// function included.
 class RoundsReach {
 public:
   explicit RoundsReach(const ProgramCalls& program);
 
-  /// Why an operation has no scales of its own in each round; empty if it can have them.
+  /// Why an operation cannot have a scale for each iteration; empty if it can.
   std::string reasonWithout(mlir::Operation* op) const { return find(op).reason; }
 
 private:
@@ -43,19 +45,19 @@ private:
   llvm::DenseMap<mlir::Operation*, Rounds> functions;
 };
 
-/// The scales of a program: a tensor that is quantized in a loop has one for each round, in a
-/// function one for each call.
+/// The delayed scales of a program. A tensor in a loop has one scale for each iteration, a tensor
+/// in a function one for each call.
 class DelayedScales {
 public:
   struct Codes {
     mlir::Value elements;
-    mlir::Value inverse; ///< the one scale of the tensor, f32, which elements are multiplied by
+    mlir::Value inverse; ///< f32: decoded elements times this are the tensor's values
   };
-  /// The codes of another tensor, of f32, bf16 or f16 and of known extents, which its amax joins.
-  /// Finite values beyond the format's become its largest. NaN and infinities stay, or become NaN,
-  /// and do not count for the amax; in a format without NaN the inverse is NaN. `random`, ui32 of
-  /// its shape, rounds by N5; null: ties go to even. All tensors of a program have histories of one
-  /// length.
+  /// Quantizes one more tensor, f32, bf16 or f16 of known extents, and adds its amax to the
+  /// history. Finite values beyond the format's range saturate. NaN and infinities stay, or become
+  /// NaN, and do not count for the amax; if the format has no NaN, the inverse is NaN. `random`,
+  /// ui32 of the tensor's shape, rounds by N5; null: ties to even. All calls must give the same
+  /// history.
   Codes quantize(mlir::Value value, const format::ElementFormat& format,
                  const DelayedScaling& scaling, mlir::Value random);
 
@@ -63,16 +65,18 @@ public:
     mlir::func::FuncOp function;
     std::int64_t scales, history;
   };
-  /// Appends two arguments to each public function: `octavo.scales` [scales], f32, 1 before the
-  /// first step, and `octavo.histories` [scales, history], f32, 0 before it; and those of the next
-  /// step, as results that the arguments are donated to. Scales are in the order of the tensors,
-  /// those of what a loop quantizes together, round by round. Nothing is quantized afterwards.
+  /// Appends two arguments to each public function, and the next step's as results that the
+  /// arguments are donated to:
+  /// - `octavo.scales` [scales], f32, initially 1;
+  /// - `octavo.histories` [scales, history], f32, initially 0.
+  /// Scales are in program order of the tensors; a loop's tensors come iteration by iteration.
+  /// quantize must not be called afterwards.
   llvm::SmallVector<OfFunction> finish();
 
   struct Tensor {
-    mlir::Operation* scale; ///< holds its place
+    mlir::Operation* scale; ///< placeholder, replaced in finish()
     mlir::Value amax;
-    float largest; ///< 2^-margin of what its format has
+    float largest; ///< the format's largest value times 2^-margin
   };
 
 private:

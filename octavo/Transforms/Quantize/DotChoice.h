@@ -1,4 +1,4 @@
-// Which dots are quantized, and to what.
+// Chooses which dots are quantized, and the formats of their sides.
 #pragma once
 
 #include "octavo/Dialect/Octavo/Octavo.h"
@@ -38,13 +38,13 @@ struct DotSide {
   llvm::SmallVector<std::int64_t> batching;
   llvm::SmallVector<std::int64_t> contracting;
   WeightTrace trace;
-  bool isGradient; ///< computed by the derivative of the program, as its name says
-  const format::ScaledFormat* format = nullptr; ///< what it is quantized to; null: it is not
-  const DotFormats* settings = nullptr;         ///< whose rule or preset it is quantized with
-  std::optional<float> amax = {};               ///< for a static scale of the tensor
-  /// Powers of two that are moved from activations to weights in the columns; null: none.
+  bool isGradient;                              ///< the backward pass computes it, by its name
+  const format::ScaledFormat* format = nullptr; ///< its format; null: not quantized
+  const DotFormats* settings = nullptr;         ///< the settings that `format` comes from
+  std::optional<float> amax = {};               ///< amax for a static scale; nullopt: not static
+  /// Exponents that move from columns of activations to columns of weights; null: none.
   std::shared_ptr<const ColumnExponents> exponents = {};
-  /// Of a convolution's kernel: at each place of its windows.
+  /// Of a convolution's kernel: the number of features at each place of a window.
   std::optional<std::int64_t> features = {};
 
   mlir::Value value() const { return op->getOperand(index); }
@@ -57,14 +57,14 @@ struct DotSide {
   }
   /// Axes that are neither batching nor contracting, in order.
   llvm::SmallVector<std::int64_t> freeAxes() const;
-  /// Of a weight, too, that has become a scaled tensor meanwhile.
+  /// The extents; works also after a weight has been replaced by a scaled tensor.
   llvm::ArrayRef<std::int64_t> shape() const {
     const auto scaled = llvm::dyn_cast<ir::ScaledType>(value().getType());
     return scaled ? scaled.getShape() : type().getShape();
   }
-  /// The axes as it is quantized.
+  /// How the contracted axes become one when the side is quantized.
   MergedAxes merged() const { return mergeContracted(shape(), batching, contracting); }
-  /// Elements of the contracted axes; nothing where an extent is unknown.
+  /// Product of the contracted extents; nullopt if one is unknown.
   std::optional<std::int64_t> columns() const;
 };
 
@@ -73,61 +73,62 @@ struct Dot {
   DotRecord record;
 
   stablehlo::DotGeneralOp op() const { return sides[0].op; }
-  /// The weight; the right side of two, null of none.
+  /// The side that is a weight, the right one if both are; null if neither is.
   const DotSide* weight() const {
     return sides[1].isWeight() ? &sides[1] : sides[0].isWeight() ? &sides[0] : nullptr;
   }
-  /// The product of a gradient and something else; two gradients make none.
+  /// Whether exactly one side is a gradient.
   bool hasGradient() const { return sides[0].isGradient != sides[1].isGradient; }
-  /// How many elements of the contracted axis its sides are rotated at a time; 0: they are not.
+  /// Rows of the Hadamard matrix that rotates both sides; 0: not rotated.
   std::int64_t hadamard() const {
     return hasGradient() && !weight() && sides[0].format ? sides[0].settings->hadamard : 0;
   }
 };
 
-/// The options with their regular expressions compiled. Dots that are decided point into it.
+/// The options, their regular expressions compiled, and the facts about the program by which dots
+/// are chosen. Chosen dots point into the options.
 class DotChoice {
 public:
   static llvm::Expected<DotChoice> make(const DotOptions& options);
   DotChoice(DotChoice&&) = default;
 
-  /// Takes a program as it stands: to be called before anything is asked about it, and again when
-  /// it has changed.
+  /// Analyzes a program. To be called before any query, and again after the program has changed.
   void take(mlir::ModuleOp program);
 
-  /// Who calls whom in the program.
+  /// The call graph of the program.
   ProgramCalls& calls() const { return facts->calls; }
 
-  /// Where a value comes from.
+  /// The origin of a value.
   const WeightTrace& trace(mlir::Value value) const { return facts->traces.of(value); }
 
-  /// What there is to know of a dot before anything is decided.
+  /// The sides and the record of a dot, before a format is chosen.
   Dot describe(stablehlo::DotGeneralOp op) const;
 
-  /// Looks at the program as a whole, before dots are decided: the layers that have a place, the
-  /// activations that meet weights, and whether each name of a rule is that of a dot. The error
-  /// names the rule and near names.
+  /// Finds facts that depend on all dots: the layers at each place that rules name, and the
+  /// activations that meet weights. Fails if a rule's name matches no dot; the error names the rule
+  /// and near names.
   llvm::Error look(llvm::ArrayRef<Dot> dots);
 
-  /// Gives the sides their formats, or says why the dot is left.
+  /// Sets the formats of the sides and returns ""; or returns the reason to leave the dot.
   std::string reasonToLeave(Dot& dot) const;
 
-  /// How a side's tensor is quantized to `type`, which is of its format.
+  /// The settings by which a side's tensor is quantized to `type`, a type of the side's format.
   static ir::QuantizationAttr quantization(const DotSide& side, ir::ScaledType type);
 
   const DotOptions& options() const { return chosen; }
 
 private:
-  /// How a value is computed of weights.
+  /// How a computed value depends on weights.
   struct Detour {
-    bool isOfWeights = false;            ///< and constants alone
-    std::string weight = {};             ///< the first
-    mlir::Operation* obstacle = nullptr; ///< what makes it something else, the nearest to the value
+    bool isOfWeights = false;            ///< computed from weights and constants alone
+    std::string weight = {};             ///< name of the first weight
+    mlir::Operation* obstacle = nullptr; ///< The operation that computes the value, calls looked
+                                         ///< through; null for a weight.
   };
 
   explicit DotChoice(const DotOptions& options) : chosen(options) {}
 
-  /// What is known of a program, each function and value of which is looked at once.
+  /// Facts of a program; each function and value is analyzed once.
   struct Facts {
     Facts(mlir::ModuleOp program, WeightTraces::IsParameter isParameter)
         : calls(program), derivatives(calls), traces(calls, std::move(isParameter)) {}
@@ -136,7 +137,7 @@ private:
     Derivatives derivatives;
     WeightTraces traces;
     llvm::DenseMap<mlir::Value, Detour> detours;
-    llvm::DenseMap<mlir::Value, std::string> reasonsByCalls; ///< of arguments
+    llvm::DenseMap<mlir::Value, std::string> reasonsByCalls; ///< keys: arguments
     StateReach state{calls};
     RoundsReach rounds{calls};
   };
@@ -160,14 +161,16 @@ private:
 
   DotOptions chosen;
   std::shared_ptr<const re2::RE2> match, exclude, parameters;
-  /// Of each rule, of each name: the regular expression; null where it is a whole name.
+  /// The regular expression of each name of each rule; null if the name is exact.
   std::vector<std::vector<std::shared_ptr<const re2::RE2>>> patterns;
-  /// Rules by a whole name that they have, and those that have other names or none, in order.
+  /// Indices of rules by their exact names.
   llvm::StringMap<std::vector<std::size_t>> rulesByName;
   std::vector<std::size_t> otherRules;
   std::unique_ptr<Facts> facts;
-  std::optional<DotLayers> layers; ///< of the places that rules name; none: they name none
-  llvm::DenseSet<mlir::Value> besideWeights; ///< activations, where they are computed
+  std::optional<DotLayers> layers; ///< layers at the places that rules name; nullopt: rules name no
+                                   ///< place
+  llvm::DenseSet<mlir::Value> besideWeights; ///< activations that meet weights, as computedAs gives
+                                             ///< them
 };
 
 } // namespace octavo::transforms

@@ -1,4 +1,4 @@
-// The formats of a dot in one word, as lists of candidates have them.
+// Names for the formats of a dot, as lists of candidates spell them.
 #pragma once
 
 #include "octavo/Transforms/Quantize/QuantizeDots.h"
@@ -13,20 +13,22 @@
 namespace octavo::transforms {
 
 /// Reads `WEIGHTS[/ACTIVATIONS[/RULE]]`: `mxfp4`, `mxfp4/none`, `mxfp6_e2m3/mxint8/even`. Without
-/// activations they are those that go with the weights. `+migrated` and `+static`, in this order at
-/// the end, are columns that the calibration evens out and static scales for its amaxes. The error
-/// names what is unknown, and near names; or the calibration is null and one is wanted.
+/// ACTIVATIONS, the default of WEIGHTS. Then may follow, in this order, `+migrated` (the
+/// calibration evens out the columns) and `+static` (static scales for its amaxes). Fails, with
+/// near names, on an unknown name, or if a calibration is needed and null.
 llvm::Expected<DotFormats> dotFormatsOf(std::string_view name,
                                         const std::shared_ptr<const StaticScales>& calibration);
 
-/// The shortest name that dotFormatsOf reads as these.
+/// The shortest name that dotFormatsOf reads as `formats`.
 std::string nameOf(const DotFormats& formats);
 
-/// Each scaled format of weights with its own activations, but those of E5M2, which are for
-/// gradients (other formats of as many bits lose less of weights and activations), and those whose
-/// elements MLIR has no type for, which are chosen by name alone. With a calibration, which may be
-/// null, also with static scales where one is of the tensor, and where it knows columns, with these
-/// migrated where blocks lie along them.
+/// The candidates for inference: each scaled format of weights with its default activations, except
+/// - E5M2, which is for gradients: other formats of the same width lose less of weights and
+///   activations;
+/// - formats whose elements have no MLIR type, which are chosen only by name.
+/// With a calibration (it may be null), also the variants with a static scale for formats with a
+/// scale of the whole tensor and, if it has columns, the migrated variants of formats with blocks
+/// along them.
 std::vector<DotFormats> inferenceFormats(const std::shared_ptr<const StaticScales>& calibration);
 
 } // namespace octavo::transforms

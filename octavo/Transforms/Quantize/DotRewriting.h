@@ -1,4 +1,4 @@
-// The program that is quantized, once all is decided.
+// Rewrites the program after the formats and the weight plan are decided.
 #pragma once
 
 #include "octavo/Dialect/Octavo/Octavo.h"
@@ -24,18 +24,19 @@
 
 namespace octavo::transforms {
 
-/// Changes the module as decided: first the weights that are quantized ahead, then each dot.
+/// Rewrites the module by a plan: first the weights that are quantized ahead (quantizeRoots), then
+/// each dot (replace).
 class DotRewriting {
 public:
   DotRewriting(const WeightPlan& plan, const ProgramCalls& program)
       : plan(plan), program(program) {}
 
   void quantizeRoots();
-  /// A dot that is one of patches, written beside a convolution that is no more.
+  /// Registers the dot of patches that replaces a convolution.
   void take(const ConvolutionDot& convolution);
   void replace(const Dot& dot);
   void eraseUnused();
-  /// Ends the functions that carry state, and says which they are.
+  /// Completes the state arguments and results of functions, and records them in `report`.
   void finishState(DotReport& report);
 
 private:
@@ -45,7 +46,7 @@ private:
     llvm::SmallVector<std::int64_t> contracting;
   };
   mlir::Value taken(const AheadSide& ahead, mlir::Operation* user, const MergedAxes* merged);
-  /// `signs` of a Hadamard transform, of the contracted axis; null: there is none.
+  /// `signs` of the Hadamard transform of the contracted axis; null: not rotated.
   ScaledSide scaled(const DotSide& side, mlir::Value signs);
   const ConvolutionDot* convolutionOf(const DotSide& side) const;
   mlir::Value patches(const DotSide& side, const MergedAxes& merged);
@@ -61,18 +62,18 @@ private:
 
   const WeightPlan& plan;
   const ProgramCalls& program;
-  llvm::DenseMap<mlir::Operation*, const ConvolutionDot*> convolutions; ///< by their dots
+  llvm::DenseMap<mlir::Operation*, const ConvolutionDot*> convolutions; ///< keys: their dots
   llvm::DenseMap<mlir::Value, mlir::Value> roots;
   MovedWeights weights;
-  /// One merge, and one quantization, of a value serves all dots that need the same one.
+  /// Caches: one merge and one quantization of a value serves all dots that need the same.
   std::map<std::pair<const void*, std::vector<std::int64_t>>, mlir::Value> merges;
   llvm::DenseMap<std::tuple<mlir::Value, mlir::Type, mlir::Attribute>, mlir::Value> inProgram;
-  /// Tensors whose columns were moved along an axis, by the exponents.
+  /// Tensors after their columns, along an axis, were multiplied by these exponents.
   llvm::DenseMap<std::tuple<mlir::Value, std::int64_t, const ColumnExponents*>, mlir::Value> moved;
   llvm::SetVector<mlir::Operation*> maybeUnused;
   DelayedScales delayed;
   RandomState random;
-  /// Of a value in a format, under a margin, rounded at random or not.
+  /// Delayed codes of a value, by format, margin and whether rounding is stochastic.
   std::map<std::tuple<const void*, const format::ElementFormat*, int, bool>, DelayedScales::Codes>
       codes;
 };

@@ -1,4 +1,5 @@
-// Weights that are quantized as a whole and reach their dots moved about, as codes and scales.
+// Moves the codes and scales of weights that are quantized before data movement takes them to their
+// dots.
 #pragma once
 
 #include "octavo/Dialect/Octavo/Octavo.h"
@@ -15,34 +16,32 @@
 
 namespace octavo::transforms {
 
-/// The type in which a root is quantized so that what moves it, from the operand back to the root,
-/// gives codes and scales of `operand`: those that the operand's own values have. The error says
-/// what stands in the way.
+/// The type in which a root is quantized so that `movement` (from the operand back to the root)
+/// turns its codes and scales into those of `operand`. Fails with the operation that prevents it.
 tl::expected<ir::ScaledType, std::string> typeBefore(llvm::ArrayRef<mlir::Operation*> movement,
                                                      ir::ScaledType operand);
 
-/// The same of an operand whose contracted axes are merged.
+/// The same for an operand of `shape` whose contracted axes are merged.
 tl::expected<ir::ScaledType, std::string>
 typeBefore(const MergedAxes& merged, llvm::ArrayRef<std::int64_t> shape, ir::ScaledType operand);
 
-/// Does to the codes and scales of roots what moves their values.
+/// Applies data movement to the codes and scales of roots.
 class MovedWeights {
 public:
-  /// The operand of type `type` that comes of a scaled root, which has taken the place of the value
-  /// that the movement begins with, at a place where it is known; `merged` at last, if there is
-  /// one.
+  /// The operand, of type `type`: `scaled`, which has replaced `root`, after `movement` and, if not
+  /// null, `merged`. Written at the builder's insertion point, where `scaled` must be defined.
   mlir::Value at(mlir::OpBuilder& builder, mlir::Location location, mlir::Value root,
                  mlir::Value scaled, llvm::ArrayRef<mlir::Operation*> movement,
                  const MergedAxes* merged, ir::ScaledType type);
 
-  /// Erases what only showed the way.
+  /// Erases the operations that only traced the movement.
   void finish();
 
 private:
   mlir::Value wideRoot(mlir::Value root, mlir::Value scaled);
 
   DequantizationTraces origins;
-  /// The values of scaled roots, moved as these are.
+  /// Wide values of scaled roots, on which the movement is traced.
   llvm::DenseMap<mlir::Value, mlir::Value> wide;
   llvm::SmallVector<mlir::Operation*> shown;
 };

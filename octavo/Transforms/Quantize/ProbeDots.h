@@ -1,4 +1,4 @@
-// Probes that see what quantized dots take and give.
+// Adds probes to the operands and results of quantized dots.
 #pragma once
 
 #include "octavo/Numerics/Scaled.h"
@@ -17,8 +17,11 @@
 
 namespace octavo::transforms {
 
-/// What a probe of a dot sees: its operands before they are quantized, its result, what it gives
-/// in their format without quantization, and its result in a program that nobody has quantized.
+/// The value that a probe reports:
+/// - Lhs, Rhs: the operands before they are quantized;
+/// - Result: the dot's result;
+/// - WideResult: the result of the same operands without quantization;
+/// - Unchanged: the result in a program that is not quantized.
 enum class DotValue : std::uint8_t { Lhs, Rhs, Result, WideResult, Unchanged };
 
 /// How an operand is quantized.
@@ -29,21 +32,21 @@ struct OperandQuantization {
 
 struct ProbedDot {
   std::size_t number;
-  std::array<std::optional<OperandQuantization>, 2> sides; ///< none: it is multiplied as it is
+  std::array<std::optional<OperandQuantization>, 2> sides; ///< nullopt: the side is not quantized
 };
 
-/// Puts interpreter.probe on every numbered dot that multiplies scaled tensors, in a module that
-/// quantizeDots has rewritten with WeightTime::InProgram, of which all extents are known. The
-/// program gives what it gave.
+/// Adds an interpreter.probe to every numbered dot of scaled tensors. The module must come from
+/// quantizeDots with WeightTime::InProgram, with all extents known. The program's results do not
+/// change.
 std::vector<ProbedDot> probeDots(mlir::ModuleOp module);
 
-/// Puts interpreter.probe on the results of those numbered dots of a module that is not quantized,
-/// of which all extents are known.
+/// Adds an interpreter.probe to the results of the numbered dots that are wanted, in a module that
+/// is not quantized and whose extents are known.
 void probeResults(mlir::ModuleOp module, llvm::function_ref<bool(std::size_t)> isWanted);
 
-/// The name of a probe of that value, of the dot or the entry of a list of that number.
+/// The name of the probe of `value`; `number` is that of the dot or of an entry of a list.
 std::string dotProbeName(std::size_t number, DotValue value);
-/// The number and value of a name that dotProbeName has made; none of another.
+/// Inverse of dotProbeName; nullopt for other names.
 std::optional<std::pair<std::size_t, DotValue>> probedValue(llvm::StringRef probe);
 
 } // namespace octavo::transforms

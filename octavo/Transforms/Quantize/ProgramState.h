@@ -1,5 +1,4 @@
-// State of a program: what comes in as an argument, and goes out as the result that the argument is
-// donated to.
+// State of a program: arguments that are donated to results which hold the next step's state.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -7,11 +6,11 @@
 
 namespace octavo::transforms {
 
-/// Appends an argument of that name to a function. Its type may change until its result is there.
+/// Appends an argument of that name. Its type may change until returnState.
 mlir::BlockArgument appendState(mlir::func::FuncOp function, llvm::StringRef name,
                                 mlir::RankedTensorType type);
 
-/// Appends the result of that argument, under its name.
+/// Appends `next` as the result that `argument` is donated to, with the argument's name.
 void returnState(mlir::BlockArgument argument, mlir::Value next);
 
 } // namespace octavo::transforms

@@ -1,5 +1,5 @@
-// "Take my f32 program and make its dots MX": the choice of dots, their rewriting, and a record of
-// what happened to each. The pass octavo-quantize-dots is this function.
+// Quantizes the dots of a program: chooses formats for each, rewrites it, and records what happened
+// to each. The pass octavo-quantize-dots is this function.
 #pragma once
 
 #include "octavo/Format/ScaledFormat.h"
@@ -23,50 +23,52 @@
 
 namespace octavo::transforms {
 
-/// What becomes of a dot that has no weight.
+/// What happens to a dot of two activations.
 enum class ActivationPairs : std::uint8_t { Leave, Quantize };
 
 /// Where a weight is quantized.
 enum class WeightTime : std::uint8_t {
-  Ahead,     ///< constants by the rewriting, arguments when they are bound; else in the program
-  InProgram, ///< by an operation of the program, at each run
+  Ahead,     ///< constants: while rewriting; arguments: when they are bound; if neither is
+             ///< possible, in the program
+  InProgram, ///< by an operation of the program, in every run
 };
 
-/// What a dot becomes.
+/// The formats and settings of a quantized dot.
 struct DotFormats {
-  const format::ScaledFormat* weights = nullptr;     ///< must be given
+  const format::ScaledFormat* weights = nullptr;     ///< never null in a quantized dot
   const format::ScaledFormat* activations = nullptr; ///< null: activations stay as they are
-  /// Of what differentiating the program made (docs/recipes.md); none: as activations.
+  /// Format of gradients, the values that differentiation added (docs/recipes.md); nullopt: as
+  /// activations.
   std::optional<const format::ScaledFormat*> gradients;
-  std::string preset;                           ///< stands alone; empty: the next two
-  std::optional<format::ScaleRule> rule;        ///< none: each format's own
-  std::optional<numerics::NonFinite> nonFinite; ///< none: refused
-  /// Activations have static scales, for the range of what was seen; null: those of the values of
-  /// each run.
+  std::string preset;                           ///< excludes the next two; empty: those decide
+  std::optional<format::ScaleRule> rule;        ///< nullopt: each format's default
+  std::optional<numerics::NonFinite> nonFinite; ///< nullopt: refused
+  /// The calibration whose ranges give activations static scales; null: scales come from the values
+  /// of each run.
   std::shared_ptr<const StaticScales> scales;
   analysis::RangeChoice range;
-  /// Scales of the tensors come from earlier steps and are state of the program; none: from the
-  /// values. Stands alone, as a preset does.
+  /// Scales come from earlier steps and are state of the program; nullopt: from the values.
+  /// Excludes `preset`, `rule`, `nonFinite`, `scales` and `moved`.
   std::optional<DelayedScaling> delayed;
-  /// Gradients are rounded by random numbers (N5), which are state of the program.
+  /// Gradients are rounded stochastically (N5). The random numbers are state of the program.
   bool roundsGradientsAtRandom = false;
-  /// The product of a gradient and activations has both sides rotated, so many elements of the
-  /// contracted axis at a time, by a random Hadamard matrix (RandomState.h); 0: it has not.
+  /// In a product of a gradient and activations, both sides are multiplied by a random Hadamard
+  /// matrix (RandomState.h) of this many rows, along the contracted axis. 0: not rotated.
   std::int64_t hadamard = 0;
-  /// Powers of two go from columns of activations to those of weights by what was seen of both
-  /// (ColumnExponents.h); null: none do. `strength`, from 0 to 1: how far activations are evened
-  /// out.
+  /// The calibration by which powers of two move from columns of activations to columns of weights
+  /// (ColumnExponents.h); null: none move. `strength`, from 0 to 1: how far the columns of
+  /// activations are evened out.
   std::shared_ptr<const StaticScales> moved;
   double strength = 0.5;
 
   const format::ScaledFormat* ofGradients() const { return gradients.value_or(activations); }
 };
 
-/// Which layers a rule takes (DotLayers.h): the first or the last of the forward pass, or those
-/// that choose experts (Routers.h).
+/// The layers that a rule applies to: the first or the last of the forward pass (DotLayers.h), or
+/// those that choose experts (Routers.h).
 enum class DotPlace : std::uint8_t { Any, First, Last, Router };
 
-/// As recipes spell them; not Any.
+/// How recipes spell a place. Any has no name.
 struct DotPlaceRow {
   std::string_view name;
   DotPlace place;
@@ -74,36 +76,39 @@ struct DotPlaceRow {
 inline constexpr DotPlaceRow kDotPlaces[] = {
     {"first", DotPlace::First}, {"last", DotPlace::Last}, {"router", DotPlace::Router}};
 
-/// A rule of a recipe: it takes the dots for which all that it says is true.
+/// A rule of a recipe. It applies to a dot that meets all its conditions.
 struct DotRule {
-  std::string where; ///< of the recipe, for messages: "model.json: rules[0]"
-  /// Names of dots or of their weights, each whole, or a regular expression (RE2) after `re:`,
-  /// found anywhere in one; any of them. Empty: every dot.
+  std::string where; ///< the rule's position, for messages: "model.json: rules[0]"
+  /// Names of dots or of their weights; one of them must match. A name is exact, or, after `re:`, a
+  /// regular expression (RE2) that may match anywhere. Empty: every dot.
   std::vector<std::string> names;
   DotPlace place = DotPlace::Any;
   std::optional<std::int64_t> smallerThan; ///< elements, counted as DotOptions::minSize does
-  std::optional<std::string> keep;         ///< why the dot stays as it is; none: it gets `formats`
+  std::optional<std::string> keep;         ///< the reason to leave the dot; nullopt: it gets
+                                           ///< `formats`
   DotFormats formats;
 };
 
-/// What a recipe says. A dot that no rule takes is left.
+/// The rules of a recipe. A dot that no rule applies to is left.
 struct Recipe {
   std::vector<DotRule> rules;
   std::vector<CacheRule> caches;
 };
 
-/// One format for all dots; or, where there is a recipe, of each dot the format of the first rule
-/// that takes it, and the formats here are not used.
+/// The formats of all dots. If there are rules, the first one that applies to a dot decides
+/// instead, and the formats given here are not used.
 struct DotOptions : DotFormats, Recipe {
-  /// Regular expressions (RE2), each found anywhere in the name of a dot or of its weight. Empty:
-  /// every dot; no dot.
+  /// Regular expressions (RE2) that may match anywhere in the name of a dot or of its weight. An
+  /// empty `match` selects every dot, an empty `exclude` none.
   std::string match;
   std::string exclude;
-  std::string parameters;   ///< arguments whose name it finds are weights, besides those marked
-  std::int64_t minSize = 0; ///< elements of the weight; of the larger side where there is none
+  std::string parameters;   ///< regular expression: arguments with a match are weights, besides
+                            ///< those marked so
+  std::int64_t minSize = 0; ///< smallest number of elements of the weight; without a weight, of the
+                            ///< larger side
   ActivationPairs activationPairs = ActivationPairs::Leave;
   WeightTime weightTime = WeightTime::Ahead;
-  /// The number of a dot, in the order of the program, that stays as it is whatever else is said.
+  /// The number of a dot, in program order, that is left whatever the other options say.
   std::optional<std::size_t> kept;
 };
 
@@ -113,31 +118,33 @@ struct DotRecord {
   std::string function;
   mlir::Location location;
   std::optional<std::int64_t> batch = {}, m = {}, n = {},
-                              k = {}; ///< none where an extent is unknown
+                              k = {}; ///< nullopt if the extent is unknown
   bool isQuantized = false;
-  std::string reason = {}; ///< why it was left, or where its weight is quantized and why there
-  std::string weight = {}; ///< name of the argument, or "constant"; empty if it has none
-  /// Where its weights, those of either side, stand in DotReport::weights.
+  std::string reason = {}; ///< why the dot was left; else when its weight is quantized, and why
+                           ///< then
+  std::string weight = {}; ///< argument name or "constant"; empty: the dot has no weight
+  /// Indices in DotReport::weights of the weights on either side.
   std::vector<std::size_t> weightRecords = {};
-  /// Arguments of the program that it takes, moved about at most, where it has no weight:
-  /// DotOptions::parameters makes them weights.
+  /// If the dot has no weight: the program's arguments that its operands are, at most moved. With
+  /// DotOptions::parameters they can be declared weights.
   std::vector<std::string> arguments = {};
   const format::ScaledFormat* lhs = nullptr; ///< null: not scaled
   const format::ScaledFormat* rhs = nullptr;
-  std::optional<float> lhsAmax = {}, rhsAmax = {}; ///< of a static scale
-  std::array<bool, 2> isWeight = {};               ///< of the sides, left and right
+  std::optional<float> lhsAmax = {}, rhsAmax = {}; ///< of static scales; nullopt: the scale is not
+                                                   ///< static
+  std::array<bool, 2> isWeight = {};               ///< left and right side
 
-  /// `768x384x384` (M, N, K), after how many of them where there is a batch; `?` for an extent that
-  /// is unknown.
+  /// `768x384x384` (M, N, K), preceded by the batch extent if there are batch axes; `?` for an
+  /// unknown extent.
   std::string sizes() const;
 };
 
-/// A product that is no dot_general, which stays as it is.
+/// A matrix product other than a dot_general; it is left as it is.
 struct OtherProduct {
   std::string name;
   std::string function;
   mlir::Location location;
-  std::string reason; ///< what it is instead
+  std::string reason; ///< what kind of operation it is
 };
 
 /// A weight of any dot, quantized or not.
@@ -145,10 +152,10 @@ struct WeightRecord {
   std::string name;
   std::int64_t elements;
   std::int64_t bitsBefore;
-  std::int64_t bitsAfter; ///< elements and scales, where it is quantized ahead; else as before
+  std::int64_t bitsAfter; ///< elements and scales if quantized ahead; else bitsBefore
 };
 
-/// Scales that a function takes and returns.
+/// The delayed scales that a function takes and returns.
 struct DelayedRecord {
   std::string function;
   std::int64_t tensors, history;
@@ -163,28 +170,30 @@ struct DotReport {
   std::vector<CacheRecord> caches; ///< in the order of the arguments
 
   std::int64_t quantized() const;
-  /// `of NAME: REASON`, of the first dot that is left, or else of the first other product; `the
-  /// program has no dots` where there is neither.
+  /// Why the first dot that is left, or else the first other product, is left: `of NAME: REASON`.
+  /// Without either: `the program has no dots`.
   std::string whyLeft() const;
-  /// A line for each cache that a rule gives a format and that is left: why.
+  /// One line for each cache that a rule gives a format but that is left, with the reason.
   std::vector<std::string> leftCaches() const;
-  /// Whether the program has got state: arguments and results that it did not have, or others.
+  /// Whether the rewriting added or changed arguments and results of the program.
   bool hasState() const;
   std::int64_t weightBitsBefore() const;
   std::int64_t weightBitsAfter() const;
 };
 
-/// The activations' format that goes with a weights' format, by its row.
+/// The default activations' format for a weights' format, from its row of the table.
 const format::ScaledFormat* defaultActivations(const format::ScaledFormat& weights);
 
-/// What is wrong with the options, whatever the program: they contradict one another, or a regular
-/// expression is none. Of a rule, after its place in the recipe.
+/// Fails if the options contradict one another or a regular expression is invalid, whatever the
+/// program. The error of a rule starts with its position in the recipe.
 llvm::Error checkOptions(const DotOptions& options);
 
-/// Rewrites the dots of a verified module, and the caches, whose codes dots that are left then
-/// multiply. The error, if checkOptions finds one, a name of a rule is that of no dot or no
-/// argument, there is no cache, or a constant weight has a NaN or Inf that the policy refuses, says
-/// which, and the module is then as it was.
+/// Quantizes the dots and the caches of a verified module. Dots that are left and read a quantized
+/// cache then multiply its codes. On an error the module is unchanged. The error is one of:
+/// - an error of checkOptions;
+/// - a rule's name, or a pattern, that matches no dot or argument;
+/// - rules for caches, but no cache;
+/// - a constant weight with a NaN or Inf that the policy refuses.
 llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& options);
 
 } // namespace octavo::transforms

@@ -1,4 +1,4 @@
-// Random numbers of a program, whose key and counter are its state.
+// Random numbers of a program. The generator's key and counter are state of the program.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Random.h"
@@ -15,42 +15,42 @@
 
 namespace octavo::transforms {
 
-/// Where state of a program comes to: through bodies of loops, branches and private functions that
-/// are only called.
+/// Which operations state of a program can reach: through loop bodies, branches, and private
+/// functions that are only called.
 class StateReach {
 public:
   explicit StateReach(const ProgramCalls& program);
 
-  /// Why none comes to an operation: "it is within stablehlo.reduce"; empty where it does.
+  /// Why state does not reach `op`: "it is within stablehlo.reduce"; empty if it does.
   std::string reasonWithout(mlir::Operation* op) const;
 
 private:
-  llvm::DenseMap<mlir::Operation*, std::string> reasons; ///< of functions
+  llvm::DenseMap<mlir::Operation*, std::string> reasons; ///< keys: functions
 };
 
-/// The random numbers of a program. Each draw takes others, also in each round of a loop and in
-/// each call of a function, and each run of the program goes on where the one before ended: they
-/// depend on the first state alone.
+/// The random numbers of a program. Every draw gives new ones, in each iteration of a loop and each
+/// call of a function. A run continues where the last one ended, so the numbers depend on the
+/// initial state alone.
 class RandomState {
 public:
-  /// Random ui32 of that shape, of known extents, at a place that state comes to.
+  /// Random ui32 of `shape`, all extents known. The builder must be at a place that state reaches.
   mlir::Value bits(mlir::OpBuilder& builder, mlir::Location location,
                    llvm::ArrayRef<std::int64_t> shape);
 
-  /// Carries the state from draw to draw, in the order of the program. The public functions take it
-  /// as an argument, `octavo.random` [2], ui64, the key and the counter of Philox as StableHLO's
-  /// rng_bit_generator takes them, and return that of the next step, as a result that the argument
-  /// is donated to. Gives these functions; nothing is drawn afterwards.
+  /// Threads the state through the draws in program order. Each public function takes the argument
+  /// `octavo.random` [2], ui64 (key and counter of Philox, as for StableHLO's rng_bit_generator),
+  /// and returns the next step's as the result that it is donated to. Returns these functions. bits
+  /// must not be called afterwards.
   llvm::SetVector<mlir::Operation*> finish();
 
 private:
   llvm::SmallVector<stablehlo::RngBitGeneratorOp> draws;
 };
 
-/// `value`, f32, bf16 or f16, as f32 with each `size` elements of `axis` multiplied by the
-/// orthogonal matrix diag(signs) H / sqrt(size), H being Sylvester's Hadamard matrix and the signs
-/// the lowest of `bits`, ui32 [size] (0: plus). The axis is first padded with zeros to a multiple
-/// of `size`, which is a power of 4, so that the matrix is exact.
+/// `value` (f32, bf16 or f16) as f32, each group of `size` elements along `axis` multiplied by the
+/// orthogonal matrix diag(signs) H / sqrt(size). H is Sylvester's Hadamard matrix; signs are the
+/// lowest of `bits`, ui32 [size] (0: plus). The axis is first padded with zeros to a multiple of
+/// `size`, a power of 4, so that the matrix is exact.
 mlir::Value rotated(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
                     std::int64_t axis, mlir::Value bits);
 

@@ -1,5 +1,4 @@
-// Recipes: which dots of a program become what, as an ordered list of rules in JSON
-// (docs/recipes.md).
+// Recipes: an ordered list of rules in JSON that gives dots their formats (docs/recipes.md).
 #pragma once
 
 #include "octavo/Transforms/Quantize/QuantizeDots.h"
@@ -14,13 +13,13 @@
 
 namespace octavo::transforms {
 
-/// A recipe that has a name instead of a file. All keep routers, as the quantizers of models with
-/// experts do. Those for training let NaN and infinities through, so that a loss scale that is too
-/// large shows in the gradients.
+/// A recipe with a name instead of a file. All keep routers wide, as quantizers of
+/// mixture-of-experts models do. Those for training let NaN and infinities through, so that a loss
+/// scale that is too large shows in the gradients.
 struct NamedRecipe {
   std::string_view name;
   std::string_view summary;
-  std::string_view text; ///< as a file would have it
+  std::string_view text; ///< JSON, as in a file
 };
 
 inline constexpr std::array kRecipes = {
@@ -80,22 +79,25 @@ inline constexpr std::array kRecipes = {
   {"weights": "fp8_block"}]})"},
 };
 
-/// A recipe's text. `file` stands for it in errors, which name the place: not JSON, an
-/// unknown key, format or name of a setting (with near names), a value of the wrong type, a rule
-/// that both keeps and quantizes or does neither, a calibration that cannot be read, what
-/// checkOptions finds. Paths of calibrations are from the working folder on; in a file of
-/// readRecipe, from the folder of that.
+/// Reads a recipe's text. Paths of calibrations are relative to the working folder; in a file of
+/// readRecipe, to the file's folder. Errors name `file` and the place in it:
+/// - invalid JSON;
+/// - an unknown key, format or name of a setting (with near names);
+/// - a value of the wrong type;
+/// - a rule that both keeps and quantizes, or does neither;
+/// - a calibration that cannot be read;
+/// - an error of checkOptions.
 llvm::Expected<Recipe> parseRecipe(std::string_view text, const std::string& file);
 
-/// The file of a recipe of these rules, from which, in that folder, readRecipe reads them again.
-/// Names, reasons and paths must be UTF-8; ranges of calibrations and strengths are those that a
-/// rule has by default, and no rule has delayed scales or random numbers.
+/// The text of a recipe file with these rules, which readRecipe reads back if the file is in
+/// `folder`. Preconditions: names, reasons and paths are UTF-8; the rules have the default
+/// calibration range and strength, no delayed scales, and no random numbers.
 std::string recipeText(const std::vector<DotRule>& rules, const std::filesystem::path& folder);
 
-/// How a rule names one name, which may begin as a regular expression does.
+/// Spells an exact name for DotRule::names, also one that begins as a regular expression does.
 std::string exactName(const std::string& name);
 
-/// The recipe of that name in kRecipes, or else of the file of that path.
+/// The recipe of that name in kRecipes, or else that of the file at that path.
 llvm::Expected<Recipe> readRecipe(const std::string& nameOrPath);
 
 } // namespace octavo::transforms

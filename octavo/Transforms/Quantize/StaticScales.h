@@ -1,4 +1,4 @@
-// Scales of activations that are constants of the program, from a calibration.
+// Static scales: scales of activations that are constants, from a calibration.
 #pragma once
 
 #include "octavo/Analysis/Calibration.h"
@@ -16,24 +16,24 @@ namespace octavo::transforms {
 struct Dot;
 struct DotFormats;
 
-/// A calibration and which range of a tensor its scale is for.
+/// A calibration, for the static scales of activations.
 struct StaticScales {
   std::string file; ///< for messages
   analysis::Calibration calibration;
-  std::string path = {}; ///< of the file; empty: there is none
+  std::string path = {}; ///< path of the file; empty: not from a file
 };
 
-/// The names of dots in calibrations: those of the source; where dots share one, "#2" stands at the
-/// end of the second, "#3" of the third, in the order of the program.
+/// The names of dots in calibrations: those of the source. Later dots of a shared name get "#2",
+/// "#3" appended, in program order.
 std::vector<std::string> calibratedNames(llvm::ArrayRef<Dot> dots);
 
-/// What is wrong with static scales for these formats: activations that stay wide or whose scales
-/// are of blocks, mean squares under an outer scale.
+/// Fails if these formats cannot have static scales: activations that stay wide or have scales of
+/// blocks; mean squares under an outer scale.
 llvm::Error checkStaticScales(const DotFormats& formats);
 
-/// Gives the activations of quantized dots the amax for their scales, where their settings have
-/// static ones. The error names a dot that the calibration does not have, with near names, one that
-/// has other columns in it, or no range because no value but 0 was seen.
+/// Sets the amax of the activations of quantized dots whose settings have static scales. Fails on a
+/// dot that the calibration lacks (with near names), that has another number of columns there, or
+/// no range because only 0 was seen.
 llvm::Error setStaticScales(llvm::MutableArrayRef<Dot> dots);
 
 } // namespace octavo::transforms

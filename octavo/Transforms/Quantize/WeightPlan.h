@@ -1,4 +1,4 @@
-// Which weights are quantized once, ahead of the program's runs, and which in the program.
+// Plans which weights are quantized once, ahead of the runs, and which in every run.
 #pragma once
 
 #include "octavo/Transforms/Quantize/ConstantQuantization.h"
@@ -14,42 +14,45 @@
 
 namespace octavo::transforms {
 
-/// How a root, a constant or an argument, is quantized ahead. An argument of a private function is
-/// scaled where it is called: what calls give is quantized ahead, too, or by the caller.
+/// How a root (a constant or an argument) is quantized ahead. If it is an argument of a private
+/// function, the calls pass scaled tensors, themselves quantized ahead or by the caller.
 struct AheadRoot {
   ir::ScaledType type;
   ir::QuantizationAttr quantization;
-  std::optional<QuantizedConstant> constant;                  ///< nothing for an argument
-  std::int64_t axis = 0;                                      ///< of the next
-  std::shared_ptr<const ColumnExponents> exponents = nullptr; ///< its columns are multiplied first
+  std::optional<QuantizedConstant> constant;                  ///< nullopt for an argument
+  std::int64_t axis = 0;                                      ///< axis of `exponents`
+  std::shared_ptr<const ColumnExponents> exponents = nullptr; ///< powers of two that multiply the
+                                                              ///< columns first; null: none
 };
 
-/// How a side of a dot, or an operand of a call, takes a root that is quantized ahead.
+/// How a side of a dot, or an operand of a call, uses a root that is quantized ahead.
 struct AheadSide {
   mlir::Value root;
-  llvm::SmallVector<std::int64_t> batching, contracting; ///< axes in the root
-  /// What is done to the codes and scales of the root, which then have the type `moved`, and the
-  /// axes are those of that. Null: the root is taken as it is.
+  llvm::SmallVector<std::int64_t> batching, contracting; ///< axes of the root, or of `moved` if
+                                                         ///< that is set
+  /// The type of the codes and scales after `movement` has been applied to them. Null: the root is
+  /// used as it is.
   ir::ScaledType moved = {};
-  llvm::SmallVector<mlir::Operation*> movement = {}; ///< from the operand back to the root
+  llvm::SmallVector<mlir::Operation*> movement = {}; ///< data movement, from the operand back to
+                                                     ///< the root
 };
 
 class WeightPlan {
 public:
-  /// Plans for the dots whose sides have formats. Changes nothing; fails on a constant that the
-  /// policy about NaN and Inf refuses.
+  /// Plans for all dots whose sides have formats. Does not change the program. Fails if a constant
+  /// has a NaN or Inf that the policy refuses.
   static llvm::Expected<WeightPlan> make(const DotChoice& choice, llvm::ArrayRef<Dot> dots);
 
   const llvm::MapVector<mlir::Value, AheadRoot>& roots() const { return ahead; }
 
-  /// How an operand of a dot or of a call takes its weight; null if the weight is quantized there.
+  /// How operand `index` of a dot or a call uses its weight; null if the weight is quantized there.
   const AheadSide* find(mlir::Operation* user, unsigned index) const;
   const AheadSide* find(const DotSide& side) const {
     stablehlo::DotGeneralOp op = side.op;
     return find(op, side.index);
   }
 
-  /// Why a weight is quantized in the program; empty if it is not, or if that was asked for.
+  /// Why a weight is quantized in the program; empty if it is not, or if the options ask for it.
   std::string reasonInProgram(const DotSide& side) const;
 
 private:
@@ -61,16 +64,16 @@ private:
 
   llvm::MapVector<mlir::Value, AheadRoot> ahead;
   llvm::DenseMap<mlir::Value, std::string> reasons;
-  /// Of an argument of a private function: the roots of what its calls give.
+  /// For an argument of a private function: the roots of the operands of its calls.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> given;
-  mutable llvm::DenseMap<mlir::Value, std::string> found; ///< of reasonOf
+  mutable llvm::DenseMap<mlir::Value, std::string> found; ///< cache of reasonOf
   std::map<SideKey, AheadSide> sides;
 };
 
-/// The function of a root that is an argument of a private one; null of another.
+/// The private function that `root` is an argument of; null if there is none.
 mlir::func::FuncOp privateFunctionOf(mlir::Value root);
 
-/// Scaled type of a tensor of `shape` whose axis `contracted` is blocked along.
+/// The scaled type of a tensor of `shape` with blocks along axis `contracted`.
 ir::ScaledType scaledType(mlir::MLIRContext* context, const format::ScaledFormat& format,
                           llvm::ArrayRef<std::int64_t> shape, std::int64_t contracted);
 
