@@ -10,7 +10,7 @@ namespace octavo::checkpoint {
 namespace {
 
 constexpr std::size_t kLongestPattern = 10'000;
-constexpr std::uint32_t kMemory = 16 * 1024; ///< in KiB
+constexpr std::uint32_t kMemory = 16 * 1024; ///< heap limit in KiB
 
 std::string message(int error) {
   PCRE2_UCHAR text[256];
@@ -42,8 +42,8 @@ BacktrackingPattern::compile(std::string_view text, std::shared_ptr<PatternSteps
   int error = 0;
   PCRE2_SIZE at = 0;
   auto compiled = std::make_shared<Compiled>();
-  // A call before each item of the pattern is what counts steps; the limit on matches that PCRE2
-  // has counts those of one name alone.
+  // Steps are counted by a callout before each item of the pattern. PCRE2's match limit applies
+  // only to a single match.
   compiled->code.reset(::pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
                                        PCRE2_ANCHORED | PCRE2_AUTO_CALLOUT | PCRE2_NEVER_UTF |
                                            PCRE2_NEVER_BACKSLASH_C,
@@ -66,7 +66,7 @@ std::optional<bool> BacktrackingPattern::matchesStart(std::string_view name) con
   const int found = ::pcre2_match(compiled->code.get(), reinterpret_cast<PCRE2_SPTR>(name.data()),
                                   name.size(), 0, 0, compiled->match.get(), compiled->limits.get());
   if (found < 0 && found != PCRE2_ERROR_NOMATCH) {
-    compiled->steps->left = 0; // a pattern that one name is too much for has had its share of time
+    compiled->steps->left = 0; // a pattern that fails on one name gets no further time
     return std::nullopt;
   }
   return found >= 0;

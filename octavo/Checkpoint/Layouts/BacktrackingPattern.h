@@ -1,6 +1,6 @@
-// Regular expressions with look-around or back references, which RE2 does not take (PCRE2). They
-// are matched by backtracking, and come from files that nobody vouches for: their steps are
-// counted.
+// Regular expressions with look-around or back references, which RE2 does not support (matched by
+// PCRE2). Backtracking can take exponential time and the patterns come from untrusted files, so
+// steps are counted and limited.
 #pragma once
 
 #include <tl/expected.hpp>
@@ -14,25 +14,26 @@
 
 namespace octavo::checkpoint {
 
-/// Names of modules have some dozens of bytes; a longer one is held against no expression, of which
-/// a step of `.*` takes as long as the name is.
+/// Longest name that is matched. Names of modules have some dozens of bytes; a step of `.*` takes
+/// time proportional to the name.
 inline constexpr std::size_t kLongestName = 1024;
 
-/// Steps that the patterns which share it may still take, of all names. A usual pattern with
-/// look-around takes a few hundred for a name, one of RE2 as many as the name has bytes; two
-/// hundred million take some seconds.
+/// A budget of steps that several patterns share, over all names. A typical look-around pattern
+/// takes a few hundred steps a name; an RE2 pattern counts the bytes of the name. 200 million steps
+/// take some seconds.
 struct PatternSteps {
-  std::int64_t left = 200'000'000;
+  std::int64_t left = 200'000'000; ///< negative: used up
 };
 
+/// A compiled pattern.
 class BacktrackingPattern {
 public:
-  /// Error: why the text is no pattern.
+  /// Compiles `text`. Error: why it is not a valid pattern.
   static tl::expected<BacktrackingPattern, std::string>
   compile(std::string_view text, std::shared_ptr<PatternSteps> steps);
 
-  /// Whether a match begins at the name's start, as of Python's re.match. Nothing where that takes
-  /// more steps than are left, or more than 16 MB.
+  /// Whether the pattern matches at the name's start, as Python's re.match does. nullopt if that
+  /// would take more steps than are left or more than 16 MB, or if the name is too long.
   std::optional<bool> matchesStart(std::string_view name) const;
 
 private:

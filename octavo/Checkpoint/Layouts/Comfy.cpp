@@ -1,8 +1,8 @@
 // ComfyUI's files of image and video models (comfy/quant_ops.py, comfy/utils.py:convert_old_quants,
-// comfy-kitchen): one file, without a configuration. Its header says _quantization_metadata, or a
-// module has a tensor comfy_quant with the same; the first scaled files have names of their own,
-// and a tensor scaled_fp8. Names, dtypes and shapes of NVFP4 and MXFP8 are ModelOpt's, but the even
-// element lies in the high four bits, and block scales in cuBLAS' tiles.
+// comfy-kitchen): a single file without configuration. The header has _quantization_metadata, or
+// each module has a tensor comfy_quant with the same content. The first scaled files have other
+// names and a tensor scaled_fp8. NVFP4 and MXFP8 have ModelOpt's names, dtypes and shapes, but the
+// even element is in the high four bits, and block scales are in cuBLAS tiles.
 #include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
@@ -65,7 +65,8 @@ const std::string* headerText(const SafetensorsFile& file) {
 
 bool isMarker(const StoredTensor& tensor) { return tensor.name().ends_with(kMarker); }
 
-/// What headers and markers say of modules: the name of a format, or what was found in its place.
+/// The format of each module as headers and markers state it: a format's name, or the unknown text
+/// found instead.
 std::map<std::string, std::string, std::less<>> readFormats(const Folder& folder,
                                                             Findings& findings) {
   std::map<std::string, std::string, std::less<>> formats;
@@ -127,7 +128,7 @@ public:
     for (const StoredTensor& tensor : folder.tensors())
       if (lastComponent(tensor.name()) == kComfySpellings.front().scales.name)
         return fmt::format("there is a tensor {}", inQuotes(tensor.name()));
-    // Without tiles all other layouts of FP8 fit as well, with the same values.
+    // Without tiled scales, all other FP8 layouts fit as well, with the same values.
     const std::size_t count = countExactLayers(folder, kComfySpellings);
     if (count == 0 || count == countExactLayers(folder, std::span(kComfySpellings).first(2)))
       return std::nullopt;
@@ -174,7 +175,7 @@ public:
   }
 
   void settleActivations(std::span<ChosenLayer>) const override {}
-  /// Nothing is written in this layout.
+  /// octavo does not write this layout.
   void configure(const LayoutChoice&, Json&, Json&) const override {}
 };
 

@@ -1,5 +1,5 @@
-// quant_method "compressed-tensors": llm-compressor's checkpoints. The configuration has groups of
-// targets, each with arguments of its own; a table of its presets serves reading and writing.
+// quant_method "compressed-tensors": checkpoints of llm-compressor. The configuration has groups of
+// targets, each with its own arguments. One table of presets serves reading and writing.
 #include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
@@ -43,7 +43,7 @@ constexpr auto kCompressedTensorsSpellings = std::to_array<LayerSpelling>({
      {"input_global_scale", "F32", ScaleShape::One, Meaning::Divides}},
 });
 
-/// Quantization arguments as the configuration has them.
+/// Quantization arguments of the configuration.
 struct Arguments {
   std::int64_t bits = 8;
   std::string_view strategy;
@@ -53,10 +53,10 @@ struct Arguments {
 
 // compressed-tensors quantization/quant_scheme.py (presets), config/base.py (formats).
 struct Scheme {
-  std::string_view row;    ///< of the weights
+  std::string_view row;    ///< row of the weights' scaled format
   std::string_view format; ///< CompressionFormat
   Arguments weights, dynamicInput;
-  std::string_view preset, weightOnlyPreset; ///< configurations may name these instead
+  std::string_view preset, weightOnlyPreset; ///< names of it in configurations
 };
 constexpr std::string_view kBytesDtype = "torch.uint8", kE4M3Dtype = "torch.float8_e4m3fn";
 constexpr auto kSchemes = std::to_array<Scheme>({
@@ -76,9 +76,9 @@ const Scheme& schemeOf(std::string_view row) {
   return *std::ranges::find(kSchemes, row, &Scheme::row);
 }
 
-/// What a `weights` or `input_activations` object says.
+/// The format that a `weights` or `input_activations` object describes.
 struct Reading {
-  std::string_view row; ///< empty: no format of ours
+  std::string_view row; ///< empty: a format that octavo does not have
   std::optional<std::array<std::int64_t, 2>> block;
 };
 
@@ -130,9 +130,8 @@ Activations readActivations(const Json& object, std::string_view format) {
           format::findScaledFormat(reading.row)};
 }
 
-/// Whether a reader that unpacks weights as `format` says finds those of the row. The scales' dtype
-/// decides between the formats of a code a byte as well as the format does, and older versions have
-/// other names for it.
+/// Whether `format` packs weights as the row does. For formats of one code a byte any such name is
+/// accepted: the scales' dtype decides as well, and older versions use other names.
 bool isFormatOf(std::string_view format, const Scheme& scheme) {
   const auto isPacked = [](std::string_view name) { return name.ends_with("pack-quantized"); };
   return format == scheme.format || (!isPacked(scheme.format) && format.ends_with("-quantized") &&
@@ -145,8 +144,8 @@ struct Group {
   Claim claim;
 };
 
-/// The targets of all groups, in the order in which they are tried (utils/match.py, match_targets):
-/// names come before expressions, and within each kind the order is the alphabet's.
+/// The targets of all groups in matching order (utils/match.py, match_targets): names before
+/// expressions, each kind sorted alphabetically.
 struct Target {
   std::string text;
   const Group* group;
@@ -162,8 +161,8 @@ std::vector<Target> targetsOf(std::span<const Group> groups) {
   return targets;
 }
 
-/// Reports a group whose weights the readers would look for in another form than they have: in the
-/// group's own `format`, or where it has none, in the configuration's.
+/// Reports a group whose weights readers would expect in another packing: its own `format`, else
+/// the configuration's, does not fit.
 void checkFormat(const Json& block, const Group& group, Findings& findings) {
   const std::string own =
       stringAt(memberAt(block, {"config_groups", group.name.c_str()}), "format");
@@ -197,7 +196,7 @@ void checkKeys(const Json& object, std::span<const std::string_view> known,
                                                where, inQuotes(key))));
 }
 
-/// A group that is the name of a preset with a list of targets.
+/// A group given as a preset's name with a list of targets.
 std::optional<Claim> readPreset(std::string_view name) {
   for (const Scheme& scheme : kSchemes) {
     const bool full = scheme.preset == name, weightOnly = scheme.weightOnlyPreset == name;
@@ -236,7 +235,7 @@ std::vector<Group> readGroups(const Json& block, Findings& findings) {
       checkKeys(value, kSchemeKeys, where, findings);
       const Json& weights = memberAt(value, {"weights"});
       if (!weights.is_object())
-        continue; // activations only, as for attention
+        continue; // activations only, for example for attention
       checkKeys(weights, kArgumentKeys, where + ".weights", findings);
       const Json& input = memberAt(value, {"input_activations"});
       checkKeys(input, kArgumentKeys, where + ".input_activations", findings);
@@ -284,12 +283,12 @@ Json writeArguments(const Arguments& arguments, Json dynamic,
   return object;
 }
 
-/// Null where activations stay as they are.
+/// The `input_activations` object; null if activations are not quantized.
 Json writeActivations(const Scheme& scheme, Activations::Kind kind) {
   if (kind == Activations::Kind::None)
     return nullptr;
   if (scheme.row == "nvfp4")
-    // Its blocks are always dynamic under a stored outer scale; without one it is weights only.
+    // NVFP4 activations have dynamic blocks under a stored outer scale; without it they stay wide.
     return kind == Activations::Kind::Static ? writeArguments(scheme.dynamicInput, "local")
                                              : Json(nullptr);
   const bool canBeStatic = !schemeOf(scheme.row).dynamicInput.group;
@@ -298,7 +297,8 @@ Json writeActivations(const Scheme& scheme, Activations::Kind kind) {
   return writeArguments(scheme.dynamicInput, true);
 }
 
-/// What is transformed at run time: locations of weights are merged into what is stored.
+/// The transforms applied at run time. Transforms at weight locations are already merged into the
+/// stored weights.
 std::vector<std::string> transformsOf(const Json& block) {
   std::vector<std::string> found;
   const Json& groups = memberAt(block, {"transform_config", "config_groups"});
@@ -312,8 +312,8 @@ std::vector<std::string> transformsOf(const Json& block) {
   return found;
 }
 
-/// Weights without their zeros, `X.compressed` and `X.bitmask` (sparse-bitmask, sparse-24-bitmask),
-/// as compressed-tensors wrote them before 0.12.
+/// Reports sparse weights, `X.compressed` and `X.bitmask` (sparse-bitmask, sparse-24-bitmask),
+/// which compressed-tensors wrote before 0.12.
 void reportSparse(const Folder& folder, Inventory& inventory, Findings& findings) {
   constexpr std::string_view kMask = ".bitmask";
   const std::string format =
@@ -332,7 +332,7 @@ void reportSparse(const Folder& folder, Inventory& inventory, Findings& findings
     inventory.unread.push_back({values->name(), std::move(what)});
     modules.insert(std::move(module));
   }
-  // Their scales belong to weights, if not to such that are read.
+  // Their scales belong to these weights, although these are not read.
   const auto isOfOne = [&](std::string_view tensor) {
     return modules.contains(tensor.substr(0, tensor.rfind('.')));
   };
@@ -344,7 +344,7 @@ void reportSparse(const Folder& folder, Inventory& inventory, Findings& findings
   });
   std::erase_if(inventory.foreign,
                 [&](const ForeignCodes& codes) { return isOfOne(codes.tensor.name()); });
-  // Once each: as what they are.
+  // Report each only once, as a sparse weight.
   std::erase_if(inventory.unread, [&](const Unread& each) {
     return each.name.ends_with(".compressed") && isOfOne(each.name) &&
            !each.why.starts_with("its zeros");
@@ -420,7 +420,7 @@ public:
     const Json& kv = memberAt(block, {"kv_cache_scheme"});
     if (kv.is_object() && stringAt(kv, "type") == "float")
       inventory.kvCacheFormat = integerAt(kv, "num_bits") == 4 ? "fp4" : "fp8";
-    // Others write this configuration, too, octavo among them; compressed-tensors gives its
+    // Other tools, octavo included, write this configuration too; only compressed-tensors adds its
     // version.
     if (const std::string version = stringAt(block, "version"); !version.empty())
       inventory.quantizer = "compressed-tensors " + version;

@@ -1,5 +1,4 @@
-// Names, dtypes and shapes are those that compressed-tensors writes (compressors/,
-// quant_scheme.py).
+// Names, dtypes and shapes are as compressed-tensors writes them (compressors/, quant_scheme.py).
 #include "octavo/Checkpoint/Layouts/LayoutFixture.h"
 
 namespace octavo::checkpoint {
@@ -49,8 +48,8 @@ TEST_F(CompressedTensorsTest, PerChannelDynamic) {
   expectFindings({});
 }
 
-// A list of patterns that takes too long leaves no steps to the others of the same configuration:
-// each list with steps of its own would make the time grow with the number of groups.
+// If one list of patterns takes too long, no steps remain for the other lists of the configuration.
+// Separate budgets would let the time grow with the number of groups.
 TEST_F(CompressedTensorsTest, AllPatternsOfAConfigurationShareTheirSteps) {
   const std::string module = std::string(60, 'a') + "!"; // exponential in its length
   quantization(R"({"quant_method":"compressed-tensors","format":"float-quantized",)"

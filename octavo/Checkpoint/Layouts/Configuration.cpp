@@ -69,7 +69,7 @@ void reportUnused(const Folder& folder, const NamePatterns& patterns,
                                            keyOf(entry), inQuotes(patterns[entry]))));
   const Json& tied = modelMember(folder.config(), "tie_word_embeddings");
   for (const std::size_t entry : patterns.unused()) {
-    // A head that is tied to the embedding has no tensor of its own, and every producer lists it.
+    // A tied head has no tensor of its own, yet every producer lists it.
     if (patterns[entry].ends_with("lm_head") && (!tied.is_boolean() || tied.get<bool>()))
       continue;
     findings.push_back(finding("ignore-matches-nothing", "config.json", "",
@@ -92,7 +92,7 @@ void reportTransforms(std::span<const std::string> transforms, std::string_view 
 }
 
 bool saysQuantized(const Folder& folder) {
-  // Headers of files, and keys of other names.
+  // Layouts also recognize headers of files and other keys.
   if (std::ranges::any_of(layouts(), [&](const Layout* layout) {
         return layout->detectByConfiguration(folder).has_value();
       }))
@@ -101,7 +101,7 @@ bool saysQuantized(const Folder& folder) {
          memberAt(folder.quantConfig(), {"quantization"}).is_object();
 }
 
-/// Whether the value of MLX's key says how weights are quantized.
+/// Whether the value of MLX's key describes a quantization.
 static bool isMlxBlock(const Json& value) {
   return value.is_object() && (value.contains("bits") || value.contains("group_size"));
 }
@@ -133,15 +133,15 @@ void setQuantization(Json& config, Json block) {
   config["quantization_config"] = std::move(block);
 }
 
-/// Models say the dtype of their weights under one of these keys.
+/// Keys under which models state the dtype of their weights.
 static constexpr std::array kDtypeKeys = {"torch_dtype", "dtype"};
 
-/// The parts of a configuration that may say it of the language model, the outermost first.
+/// Parts of a configuration that may describe the language model, the outermost first.
 static constexpr std::array kLanguageParts = {"text_config", "language_config", "llm_config",
                                               "thinker_config"};
 
-/// Calls `visit(part)` for a configuration and the parts of it that describe the language model,
-/// until it returns true.
+/// Calls `visit(part)` for a configuration and its parts that describe the language model, until
+/// `visit` returns true; returns whether it did.
 template <typename Part, typename Visit> static bool forLanguageParts(Part& config, Visit visit) {
   if (!config.is_object())
     return false;

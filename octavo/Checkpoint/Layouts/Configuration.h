@@ -1,5 +1,5 @@
-// Reading and rewriting of the JSON in which producers describe a quantization. Readers take what
-// has the type that they expect and nothing else: a configuration may hold anything.
+// Reads and rewrites the JSON in which producers describe a quantization. The functions ignore
+// members that do not have the expected type: a configuration may contain anything.
 #pragma once
 
 #include "octavo/Checkpoint/Layouts/LayerScan.h"
@@ -13,66 +13,66 @@
 
 namespace octavo::checkpoint {
 
-/// The member at a path of keys; null (the JSON value) where it ends early.
+/// The member at a path of keys; the JSON value null if the path does not exist.
 const Json& memberAt(const Json& value, std::initializer_list<const char*> path);
 
-/// The member as a string, a whole number, a list's strings; empty or nothing where it is no such.
+/// The member as a string, a whole number, or the strings of a list; empty or nullopt if it has
+/// another type.
 std::string stringAt(const Json& value, const char* key);
 std::optional<std::int64_t> integerAt(const Json& value, const char* key);
 std::vector<std::string> stringsAt(const Json& value, const char* key);
 
-/// The folder's quantizationConfig; null where that is of a quant_method that octavo does not read,
-/// whose members mean something else.
+/// The folder's quantizationConfig; null if its quant_method is one that octavo does not read,
+/// because the members then have other meanings.
 const Json& readableQuantization(const Folder& folder);
 
-/// Reports the entries of a list that named no module, but for heads that are tied and have no
-/// tensor of their own, and those that took too long.
+/// Reports entries of a list that matched no module (except tied heads, which have no tensor of
+/// their own) and entries whose matching was given up. `key` is the list's key in the
+/// configuration.
 void reportUnused(const Folder& folder, const NamePatterns& patterns, std::string_view key,
                   Findings& findings);
-/// The same of a list whose entries come from several keys.
+/// The same for a list whose entries come from several keys.
 void reportUnused(const Folder& folder, const NamePatterns& patterns,
                   const NamePatterns::KeyOf& keyOf, Findings& findings);
 
-/// Reports what a configuration says is transformed as the model runs, which no other layout says.
+/// Reports transforms that the configuration applies at run time, and adds them to
+/// inventory.unread: no other layout can express them.
 void reportTransforms(std::span<const std::string> transforms, std::string_view key,
                       Inventory& inventory, Findings& findings);
 
 /// Whether config.json or hf_quant_config.json describes a quantization.
 bool saysQuantized(const Folder& folder);
 
-/// Takes every description of a quantization out of config.json, at any depth, and what labels the
-/// dtype of experts.
+/// Removes every description of a quantization from config.json, at any depth, and labels of the
+/// experts' dtype.
 void removeQuantization(Json& config);
-/// Puts `block` in as quantization_config, in place of any other.
+/// Sets quantization_config to `block`, and removes any other description.
 void setQuantization(Json& config, Json block);
 
-/// The dtype that a model's configuration says its weights have; BF16 where it says none that is
-/// a WideType.
+/// The dtype of the weights as the model's configuration states it; BF16 if it states no wide type.
 const SafetensorsDtype& modelDtype(const Json& config);
-/// Has it say that dtype, where it says one: itself, or the part of the language model.
+/// Sets the dtype wherever the configuration of the model or of its language model states one.
 void setModelDtype(Json& config, const SafetensorsDtype& dtype);
 
-/// The member of a model's configuration, or of the part of it that describes the language model
-/// (text_config, language_config, llm_config, thinker_config.text_config); null where neither has
-/// it.
+/// The member of a model's configuration, or of its part that describes the language model
+/// (text_config, language_config, llm_config, thinker_config.text_config); null if neither has it.
 const Json& modelMember(const Json& config, const char* key);
 
-/// Whether a configuration is of DeepSeek-V4, whose routed experts have a dtype of their own.
+/// Whether the configuration is of DeepSeek-V4, whose routed experts have their own dtype.
 bool isOfDeepSeekV4(const Json& config);
-/// What a quantized checkpoint says of the dtype of its routed experts: expert_dtype. Readers of
-/// DeepSeek-V4 take a missing one for "fp4". Empty where nothing is said.
+/// The dtype of routed experts that a quantized checkpoint states: expert_dtype. Empty if it states
+/// none; readers of DeepSeek-V4 assume "fp4" then (isDefault).
 struct ExpertLabel {
   std::string value;
   bool isDefault = false;
 };
 ExpertLabel expertLabel(const Folder& folder);
 
-/// The object of these members, whose keys are distinct. Assigned one by one each key would be
-/// searched for among all: a second for ten thousand layers.
+/// An object of these members, whose keys are distinct. Inserting by key would search all keys each
+/// time: a second for ten thousand layers.
 Json objectOf(std::vector<std::pair<std::string, Json>> members);
 
-/// The formats of `choice`, each with what becomes of its activations, and the names of their
-/// modules, in the order of first appearance.
+/// The layers of `choice` grouped by format and activations, in order of first appearance.
 struct ChosenGroup {
   const format::ScaledFormat* format;
   Activations activations;
@@ -80,10 +80,11 @@ struct ChosenGroup {
 };
 std::vector<ChosenGroup> groupByFormat(const LayoutChoice& choice);
 
-/// What a layout says of the activations of one layer that are wanted so.
+/// What a layout can state about a layer's activations if `wanted` are wanted.
 using SaysActivations = Activations (*)(const format::ScaledFormat& weights, Activations wanted);
-/// settleActivations of layouts that say them for each layer: `says` of what is wanted if that is
-/// alike, else of the dynamic kind, else wide.
+/// settleActivations for layouts that state activations layer by layer. Tries the wanted
+/// activations, then dynamic ones, then wide ones, and takes the first for which `says` gives alike
+/// ones.
 void settleEach(std::span<ChosenLayer> layers, SaysActivations says);
 
 } // namespace octavo::checkpoint

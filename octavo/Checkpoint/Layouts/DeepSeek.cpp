@@ -1,6 +1,6 @@
-// quant_method "fp8" or "mxfp8" with weight_block_size: DeepSeek-V3 and those that followed it
-// (transformers' fine-grained FP8, Qwen's and MiniMax's). DeepSeek-V4's released names are read as
-// well.
+// quant_method "fp8" or "mxfp8" with weight_block_size: DeepSeek-V3 and its successors
+// (transformers' fine-grained FP8, Qwen's and MiniMax's). The names of DeepSeek-V4's release are
+// read as well.
 #include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr ElementSpelling kDeepSeekWeight = {"*", "F8_E4M3", ElementShape::Logical};
 
-// The `_inv` is history: every one of these multiplies.
+// Despite the suffix `_inv`, all these scales multiply.
 constexpr auto kDeepSeekSpellings = std::to_array<LayerSpelling>({
     {"fp8_block", kDeepSeekWeight, {"*_scale_inv", "F32", ScaleShape::Grid}},
     {"fp8_tensor",
@@ -96,7 +96,7 @@ public:
 
   Inventory read(const Folder& folder, Findings& findings) const override {
     const Json& block = readableQuantization(folder);
-    // MiniMax lists them under ignored_layers, and readers take either.
+    // MiniMax uses the key ignored_layers; readers accept both.
     const char* key = memberAt(block, {"modules_to_not_convert"}).is_null()
                           ? "ignored_layers"
                           : "modules_to_not_convert";
@@ -106,7 +106,8 @@ public:
     quantized.source = "config.json: weight_block_size";
     if (!block.is_null()) {
       quantized.kind = Claim::Kind::Quantized;
-      // Routers and small projections stay plain, and no list says which: DeepSeek's code does.
+      // Routers and small projections stay plain although no list names them: DeepSeek's code
+      // determines which.
       quantized.reach = Claim::Reach::Some;
       const Json& size = memberAt(block, {"weight_block_size"});
       const auto extent = [&](std::size_t i) -> std::int64_t {
@@ -128,7 +129,7 @@ public:
         findings.push_back(finding(
             "bad-configuration", "config.json", "",
             "activation_scheme is static; with weight_block_size readers accept only dynamic"));
-      // [1, 32] of MXFP8 is spelled with this key too; DeepSeek-V4's experts are FP4 beside it.
+      // MXFP8 uses this key too, with [1, 32]; the experts of DeepSeek-V4 are FP4 beside it.
       const bool mixed = expertLabel(folder).value == "fp4";
       const bool rows = quantized.block && *quantized.block == std::array<std::int64_t, 2>{1, 32};
       quantized.activations =

@@ -1,4 +1,4 @@
-// Names, dtypes and shapes are those of DeepSeek-V3 (README_WEIGHTS.md) and of the released
+// Names, dtypes and shapes are as in DeepSeek-V3 (README_WEIGHTS.md) and in the released
 // checkpoints of DeepSeek-V4.
 #include "octavo/Checkpoint/Layouts/LayoutFixture.h"
 
@@ -27,7 +27,7 @@ TEST_F(DeepSeekTest, RaggedBlocks) {
                             " blocks [128,128] e4m3fn"
                             "; scales model.layers.3.self_attn.q_a_proj.weight_scale_inv f32"
                             "; dynamic fp8_group"});
-  expectFindings({}); // the router is plain in DeepSeek's own code
+  expectFindings({}); // DeepSeek's code keeps the router plain
 }
 
 TEST_F(DeepSeekTest, PowersOfTwoAsF32OrE8M0) {
@@ -89,7 +89,8 @@ TEST_F(DeepSeekTest, MiniMaxMxfp8) {
 }
 
 TEST_F(DeepSeekTest, BytesAreE8M0OnlyWhereTheShapeSaysSo) {
-  // A U8 grid of 32 along K is MXFP8, whatever the block size says; one of 128 x 128 is nothing.
+  // A U8 grid of 32 along K is MXFP8, whatever the block size states; one of 128 x 128 fits no
+  // format.
   quantization(kBlock);
   tensor("a.weight", "F8_E4M3", {128, 128});
   tensor("a.weight_scale_inv", "U8", {128, 4});

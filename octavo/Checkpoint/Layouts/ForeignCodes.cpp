@@ -1,5 +1,5 @@
-// Codes that no layout of octavo reads, and whose they are: matrices of integers and of narrow
-// floats that stand for other values than their own.
+// Finds codes that no layout of octavo reads, and their producer: matrices of integers and of
+// narrow floats whose values are not their own.
 #include "octavo/Checkpoint/Layouts/Layout.h"
 #include "octavo/Checkpoint/Layouts/ScaleNames.h"
 #include "octavo/Checkpoint/ModuleNames/Components.h"
@@ -12,14 +12,14 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// What tells a producer: a name of the codes, and one beside them.
+/// How a producer is recognized: by the name of the codes and the name of a tensor beside them.
 struct Producer {
   std::string_view name;
-  std::string_view codes;  ///< the last component of the codes' name, or its end; empty: any
-  std::string_view dtype;  ///< of the codes; empty: any
-  std::string_view beside; ///< of a name in the module; empty: none is needed
+  std::string_view codes;  ///< ending of the last component of the codes' name; empty: any
+  std::string_view dtype;  ///< dtype of the codes; empty: any
+  std::string_view beside; ///< part of a name in the same module; empty: not needed
 };
-// The first that fits. Names are those that the tools' own exporters write.
+// The first row that fits counts. The names are those of the tools' own exporters.
 constexpr auto kProducers = std::to_array<Producer>({
     {"bitsandbytes", "", "", "quant_state.bitsandbytes"},
     {"bitsandbytes", "", "U8", "absmax"},
@@ -53,8 +53,8 @@ bool isOfNarrowFloats(const SafetensorsDtype& dtype) {
   return dtype.type && dtype.type->isFloat() && dtype.type->format().isNarrow();
 }
 
-/// A matrix of integers that is an index or a mask of the model itself: buffers that exporters
-/// write along.
+/// Whether a matrix of integers is an index or a mask of the model: a buffer that exporters
+/// include.
 bool isBuffer(const StoredTensor& tensor) {
   const std::string_view last = lastComponent(tensor.name());
   const std::vector<std::int64_t>& shape = tensor.entry->shape;
@@ -63,19 +63,20 @@ bool isBuffer(const StoredTensor& tensor) {
          last.find("mask") != last.npos || last.find("vocab") != last.npos;
 }
 
-/// Whether a tensor of this dtype and shape can only be codes of something.
+/// Whether the tensor's dtype and shape are those of codes.
 bool mayBeCodes(const StoredTensor& tensor) {
   const SafetensorsDtype& dtype = *tensor.entry->dtype;
   if (tensor.entry->shape.size() < 2 || tensor.size() == 0)
     return false;
   if (isOfNarrowFloats(dtype))
     return true;
-  // Quantizers write no 64 bits and no truth values.
+  // Quantizers do not write 64-bit integers or booleans.
   const bool isInteger = !dtype.type || !dtype.type->isFloat();
   return isInteger && dtype.bits <= 32 && dtype.name != "BOOL" && !isBuffer(tensor);
 }
 
-/// How many names beside codes are like scales', and have what tells each of the producers.
+/// Counts, among the names beside codes, those like a scale's and those that identify each
+/// producer.
 struct Besides {
   std::int64_t scales = 0;
   std::array<std::int64_t, kProducers.size()> told{};
@@ -110,7 +111,7 @@ std::vector<ForeignCodes> findForeignCodes(const Folder& folder,
   if (codes.empty())
     return {};
 
-  // What the names in each module tell, and those below each of the codes ("m.weight._scale").
+  // By module the names in it; by codes the names below them ("m.weight._scale").
   std::unordered_map<std::string_view, Besides> modules, below;
   for (const StoredTensor* each : codes) {
     modules.try_emplace(moduleOf(each->name()));
@@ -131,7 +132,8 @@ std::vector<ForeignCodes> findForeignCodes(const Folder& folder,
     const Besides& children = below.at(each->name());
     Besides beside = modules.at(moduleOf(each->name()));
     beside.add(own, -1);
-    // A float on its own is its value: a model that was cast. Layouts say what they make of it.
+    // Narrow floats without scales are their own values: a model that was cast. The layouts decide
+    // how to treat them.
     if (isOfNarrowFloats(*each->entry->dtype) && beside.scales + children.scales == 0)
       continue;
     std::size_t row = 0;

@@ -1,5 +1,5 @@
-// quant_method "fp8": AutoFP8's checkpoints, and those of vLLM's and transformers' own FP8 that
-// have no blocks.
+// quant_method "fp8" without blocks: checkpoints of AutoFP8 and of the built-in FP8 of vLLM and
+// transformers.
 #include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
@@ -23,7 +23,8 @@ constexpr auto kFp8Spellings = std::to_array<LayerSpelling>({
      {},
      kFp8Input,
      Access::Tolerated},
-    // Mistral's, under Hugging Face's names and its own (consolidated.safetensors).
+    // Mistral's checkpoints, under Hugging Face's names and Mistral's own
+    // (consolidated.safetensors).
     {"fp8_tensor",
      kFp8Weight,
      {"*_scale_inv", "", ScaleShape::Scalar},
@@ -46,7 +47,7 @@ constexpr auto kFp8Spellings = std::to_array<LayerSpelling>({
      {},
      {"qscale_act", "", ScaleShape::Scalar},
      Access::ReadOnly},
-    // TensorRT-LLM's, and Transformer Engine's tensors beside their codes.
+    // Names of TensorRT-LLM, and tensors that Transformer Engine stores beside codes.
     {"fp8_tensor",
      kFp8Weight,
      {"weights_scaling_factor", "F32", ScaleShape::One},
@@ -119,7 +120,7 @@ public:
     return inventory;
   }
 
-  /// One scheme for all: static where every layer has a scale.
+  /// One activation scheme for all layers: static if every layer has a scale.
   void settleActivations(std::span<ChosenLayer> layers) const override {
     const bool isStatic = std::ranges::all_of(layers, [](const ChosenLayer& layer) {
       return layer.activations.kind == Activations::Kind::Static;

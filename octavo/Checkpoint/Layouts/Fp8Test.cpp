@@ -1,4 +1,4 @@
-// Names, dtypes and shapes are those that AutoFP8 (auto_fp8/quantize.py) and vLLM (fp8.py) state.
+// Names, dtypes and shapes are as AutoFP8 (auto_fp8/quantize.py) and vLLM (fp8.py) define them.
 #include "octavo/Checkpoint/Layouts/LayoutFixture.h"
 
 namespace octavo::checkpoint {
@@ -114,7 +114,7 @@ TEST_F(Fp8Test, WhatDoesNotFitIsFound) {
        "missing-input-scale layers.0.noinput.weight", "scale-shape layers.0.shape.weight_scale",
        "orphan-scale layers.0.orphan.weight_scale", "unquantized-layer layers.0.plain.weight",
        "ignore-matches-nothing"});
-  EXPECT_EQ(inventory.layers.size(), 5u); // all but the integers
+  EXPECT_EQ(inventory.layers.size(), 5u); // all except the integers
   for (const Layer& layer : inventory.layers)
     EXPECT_EQ(layer.scales.has_value(),
               layer.name == "layers.0.hidden" || layer.name == "layers.0.noinput")

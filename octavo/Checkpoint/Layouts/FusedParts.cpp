@@ -10,9 +10,9 @@ namespace octavo::checkpoint {
 
 namespace {
 
-// Gate before up and query before key before value, as vLLM's MergedColumnParallelLinear and
-// QKVParallelLinear have them. Not query_key_value, whose rows GPT-NeoX and Falcon have head by
-// head.
+// Order of parts: gate before up; query, then key, then value, as in vLLM's
+// MergedColumnParallelLinear and QKVParallelLinear. query_key_value is excluded: GPT-NeoX and
+// Falcon store its rows head by head.
 constexpr auto kGateAndUp = std::to_array<std::string_view>(
     {"gate_up_proj", "gate_up", "gate_and_up_proj", "w13", "w13_weight"});
 constexpr auto kQueryKeyValue =
@@ -45,7 +45,7 @@ std::vector<std::int64_t> fusedPartRows(std::string_view module, std::string_vie
                                         std::int64_t rows, std::int64_t count, const Json& config) {
   const std::string_view name = parameter == "weight" ? lastComponent(module) : parameter;
   if (count == 2 && isOf(kGateAndUp, name))
-    // Rows of gpt-oss's gate and up alternate.
+    // In gpt-oss, rows of gate and up alternate.
     return rows % 2 == 0 && stringAt(config, "model_type") != "gpt_oss"
                ? std::vector<std::int64_t>(2, rows / 2)
                : std::vector<std::int64_t>();

@@ -1,5 +1,4 @@
-// Weights of several projections that readers run as one, stored as one tensor with a scale for
-// each of them.
+// Weights of several projections in one tensor, with one scale for each projection.
 #pragma once
 
 #include "octavo/Checkpoint/Files/JsonFile.h"
@@ -10,8 +9,8 @@
 
 namespace octavo::checkpoint {
 
-/// How many of the `rows` of a weight are each of its `count` parts: the halves of gate and up;
-/// query, key and value by the heads of `config`. Empty where the names do not tell.
+/// The number of rows of each of the `count` parts of a weight of `rows` rows: halves for gate and
+/// up; for query, key and value from the heads in `config`. Empty if the names do not tell.
 std::vector<std::int64_t> fusedPartRows(std::string_view module, std::string_view parameter,
                                         std::int64_t rows, std::int64_t count, const Json& config);
 

@@ -1,4 +1,4 @@
-// quant_method "mxfp4": gpt-oss's experts, under Hugging Face's names and OpenAI's own.
+// quant_method "mxfp4": the experts of gpt-oss, under Hugging Face's names and OpenAI's own.
 #include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"

@@ -1,4 +1,4 @@
-// Names, dtypes and shapes are those of gpt-oss's checkpoints: Hugging Face's, and OpenAI's own
+// Names, dtypes and shapes are as in gpt-oss's checkpoints: Hugging Face's and OpenAI's own
 // (gpt_oss/torch/weights.py).
 #include "octavo/Checkpoint/Layouts/LayoutFixture.h"
 

@@ -22,13 +22,13 @@ std::string valuesText(const Part& part) {
              : fmt::format("{:.6g} to {:.6g} ({})", least, greatest, values->size());
 }
 
-/// Whether both can be read and say the same.
+/// Whether both parts can be read and have the same multipliers.
 bool areEqual(const Part& a, const Part& b) {
   const auto first = multipliers(a), second = multipliers(b);
   return first && second && *first == *second;
 }
 
-/// Of a role of one scale.
+/// The member for a role that is a single scale.
 std::optional<Part>& placeOf(KvScales& scales, KvRole role) {
   switch (role) {
   case KvRole::Value:
@@ -71,7 +71,7 @@ bool KvScaleList::add(const KvNameMatch& match, const StoredTensor& tensor, Find
 
 void KvScaleList::take(Inventory& inventory, Findings& findings) {
   for (auto& [module, scales] : byModule) {
-    // A name of one scale outweighs the old name of both.
+    // A name for keys or values alone takes precedence over the old name for both.
     if (const auto pair = pairs.find(module); pair != pairs.end()) {
       if (scales.key && scales.value)
         scales.repeated.push_back(pair->second);

@@ -1,4 +1,4 @@
-// The scales of key-value caches of a folder, collected while its tensors are scanned.
+// Collects the scales of a folder's key-value caches while its tensors are scanned.
 #pragma once
 
 #include "octavo/Checkpoint/Layouts/Layout.h"
@@ -9,18 +9,18 @@
 
 namespace octavo::checkpoint {
 
-/// Collects KV scales; in the order of modules.
+/// Collects KV scales by module.
 class KvScaleList {
 public:
-  /// Takes a tensor whose name matched. A dtype or shape that is none of a scale's is reported and
-  /// the tensor not taken.
+  /// Adds a tensor whose name matched. If its dtype or shape cannot be a scale's, reports that and
+  /// returns false.
   bool add(const KvNameMatch& match, const StoredTensor& tensor, Findings& findings);
-  /// Puts them into the inventory; rivals are reported, and unread.
+  /// Moves the scales to the inventory. Rivals are reported and become unread.
   void take(Inventory& inventory, Findings& findings);
 
 private:
   std::map<std::string, KvScales, std::less<>> byModule;
-  std::map<std::string, Part, std::less<>> pairs; ///< of both keys and values, by module
+  std::map<std::string, Part, std::less<>> pairs; ///< scales of both keys and values, by module
 };
 
 } // namespace octavo::checkpoint

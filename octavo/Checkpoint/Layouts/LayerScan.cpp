@@ -25,10 +25,10 @@ namespace octavo::checkpoint {
 namespace {
 
 struct NameParts {
-  std::string_view module, parameter; ///< no parameter where the spelled name has no `*`
+  std::string_view module, parameter; ///< `parameter` is empty if the spelled name has no `*`
 };
 
-/// `name` as `spelled` spells names of parts; nothing if it does not.
+/// Splits `name` according to `spelled`; nullopt if it does not match.
 std::optional<NameParts> matchName(std::string_view name, std::string_view spelled) {
   const bool ofParameter = spelled.starts_with('*');
   const std::string_view literal = ofParameter ? spelled.substr(1) : spelled;
@@ -57,8 +57,8 @@ bool isPlainFloat(const SafetensorsDtype& dtype) {
   return dtype.type && dtype.type->isFloat() && !dtype.type->format().isNarrow();
 }
 
-/// A weight that a configuration may mean when it quantizes a class of modules: a matrix that is no
-/// embedding, a head that is tied to one among them.
+/// Whether a configuration that quantizes a class of modules may mean this weight: a matrix that is
+/// neither an embedding nor a norm, nor a head tied to the embedding.
 bool mayBeLinear(const Folder& folder, const StoredTensor& tensor) {
   const std::string_view name = tensor.name();
   if (!name.ends_with(".weight") || tensor.entry->shape.size() != 2)
@@ -71,11 +71,11 @@ bool mayBeLinear(const Folder& folder, const StoredTensor& tensor) {
                      !(isHead && tied.is_boolean() && tied.get<bool>()));
 }
 
-/// Tensors sorted by what their names say that they are.
+/// Tensors sorted into roles by their names.
 struct Roles {
-  std::map<std::pair<std::string, std::string>, Candidate> candidates; ///< module, parameter
+  std::map<std::pair<std::string, std::string>, Candidate> candidates; ///< by module and parameter
   std::map<std::pair<std::string, std::string>, std::string_view> elementNames;
-  /// Named like scales of something that is no candidate.
+  /// Scales by name, without a candidate.
   std::vector<StoredTensor> orphans;
   std::vector<StoredTensor> others;
 };
@@ -102,7 +102,7 @@ Roles assignRoles(const Folder& folder, std::span<const LayerSpelling> spellings
     NameParts parts;
   };
   std::vector<NamedScale> scales;
-  // Modules, and parameters of modules, that have something named like a scale.
+  // Pairs of module and parameter that have a tensor named like a scale.
   std::set<std::pair<std::string_view, std::string_view>> scaled;
   std::vector<StoredTensor> rest;
   for (const StoredTensor& tensor : folder.tensors()) {
@@ -136,7 +136,7 @@ Roles assignRoles(const Folder& folder, std::span<const LayerSpelling> spellings
       if (!roles.candidates
                .emplace(key, Candidate{key.first, key.second, tensor, {}, &folder.config()})
                .second)
-        break; // "weight" and "weight_packed" of one module: the second is no part of the layer
+        break; // "weight" and "weight_packed" of one module: the second is not part of the layer
       roles.elementNames.emplace(key, spelled);
       taken = true;
       break;
@@ -163,7 +163,7 @@ Roles assignRoles(const Folder& folder, std::span<const LayerSpelling> spellings
     }
     if (taken)
       continue;
-    // "logit_scale" and the like are parameters of the model in their own right.
+    // "logit_scale" and similar names are parameters of the model itself.
     const std::string parameter(scale.parts.parameter);
     const bool ofWeight =
         parameter.empty() || parameter == "weight" ||
@@ -179,12 +179,12 @@ bool fits(const Fit& fit) { return std::ranges::none_of(fit.problems, isError); 
 struct Choice {
   Fit fit;
   Findings findings;
-  bool isOfOtherBlocks = false; ///< than the configuration says
-  std::string rival = {};       ///< another reading that fits as well, with other values
+  bool isOfOtherBlocks = false; ///< its blocks differ from the configuration
+  std::string rival = {};       ///< another reading that fits too, with other values; empty: none
 };
 
-/// Whether two layers read the same bytes as the same values: one element format, and one order of
-/// the elements and the scales.
+/// Whether two layers read the same bytes as the same values: same element format, same order of
+/// elements and scales.
 bool readAlike(const Layer& a, const Layer& b) {
   const auto order = [](const Layer& layer) {
     return layer.scales ? layer.scales->order : ScaleOrder{};
@@ -193,14 +193,14 @@ bool readAlike(const Layer& a, const Layer& b) {
          order(a) == order(b);
 }
 
-/// The format of a reading, and the order of its scales if it is an unusual one.
+/// Text for a reading: its format, and the order of its scales if it is unusual.
 std::string readingName(const Fit& fit, const LayerSpelling& spelling) {
   const bool isTiled = fit.layer.scales && fit.layer.scales->order == ScaleOrder::Tiles;
   return fmt::format("{}{}", spelling.format, isTiled ? " with scales in cuBLAS' tiles" : "");
 }
 
-/// The reading of a candidate: what the configuration says if that fits, else what does fit, else
-/// what comes closest. Nothing if no spelling has such elements.
+/// Chooses the reading of a candidate: the claimed format if it fits, else another that fits, else
+/// the one with the fewest problems. nullopt if no spelling has such elements.
 std::optional<Choice> choose(const Candidate& candidate, std::string_view elementName,
                              std::span<const LayerSpelling> spellings, const Claim& claim) {
   std::vector<std::pair<Fit, const LayerSpelling*>> claimed, others;
@@ -256,7 +256,8 @@ std::optional<Choice> choose(const Candidate& candidate, std::string_view elemen
   return Choice{least->first, least->first.problems};
 }
 
-/// Names every module once to `claims`, parents too, so that its lists know which entries are used.
+/// Calls `claims` once for every module, parents included, so that its lists record which entries
+/// are used.
 void visitModules(const Folder& folder, const Claims& claims) {
   std::unordered_set<std::string_view> seen;
   for (const StoredTensor& tensor : folder.tensors())
@@ -267,13 +268,13 @@ void visitModules(const Folder& folder, const Claims& claims) {
 
 } // namespace
 
-/// Tensors that a layout has given a place.
+/// Tensors that have a role in a layer or cache.
 using Placed = std::unordered_set<const SafetensorsEntry*>;
 
-/// Whether a tensor is named as a part of a parameter, other than its bias: "weight_shift".
+/// Whether a tensor is named like a part of a parameter other than its bias: "weight_shift".
 static bool isNamedAsPart(std::string_view name, std::string_view parameter) {
   const auto bare = [](std::string_view text) {
-    return text.starts_with('_') ? text.substr(1) : text; // torchao's begin with an underscore
+    return text.starts_with('_') ? text.substr(1) : text; // torchao's "_weight"
   };
   name = bare(name), parameter = bare(parameter);
   return !parameter.empty() && name.size() > parameter.size() && name.starts_with(parameter) &&
@@ -281,22 +282,23 @@ static bool isNamedAsPart(std::string_view name, std::string_view parameter) {
          !name.ends_with("bias");
 }
 
-/// Whether a parameter beside the weight of a quantized module is none that Linear or Embedding
-/// have, nor state that a quantizer left behind.
+/// Whether a parameter beside a quantized weight is neither one of Linear or Embedding nor a
+/// quantizer's leaked state.
 static bool isOfUnknownUse(const StoredTensor& tensor, const Layer& layer) {
   const std::string_view name = lastComponent(tensor.name());
   return layer.parameter == "weight" && moduleOf(tensor.name()) == layer.name &&
          !name.ends_with("bias") && !name.ends_with("biases") && !quantizedModule(tensor.name());
 }
 
-/// Scales and other parts beside a quantized weight that its format does not use: the values may be
-/// others with them. Other parameters of unknown use are reported.
+/// Adds scales and other parts beside a quantized weight that its format does not use to `unread`:
+/// the values may depend on them. Reports other parameters of unknown use.
 static void refuseUnusedScales(const Folder& folder, const Placed& placed, Inventory& inventory,
                                Findings& findings) {
   std::unordered_map<std::string_view, Layer*> layers; // by module
   for (Layer& layer : inventory.layers)
     layers.try_emplace(layer.name, &layer);
-  // What a layer lacks that is there in another dtype or shape stops its reader, with better words.
+  // If a layer lacks a part that exists with another dtype or shape, its reader fails with a better
+  // message.
   std::unordered_set<std::string_view> known, misread, reported;
   for (const Unread& each : inventory.unread)
     known.insert(each.name);
@@ -311,11 +313,11 @@ static void refuseUnusedScales(const Folder& folder, const Placed& placed, Inven
   for (const StoredTensor& tensor : folder.tensors()) {
     if (placed.contains(tensor.entry) || matchKvName(tensor.name()))
       continue;
-    // Of the module itself, or named below its parameter: "m.weight._scale_inv".
+    // Tensors of the module itself, or named below its parameter: "m.weight._scale_inv".
     const std::string_view module = moduleOf(tensor.name());
     auto layer = layers.find(module);
     if (layer == layers.end() && (layer = layers.find(moduleOf(module))) != layers.end()) {
-      std::string_view parameter = layer->second->parameter; // torchao's begins with an underscore
+      std::string_view parameter = layer->second->parameter; // torchao's begins with "_"
       parameter.remove_prefix(parameter.starts_with('_') ? 1 : 0);
       if (lastComponent(module) != parameter)
         continue;
@@ -324,7 +326,7 @@ static void refuseUnusedScales(const Folder& folder, const Placed& placed, Inven
       continue;
     const std::string_view name =
         std::string_view(tensor.name()).substr(layer->first.empty() ? 0 : layer->first.size() + 1);
-    // Those that are found to change values are said by the layer.
+    // The layer itself reports tensors that are known to change its values.
     const bool isModifier = layer->second->unapplied.starts_with(tensor.name() + " ");
     const bool isMisread = misread.contains(tensor.name());
     const bool lacksScale =
@@ -356,7 +358,8 @@ static void refuseUnusedScales(const Folder& folder, const Placed& placed, Inven
   std::ranges::move(unused, std::back_inserter(inventory.unread));
 }
 
-/// Codes that no layer has taken. Narrow floats without any scale are doubtful: they may be values.
+/// Adds codes that belong to no layer to the foreign codes and to `unread`. Narrow floats without
+/// any scale become doubts: they may be values.
 static void refuseForeignCodes(const Folder& folder, const Placed& placed, Inventory& inventory) {
   std::unordered_set<std::string_view> known;
   for (const Unread& each : inventory.unread)
@@ -369,7 +372,7 @@ static void refuseForeignCodes(const Folder& folder, const Placed& placed, Inven
   std::unordered_set<const SafetensorsEntry*> foreign;
   for (const ForeignCodes& codes : inventory.foreign)
     foreign.insert(codes.tensor.entry);
-  std::vector<Unread> unread; // `known` points into those that are there
+  std::vector<Unread> unread; // separate, because `known` points into inventory.unread
   for (const ForeignCodes& codes : inventory.foreign)
     unread.push_back(
         {codes.tensor.name(),

@@ -41,7 +41,7 @@ std::optional<std::string> Layout::detectByTensors(const Folder& folder) const {
   return fmt::format("names, dtypes and shapes of {} weights and their scales", count);
 }
 
-/// Whether configurations of two choices differ.
+/// Whether the configurations written for two choices differ.
 static bool differ(const Layout& layout, const LayoutChoice& a, const LayoutChoice& b) {
   Json configs[2], quantConfigs[2];
   layout.configure(a, configs[0], quantConfigs[0]);
@@ -71,7 +71,8 @@ const Layout* findLayout(std::string_view name) {
   return found == layouts().end() ? nullptr : *found;
 }
 
-/// A tensor of narrow floats that has one named like its scales; null if there is none.
+/// A tensor of narrow floats with a tensor beside it that is named like its scales; null if there
+/// is none.
 static const StoredTensor* scaledCodes(const Folder& folder) {
   for (const StoredTensor& tensor : folder.tensors()) {
     const SafetensorsDtype& dtype = *tensor.entry->dtype;
@@ -84,8 +85,8 @@ static const StoredTensor* scaledCodes(const Folder& folder) {
   return nullptr;
 }
 
-/// Why the tensors are of the native layout though the configuration says `configured`: elements
-/// under dtypes that no other layout has, and nothing that is that one's. Nothing if they are not.
+/// Why the tensors have the native layout although the configuration names `configured`: they have
+/// dtypes that only native uses, and no layer fits `configured`. nullopt if they do not.
 static std::optional<std::string> nativeInstead(const Folder& folder, const Layout& configured) {
   const bool hasOwnDtypes = std::ranges::any_of(
       folder.tensors(), [](const StoredTensor& tensor) { return tensor.entry->dtype->bits < 8; });
@@ -97,7 +98,7 @@ static std::optional<std::string> nativeInstead(const Folder& folder, const Layo
 
 DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
   std::vector<DetectedLayout> configured, stored;
-  // Headers of the files themselves go before a configuration beside them.
+  // Headers of the files take precedence over config.json.
   for (const Layout* layout : {&comfyLayout(), &torchAoLayout()})
     if (auto reason = layout->detectByConfiguration(folder))
       return {layout, *std::move(reason)};
@@ -141,7 +142,7 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
   for (const Layout* layout : layouts())
     if (auto reason = layout->detectByTensors(folder))
       stored.push_back({layout, *std::move(reason)});
-  // ComfyUI's names are those of other layouts, its order of elements and scales is not: where each
+  // ComfyUI shares names with other layouts but orders elements and scales differently. If each
   // grid of scales fills its tiles, names, dtypes and shapes fit both.
   if (const auto comfy = std::ranges::find(stored, &comfyLayout(), &DetectedLayout::layout);
       comfy != stored.begin() && comfy != stored.end()) {
@@ -156,7 +157,7 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
                             tied.layout->name(), comfyLayout().name())));
     return tied;
   }
-  // The last one, plain, always fits: not a rival of the others.
+  // plain, the last layout, always fits and is no rival of the others.
   if (stored.size() > 2)
     findings.push_back(
         finding("ambiguous-layout", "", "",
@@ -207,7 +208,7 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
   return found;
 }
 
-/// Why neither layout is taken if two read the same bytes as different values.
+/// The error if two layouts read the same bytes as different values.
 static Error tiedLayouts(const Folder& folder, const DetectedLayout& detected) {
   const std::string_view first = detected.layout->name(), second = detected.rival->name();
   return {.file = folder.path().string(),

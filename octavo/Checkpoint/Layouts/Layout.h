@@ -1,6 +1,6 @@
-// A layout: how one producer spells quantized weights, their scales and their configuration. One
-// file a layout in Layouts/, one row a scaled format in it; everything that reads, checks or writes
-// goes through this interface.
+// A layout: how one producer spells quantized weights, their scales and their configuration. Each
+// layout is a file in Layouts/ with one row for each scaled format. All reading, checking and
+// writing of checkpoints uses this interface.
 #pragma once
 
 #include "octavo/Checkpoint/Doubts.h"
@@ -17,9 +17,9 @@
 
 namespace octavo::checkpoint {
 
-/// The shape of a scale part on disk, for a weight [N, K] (or [E, N, K]) with grid [n, k] of
-/// scales. A reader takes any shape that has the grid's scales in the grid's order; a writer takes
-/// this one.
+/// The shape of a scale part on disk for a weight [N, K] or [E, N, K] whose grid of scales is [n,
+/// k]. A reader accepts any shape with the grid's scales in the grid's order; a writer uses exactly
+/// this shape.
 enum class ScaleShape : std::uint8_t {
   Scalar, ///< []
   One,    ///< [1]
@@ -27,209 +27,214 @@ enum class ScaleShape : std::uint8_t {
   Column, ///< [N, 1]
   Grid,   ///< [..., n, k]
   Grid4,  ///< [n, 1, k, 1]
-  Tiles,  ///< the grid in cuBLAS' tiles (ScaleTiles.h), of whatever rank; read only
+  Tiles,  ///< the grid in cuBLAS tiles (ScaleTiles.h), of any rank; read only
 };
 
-/// How the codes of elements narrower than a byte, or known by another dtype, lie on disk.
+/// How codes are stored, for elements that are narrower than a byte or have another dtype on disk.
 enum class ElementShape : std::uint8_t {
-  Logical,     ///< the dtype is the element's own: [..., N, K]
+  Logical,     ///< the dtype is the element format's: [..., N, K]
   PackedBytes, ///< U8 [..., N, K * bits / 8], PackedCodes.h
   BlocksOf16,  ///< U8 [..., N, K / 32, 16]: gpt-oss
   HighFirst,   ///< PackedBytes with the even element in the high four bits; read only
   PackedWords, ///< U32 [..., N, K * bits / 32], low bits first: MLX; read only
 };
 
-/// Names of parts are spelled with `*` for the parameter: "*_packed" is "weight_packed" of a Linear
-/// and "gate_up_proj_packed" of stacked experts. A name without `*` is the module's
+/// Spelled names contain `*` for the parameter: "*_packed" is "weight_packed" of a Linear and
+/// "gate_up_proj_packed" of stacked experts. A name without `*` belongs to the module
 /// ("input_scale").
 struct ElementSpelling {
-  std::string_view name; ///< after the module and a dot: "*", "*_packed"
+  std::string_view name; ///< follows the module and a dot: "*", "*_packed"
   std::string_view dtype;
   ElementShape shape;
 };
 
+/// How a layout spells a scale.
 struct ScaleSpelling {
   std::string_view name; ///< "*_scale"
-  /// "F32", "U8", ...; empty: the dtype that the weight had before it was quantized.
+  /// "F32", "U8", ...; empty: the dtype of the weight before it was quantized
   std::string_view dtype;
   ScaleShape shape;
   Meaning meaning = Meaning::Multiplies;
 };
 
-/// What a spelling is good for.
+/// How a spelling may be used.
 enum class Access : std::uint8_t {
-  ReadAndWrite, ///< the one that octavo writes for its format
-  ReadOnly,     ///< another that producers and readers of the layout agree on
-  Tolerated,    ///< one that exists and that readers trip over: read, with a finding
+  ReadAndWrite, ///< read; octavo writes its format with it
+  ReadOnly,     ///< read; an alternative that producers and readers of the layout agree on
+  Tolerated,    ///< read, with a finding; it exists, but readers have trouble with it
 };
 
-/// Whether readers load a layer without its input scale: those that quantize activations with a
-/// stored scale alone compute with whatever was in its place. Telling: without one it is not this
-/// spelling.
+/// Whether readers need a layer's input scale. Required: readers that quantize activations only
+/// with a stored scale would use a placeholder for it. Telling: without an input scale a layer does
+/// not have this spelling.
 enum class InputScale : std::uint8_t { Optional, Required, Telling };
 
-/// Which weights readers of the layout look for under a spelling.
+/// Which weights readers of the layout expect under a spelling.
 enum class Holds : std::uint8_t {
-  Matrices, ///< [N, K]: experts one by one
-  Stacks,   ///< [E, N, K] of isExpertStack, and nothing else
+  Matrices, ///< [N, K]; experts as separate matrices
+  Stacks,   ///< only stacks [E, N, K] for which isExpertStack
   Either,
 };
 
-/// How a layout spells one scaled format. Absent parts have an empty name.
+/// How a layout spells one scaled format. Parts that do not exist have an empty name.
 struct LayerSpelling {
-  std::string_view format; ///< name of the scaled format's row
+  std::string_view format; ///< name of the row in kScaledFormats
   ElementSpelling elements;
   ScaleSpelling scales;
   ScaleSpelling outer = {};
   ScaleSpelling input = {};
   Access access = Access::ReadAndWrite;
-  /// Swapped: of stacked experts alone, elements [E, K * bits / 8, N] and scales [E, k, n].
+  /// Swapped: only for stacked experts, elements [E, K * bits / 8, N] and scales [E, k, n].
   StoredAxes axes = StoredAxes::Same;
   InputScale inputScale = InputScale::Optional;
   Holds holds = Holds::Matrices;
-  /// Extents across and along of the blocks, where they are not the row's; read only.
+  /// Block extents across and along, if they differ from the row's; read only. 0: the row's.
   std::array<std::int64_t, 2> block = {};
 };
 
-/// Names of the scales of a key-value cache, after the attention module and a dot; and how they
-/// lie.
+/// Names of the scales of a key-value cache, after the attention module and a dot, and their dtype
+/// and shape.
 struct KvSpelling {
   std::string_view key = "k_scale", value = "v_scale", query = "q_scale";
   std::string_view probability = "prob_output_scale";
-  std::string_view dtype = "F32"; ///< empty: the dtype that weights had before
+  std::string_view dtype = "F32"; ///< empty: the dtype of the weights before quantization
   ScaleShape shape = ScaleShape::Scalar;
 };
 
-/// The tensor that a spelled part is: "m.weight_packed" for ("m", "weight", "*_packed").
+/// The name of the tensor for a spelled part: "m.weight_packed" for ("m", "weight", "*_packed").
 std::string tensorName(std::string_view module, std::string_view parameter,
                        std::string_view spelled);
 
-/// Something of a checkpoint without which its weights are not the model's, and that octavo cannot
-/// read or does not apply.
+/// A part of a checkpoint that octavo cannot read or does not apply, and without which the weights
+/// are not the model's.
 struct Unread {
   std::string name; ///< a tensor, or a key of config.json
   std::string why;  ///< a clause
   std::string fix = "convert it with the tool that wrote it";
 };
 
-/// A doubt that reading a layout leaves.
+/// A doubt that reading a layout found, for the error of a command that does not allow it.
 struct Doubtful {
   Doubt doubt;
   std::string file, tensor; ///< either may be empty
   std::string expected, found;
 };
 
-/// Codes that no layout of octavo reads, among the plain tensors.
+/// Codes among the plain tensors that no layout of octavo reads.
 struct ForeignCodes {
   StoredTensor tensor;
-  std::string producer; ///< "GPTQ"; empty where nothing tells it
+  std::string producer; ///< "GPTQ"; empty if unknown
 };
 
-/// All that a layout says of a checkpoint.
+/// Everything that a layout read from a checkpoint.
 struct Inventory {
-  std::vector<Layer> layers;       ///< quantized, in the order of names
+  std::vector<Layer> layers;       ///< quantized layers, sorted by name
   std::vector<StoredTensor> plain; ///< tensors that belong to no layer and to no KvScales
   std::vector<KvScales> kvScales;
-  std::vector<Unread> unread; ///< where there is any, other layouts cannot say the model
+  std::vector<Unread> unread; ///< if not empty, no other layout can express the model
   std::vector<Doubtful> doubts;
-  std::vector<ForeignCodes> foreign; ///< each unread, too
-  /// From the configuration: "fp8" where the key-value cache is meant to be FP8; else empty.
+  std::vector<ForeignCodes> foreign; ///< also listed in `unread`
+  /// From the configuration: "fp8" if the key-value cache is to be FP8; else empty.
   std::string kvCacheFormat;
-  std::string quantizer; ///< producer and version, where the configuration says so
+  std::string quantizer; ///< producer and version if the configuration states them
 };
 
-/// A module whose weight is written quantized.
+/// A module whose weight is written quantized, and its activations.
 struct ChosenLayer {
   std::string module;
   const format::ScaledFormat* format;
   Activations activations = {};
 };
 
-/// What a written configuration must say.
+/// What a configuration that is written must state.
 struct LayoutChoice {
-  std::vector<ChosenLayer> layers = {};  ///< modules that are not here stay plain
-  std::vector<std::string> ignored = {}; ///< linear modules left plain: "lm_head"
-  bool kvScales = false;
-  bool kvScalesPerHead = false; ///< only where there are some
+  std::vector<ChosenLayer> layers = {};  ///< quantized modules; all others stay plain
+  std::vector<std::string> ignored = {}; ///< Linear modules that stay plain: "lm_head"
+  bool kvScales = false;                 ///< whether there are cache scales
+  bool kvScalesPerHead = false;          ///< whether there is one for each head
 };
 
+/// The interface of a layout. The instances live as long as the program.
 class Layout {
 public:
   virtual ~Layout() = default;
   virtual std::string_view name() const = 0;        ///< "compressed-tensors"
-  virtual std::string_view description() const = 0; ///< a sentence
-  virtual std::string_view source() const = 0;      ///< where the rule is from
-  /// The formats that it spells, in the order in which they are documented; of the spellings of one
-  /// format the one that octavo writes comes first, and the one of stacked experts is written too.
+  virtual std::string_view description() const = 0; ///< one sentence
+  virtual std::string_view source() const = 0;      ///< where the rule comes from
+  /// The spellings, in documentation order. Of several spellings of one format, the one that octavo
+  /// writes comes first; a second one for stacked experts may be written too.
   virtual std::span<const LayerSpelling> spellings() const = 0;
+  /// How it spells scales of key-value caches.
   virtual KvSpelling kvSpelling() const { return {}; }
-  /// What config.json has under quant_method where it is of this layout; empty where nothing names
-  /// it.
+  /// Values of quant_method in config.json that name this layout; empty if none does.
   virtual std::span<const std::string_view> quantMethods() const { return {}; }
 
-  /// Why the configuration says that `folder` is of this layout ("config.json: quant_method is
-  /// fp8"), or nothing.
+  /// Why the configuration states that `folder` has this layout ("config.json: quant_method is
+  /// fp8"); nullopt if it does not.
   virtual std::optional<std::string> detectByConfiguration(const Folder& folder) const = 0;
-  /// Why the tensors alone say so: they fit the spellings to the letter. Nothing if they do not.
+  /// Why the tensors alone imply this layout: they fit its spellings exactly. nullopt if they do
+  /// not.
   virtual std::optional<std::string> detectByTensors(const Folder& folder) const;
 
-  /// Every layer with its parts. What does not fit (a scale that is missing, of a wrong shape, an
-  /// orphan, configuration and tensors that disagree) is a finding, not an error.
+  /// Reads every layer with its parts. Mismatches are findings, not errors: a scale that is missing
+  /// or has a wrong shape, an orphan, a configuration that disagrees with the tensors.
   virtual Inventory read(const Folder& folder, Findings& findings) const = 0;
 
-  /// Makes of what is wanted of each layer's activations what configure can say: alike where it
-  /// can, else of another kind, else wide.
+  /// Replaces the wanted activations of each layer by the nearest that configure can express: alike
+  /// if possible, else of another kind, else wide.
   virtual void settleActivations(std::span<ChosenLayer> layers) const = 0;
-  /// Writes what readers of this layout expect into config.json (and hf_quant_config.json where it
-  /// has one), replacing what was there of any layout. Both start as the source's. Precondition:
-  /// the activations are settled.
+  /// Writes what readers of this layout expect into config.json, and into hf_quant_config.json if
+  /// the layout uses it. Replaces descriptions of any other layout. Both start as the source's.
+  /// Precondition: settleActivations was applied.
   virtual void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const = 0;
 
-  /// The spelling in which octavo writes weights of a scaled format, and of a rank where there is
-  /// one for it (3: stacked experts). Null where this layout has none of the format.
+  /// The spelling with which octavo writes weights of a scaled format; if there is one for this
+  /// rank (3: stacked experts), that one. Null if the layout does not write the format.
   const LayerSpelling* spelling(std::string_view format, std::size_t rank = 2) const;
 };
 
-/// Whether a configuration of this layout says that there is a cache with scales; and that there is
-/// one a head.
+/// Whether a configuration of this layout states that cache scales exist (saysCaches), and that
+/// there is one for each head (saysHeads).
 bool saysCaches(const Layout& layout);
 bool saysHeads(const Layout& layout);
 
-/// All layouts, in the order of documentation; the last is "plain".
+/// All layouts in documentation order; the last is "plain".
 std::span<const Layout* const> layouts();
+/// The layout of that name; null if there is none.
 const Layout* findLayout(std::string_view name);
 
-/// The layout of a checkpoint: the one that its configuration names, else the one that the tensors'
-/// names, dtypes and shapes fit; never nothing, since plain fits all. `findings` gets a warning
-/// where two fit, an error where the configuration names a layout that octavo does not read.
+/// The layout of a checkpoint: named by its configuration, else implied by names, dtypes and shapes
+/// of its tensors; at last "plain", which fits any.
 struct DetectedLayout {
   const Layout* layout;
   std::string reason;
-  /// A guess, good for a look and for nothing else: the configuration names a quant_method that
-  /// octavo does not know, or the tensors fit no layout though the configuration speaks of a
-  /// quantization or codes lie beside scales.
+  /// Whether the layout is only a guess, good enough for inspection: the configuration names a
+  /// quant_method that octavo does not know, or the tensors fit no layout although the
+  /// configuration mentions a quantization or codes have scales.
   bool isForeign = false;
-  std::string producer = {}; ///< whose its codes are, where that is told
-  /// A second layout, if it reads the same bytes as other values and nothing says which one the
-  /// checkpoint has. Then isForeign is set.
+  std::string producer = {}; ///< producer of its codes; empty if unknown
+  /// A second layout that reads the same bytes as other values, if nothing tells which is right;
+  /// isForeign is then set. Else null.
   const Layout* rival = nullptr;
 };
-/// The codes of a folder that no layout reads: matrices of integers, and narrow floats beside
-/// something that scales them. `taken` says which tensors a layout has placed.
+/// The codes of a folder that no layout reads: matrices of integers, and narrow floats with scales
+/// beside them. `taken`: whether a layout has placed the tensor.
 std::vector<ForeignCodes> findForeignCodes(
     const Folder& folder, const std::function<bool(const StoredTensor&)>& taken =
                               [](const StoredTensor&) { return false; });
 
-/// Why no value of such a checkpoint is read unless the layout is named, and how to name it.
+/// The error with which commands refuse a layout that isForeign, unless the user names the layout.
 Error foreignLayout(const Folder& folder, const DetectedLayout& detected);
+/// Detects the layout. `findings` gets a warning if two layouts fit, and an error if the
+/// configuration names a layout that octavo does not read.
 DetectedLayout detectLayout(const Folder& folder, Findings& findings);
 
-/// Error: no layer was found in a checkpoint that says that it is quantized, and there are codes:
-/// taken for values they would be another model's.
+/// Error: the checkpoint states that it is quantized, has no layer in this layout, and has codes,
+/// which would be copied as if they were values.
 tl::expected<void, Error> refuseCodesAlone(const Folder& folder, const Layout& layout,
                                            const Inventory& inventory);
 
-/// `named`, or where that is null what detectLayout finds.
+/// The layout `named`; if null, the result of detectLayout.
 DetectedLayout layoutOf(const Folder& folder, const Layout* named, Findings& findings);
 
 } // namespace octavo::checkpoint

@@ -1,5 +1,5 @@
-// Checkpoints for the tests of layouts: names, dtypes and shapes written out, bytes left zero where
-// a test does not give them; and what a layout read, as lines of text.
+// Fixture for the tests of layouts: writes checkpoints with given names, dtypes and shapes, zero
+// bytes unless a test gives them, and prints what a layout read as lines of text.
 #pragma once
 
 #include "octavo/Checkpoint/Layouts/Layout.h"
@@ -42,7 +42,7 @@ protected:
   void config(const std::string& text, const std::string& file = "config.json") {
     std::ofstream(root / file) << text;
   }
-  /// config.json with this quantization_config.
+  /// Writes config.json with this quantization_config.
   void quantization(const std::string& block) {
     config(R"({"model_type":"llama","quantization_config":)" + block + "}");
   }
@@ -50,13 +50,13 @@ protected:
   static ChosenLayer chosen(const char* module, const char* format, Activations::Kind kind) {
     return {module, format::findScaledFormat(format), activationsFor(format, kind)};
   }
-  /// As the commands do: what is wanted of activations is settled first.
+  /// Settles activations first, as the commands do.
   static void configure(const char* layout, LayoutChoice choice, Json& config, Json& quantConfig) {
     findLayout(layout)->settleActivations(choice.layers);
     findLayout(layout)->configure(choice, config, quantConfig);
   }
 
-  /// Writes the tensors, and reads the folder by the layout that it is detected as.
+  /// Writes the tensors and reads the folder by its detected layout.
   void read() {
     std::ofstream file(root / "model.safetensors", std::ios::binary);
     const std::string text = header + "}";
@@ -80,7 +80,7 @@ protected:
     EXPECT_EQ(found, lines);
   }
 
-  /// Rules and tensors: "missing-scale m.weight".
+  /// Expects exactly these findings, as rule and tensor: "missing-scale m.weight".
   void expectFindings(const std::vector<std::string>& expected) {
     std::vector<std::string> found;
     for (const Finding& finding : findings) {

@@ -1,6 +1,6 @@
-// A small checkpoint from text: config.json, hf_quant_config.json and the tensors, parted by 0xFF;
-// a tensor is a line of its dtype, its shape and its name. Whatever they say, a layout reads it,
-// places only what is there, and what it says of a layer agrees in itself.
+// Fuzzes layouts with a small checkpoint made from text: config.json, hf_quant_config.json and
+// tensors, separated by 0xFF; each tensor is a line of dtype, shape and name. Whatever the text is,
+// a layout must read it, place only existing tensors, and give consistent layers.
 #include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/Layouts/Layout.h"
 
@@ -20,7 +20,7 @@ Json parse(std::string_view text) {
   return value ? std::move(*value) : Json();
 }
 
-/// What comes before the next `separator`, taken off `text` with it.
+/// Removes `text` up to and including the next `separator`; returns the part before it.
 std::string_view takeUntil(std::string_view& text, char separator) {
   const std::string_view part = text.substr(0, text.find(separator));
   text.remove_prefix(std::min(text.size(), part.size() + 1));
@@ -33,8 +33,8 @@ std::uint64_t extentOf(std::string_view text) {
   return code == std::errc::result_out_of_range ? INT64_MAX : extent & INT64_MAX;
 }
 
-/// The file's bytes, or nothing where the lines are no tensors. The header is put together as text:
-/// streams and JSON values took more time than the layouts that are to be tested.
+/// The bytes of a safetensors file; empty if the lines do not describe tensors. The header is built
+/// as text, because streams and JSON values took more time than the layouts under test.
 std::vector<std::byte> makeFile(std::string_view lines) {
   std::string header = "{";
   std::uint64_t end = 0;
@@ -111,7 +111,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Folder folder = Folder::ofFiles(std::move(files), parse(parts[0]), parse(parts[1]));
 
   Findings findings;
-  // The layout that it is, and one that it need not be.
+  // The detected layout, and an arbitrary one.
   const Layout* detected = detectLayout(folder, findings).layout;
   for (const Layout* layout : {detected, layouts()[size % layouts().size()]}) {
     const Inventory inventory = layout->read(folder, findings);

@@ -10,7 +10,7 @@ class DetectTest : public LayoutFixture {};
 TEST_F(DetectTest, WithoutScalesItIsPlain) {
   config(R"({"model_type":"bert","quantization_config":null})");
   tensor("encoder.weight", "F32", {4, 4});
-  tensor("cast.weight", "F8_E4M3", {4, 4}); // a plain cast, as of diffusion models
+  tensor("cast.weight", "F8_E4M3", {4, 4}); // a plain cast, as in diffusion models
   tensor("logit_scale", "F32", {});
   tensor("layers.0.self_attn.k_scale", "F32", {});
   read();

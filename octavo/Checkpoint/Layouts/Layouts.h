@@ -1,6 +1,7 @@
-// The layouts, one file each. To add one: its file here, with its spellings and what it makes of
-// its configuration; its function below; its place in layouts() in Layout.cpp; its file and test in
-// CMakeLists.txt. Detection, inspect, lint, convert and docs/generated/layouts.md follow.
+// All layouts, one file each. To add a layout: write its file here with its spellings and its
+// reading of the configuration; declare its function below; add it to layouts() in Layout.cpp; add
+// its file and test to CMakeLists.txt. Detection, inspect, lint, convert and
+// docs/generated/layouts.md follow.
 #pragma once
 
 #include "octavo/Checkpoint/Layouts/Layout.h"

@@ -10,11 +10,12 @@ namespace octavo::checkpoint {
 
 namespace {
 
-// Components that hold buffers: ModelOpt's "weight_quantizer", "k_bmm_quantizer"; torch.ao's and
-// compressed-tensors' "weight_fake_quant", "activation_post_process", "input_observer".
+// Endings of name components that hold buffers: ModelOpt's "weight_quantizer" and
+// "k_bmm_quantizer"; "weight_fake_quant", "activation_post_process" and "input_observer" of
+// torch.ao and compressed-tensors.
 constexpr auto kHolders =
     std::to_array<std::string_view>({"_quantizer", "_observer", "_fake_quant", "_post_process"});
-// Buffers of the module itself: of amax in all spellings, and Transformer Engine's pickled state.
+// Buffers in the module itself: amax, and Transformer Engine's pickled state.
 constexpr auto kBuffers = std::to_array<std::string_view>({"amax", "amax_history", "_extra_state"});
 
 bool endsWithOne(std::string_view text, std::span<const std::string_view> ends) {
@@ -36,7 +37,7 @@ std::optional<std::string_view> quantizedModule(std::string_view tensor) {
 }
 
 std::vector<StoredTensor> leakedState(const Inventory& inventory) {
-  std::set<std::string_view> quantized; // modules that are layers or have some below them
+  std::set<std::string_view> quantized; // layers with scales, and the modules above them
   for (const Layer& layer : inventory.layers)
     if (layer.scales || layer.outer || layer.inputScale)
       for (std::string_view module = layer.name; !module.empty() && quantized.insert(module).second;

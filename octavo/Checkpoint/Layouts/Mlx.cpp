@@ -1,5 +1,5 @@
-// MLX's own files (mlx/nn/layers/quantized.py, mlx-lm utils.py): codes packed in words of 32 bits,
-// `scales` beside them, and the key `quantization` of config.json.
+// MLX's files (mlx/nn/layers/quantized.py, mlx-lm utils.py): codes packed in 32-bit words, `scales`
+// beside them, and the key `quantization` in config.json.
 #include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr ElementSpelling kWords = {"*", "U32", ElementShape::PackedWords};
 constexpr ScaleSpelling kMlxScales = {"scales", "U8", ScaleShape::Grid};
-// NVFP4 of MLX has no outer scale: it is 1. The table that is printed ends before it.
+// MLX's NVFP4 has no outer scale: it is 1. The documentation prints the table without that row.
 constexpr auto kMlxSpellings = std::to_array<LayerSpelling>({
     {"mxfp4", kWords, kMlxScales, {}, {}, Access::ReadOnly},
     {"mxfp8_e4m3", kWords, kMlxScales, {}, {}, Access::ReadOnly},
@@ -33,7 +33,7 @@ bool isQuantization(const Json& block) {
          memberAt(block, {"quant_method"}).is_null();
 }
 
-/// The block that says how MLX quantized; null where there is none.
+/// The block that describes MLX's quantization; null if there is none.
 const Json& blockOf(const Folder& folder) {
   static const Json none;
   for (const char* key : {"quantization", "quantization_config"})
@@ -42,13 +42,13 @@ const Json& blockOf(const Folder& folder) {
   return none;
 }
 
-/// The claim of a block, or of a module's own in it.
+/// The claim of the block, or of a module's own block in it.
 Claim claimOf(const Json& block, const std::string& source) {
   const Json& stated = memberAt(block, {"mode"});
   const std::string mode = stated.is_null() ? "affine" : stringAt(block, "mode");
   const auto* row = std::ranges::find(kModes, mode, &MlxMode::mode);
   Claim claim;
-  claim.reach = Claim::Reach::Some; // norms and embeddings may be plain, and no list says which
+  claim.reach = Claim::Reach::Some; // norms and embeddings may be plain, and no list names them
   claim.kind = row == kModes.end() ? Claim::Kind::Unsupported : Claim::Kind::Quantized;
   claim.source = fmt::format("{}: MLX's mode {}", source, inQuotes(mode));
   if (row != kModes.end())
@@ -107,7 +107,7 @@ public:
   }
 
   void settleActivations(std::span<ChosenLayer>) const override {}
-  /// Nothing is written in this layout.
+  /// octavo does not write this layout.
   void configure(const LayoutChoice&, Json&, Json&) const override {}
 };
 

@@ -1,4 +1,5 @@
-// NVIDIA ModelOpt's checkpoints: hf_quant_config.json, and since 0.29 the same in config.json.
+// NVIDIA ModelOpt's checkpoints: hf_quant_config.json, and since 0.29 the same content in
+// config.json.
 #include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
@@ -20,11 +21,11 @@ using Kind = Activations::Kind;
 constexpr ElementSpelling kModelOptWeight = {"*", "F8_E4M3", ElementShape::Logical};
 constexpr ElementSpelling kModelOptPacked = {"*", "U8", ElementShape::PackedBytes};
 constexpr ScaleSpelling kModelOptInput = {"input_scale", "F32", ScaleShape::Scalar};
-// Stacked experts (Llama 4, gpt-oss) keep the word "weight" in their scales' names, and the axes
-// that the model's bf16 tensors have, [E, K, N]; codes are packed along K all the same.
+// Stacked experts (Llama 4, gpt-oss) keep "weight" in the names of their scales and the axes of the
+// model's bf16 tensors, [E, K, N]. Codes are still packed along K.
 constexpr ScaleSpelling kStackedInput = {"*_input_scale", "F32", ScaleShape::Scalar};
 
-// Where the input scale is required vLLM has the lowest f32 for one that is not there
+// If the input scale is required and missing, vLLM uses the lowest f32 for it
 // (quantization/modelopt.py, ModelOptFp8LinearMethod).
 constexpr auto kModelOptSpellings = std::to_array<LayerSpelling>({
     {"fp8_tensor",
@@ -77,8 +78,8 @@ constexpr auto kModelOptSpellings = std::to_array<LayerSpelling>({
      Access::Tolerated},
 });
 
-// modelopt/torch/export/convert_hf_config.py. Those that vLLM does not load (QUANT_ALGOS of its
-// quantization/modelopt.py) are read, and not written.
+// modelopt/torch/export/convert_hf_config.py. Algorithms that vLLM does not load (QUANT_ALGOS of
+// its quantization/modelopt.py) are read but not written.
 struct Algorithm {
   std::string_view name;
   std::string_view row;
@@ -91,7 +92,7 @@ constexpr auto kAlgorithms = std::to_array<Algorithm>({
     {"FP8_PB_WO", "fp8_block", Kind::None, Access::ReadAndWrite},
     {"FP8_PB_REAL", "fp8_block", Kind::Dynamic},
     {"FP8_PB", "fp8_block", Kind::Dynamic},
-    {"FP8_BLOCK_SCALES", "fp8_block", Kind::Dynamic}, // TensorRT-LLM's word
+    {"FP8_BLOCK_SCALES", "fp8_block", Kind::Dynamic}, // TensorRT-LLM's name
     {"NVFP4", "nvfp4", Kind::Static, Access::ReadAndWrite},
     {"W4A16_NVFP4", "nvfp4", Kind::None, Access::ReadAndWrite},
     {"NVFP4_AWQ", "nvfp4", Kind::Static},
@@ -101,7 +102,7 @@ constexpr auto kAlgorithms = std::to_array<Algorithm>({
     {"W4A8_MXFP4_FP8", "mxfp4", Kind::Static},
 });
 
-/// Case does not count: ModelOpt 0.47 writes "fp8_pb_wo".
+/// Case is ignored: ModelOpt 0.47 writes "fp8_pb_wo".
 std::string upperCase(std::string text) {
   for (char& c : text)
     c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -121,9 +122,8 @@ Activations activationsOf(const Algorithm& algorithm) {
   return activations;
 }
 
-/// The algorithm to write for a format: of that kind of activations if there is one. ModelOpt has
-/// no static or dynamic choice within one format but NVFP4's with and without quantized
-/// activations.
+/// The algorithm to write for a format, with that kind of activations if there is one. Within one
+/// format, ModelOpt only distinguishes NVFP4 with and without quantized activations.
 const Algorithm& chooseAlgorithm(const format::ScaledFormat& format, Kind kind) {
   if (format.hasOuterScale && kind == Kind::Dynamic)
     kind = Kind::None; // its activations need a stored outer scale
@@ -138,7 +138,7 @@ const Algorithm& chooseAlgorithm(const format::ScaledFormat& format, Kind kind) 
   return *first;
 }
 
-/// What either file says, in one form.
+/// The settings of either file, in one form.
 struct Settings {
   std::string file, algorithm;
   std::optional<std::int64_t> group;
@@ -172,7 +172,7 @@ std::optional<Settings> readConfig(const Folder& folder) {
   const Json& block = folder.quantizationConfig();
   if (!stringAt(block, "quant_method").starts_with("modelopt"))
     return std::nullopt;
-  // Some exports keep the form of hf_quant_config.json inside config.json.
+  // Some exports nest the form of hf_quant_config.json in config.json.
   const Json& nested = memberAt(block, {"quantization"});
   const Json& body = nested.is_object() ? nested : block;
   Settings settings{"config.json",
@@ -243,7 +243,7 @@ public:
           finding("bad-configuration", "hf_quant_config.json", "",
                   fmt::format("quant_algo is {} here and {} in config.json",
                               inQuotes(fromHf->algorithm), inQuotes(fromConfig->algorithm))));
-    // vLLM takes config.json where it has the block.
+    // As in vLLM, config.json takes precedence if it has the block.
     const Settings settings = fromConfig ? *fromConfig : fromHf ? *fromHf : Settings{};
     const NamePatterns excluded(settings.excluded, PatternStyle::Wildcards, "exclude_modules",
                                 findings);
@@ -283,7 +283,7 @@ public:
             claim.source = settings.file + ": exclude_modules";
             return claim;
           }
-          // A fused or stacked module is named by its parent.
+          // A fused or stacked module is listed by its parent's name.
           for (std::string_view name = module; mixed && !name.empty(); name = moduleOf(name))
             if (const auto found = layers.find(std::string(name)); found != layers.end())
               return found->second;

@@ -1,5 +1,5 @@
-// Names, dtypes and shapes are those that ModelOpt exports (export/quant_utils.py) and the forms of
-// the two configuration files its own (export/convert_hf_config.py).
+// Names, dtypes and shapes are as ModelOpt exports them (export/quant_utils.py); both configuration
+// files have its forms (export/convert_hf_config.py).
 #include "octavo/Checkpoint/Layouts/LayoutFixture.h"
 
 namespace octavo::checkpoint {
@@ -46,7 +46,7 @@ TEST_F(ModelOptTest, Rows) {
 }
 
 TEST_F(ModelOptTest, BlocksOfRankFourAndTwo) {
-  hf(R"({"quant_algo":"fp8_pb_wo","exclude_modules":[]})"); // as 0.47 writes it
+  hf(R"({"quant_algo":"fp8_pb_wo","exclude_modules":[]})"); // as ModelOpt 0.47 writes it
   tensor("a.weight", "F8_E4M3", {256, 384});
   tensor("a.weight_scale", "F32", {2, 1, 3, 1});
   tensor("b.weight", "F8_E4M3", {256, 384});
@@ -95,8 +95,8 @@ TEST_F(ModelOptTest, Mxfp8) {
   expectFindings({});
 }
 
-// Llama 4 and gpt-oss as ModelOpt exports them: the weight is turned so that codes are packed along
-// K, and turned back, so that the file has [E, K / 2, N] and [E, K / 16, N].
+// Llama 4 and gpt-oss as ModelOpt exports them: the weight is transposed, packed along K, and
+// transposed back, so the file has [E, K / 2, N] and [E, K / 16, N].
 TEST_F(ModelOptTest, StackedExpertsLieAsTheModelHasThem) {
   hf(R"({"quant_algo":"NVFP4","group_size":16,"exclude_modules":[]})");
   tensor("experts.gate_up_proj", "U8", {2, 32, 8});
@@ -135,7 +135,7 @@ TEST_F(ModelOptTest, StackedExpertsWithScalesEach) {
   tensor("experts.down_proj_input_scale", "F32", {3});
   tensor("experts.gate_up_proj", "U8", {3, 8, 32}); // [E, N, K / 2]
   tensor("experts.gate_up_proj_weight_scale", "F8_E4M3", {3, 8, 4});
-  tensor("experts.gate_up_proj_weight_scale_2", "F32", {3, 2}); // one each for gate and up
+  tensor("experts.gate_up_proj_weight_scale_2", "F32", {3, 2}); // one for gate and one for up
   tensor("experts.gate_up_proj_input_scale", "F32", {3, 1});
   read();
   expectLayers("modelopt", {"experts.down_proj nvfp4 [3,8,64] blocks [1,1,16] e2m1fn packed"
@@ -161,8 +161,8 @@ TEST_F(ModelOptTest, MixedPrecisionNamesItsLayers) {
   tensor("m.b.weight", "U8", {4, 8});
   tensor("m.b.weight_scale", "F8_E4M3", {4, 1});
   tensor("m.b.weight_scale_2", "F32", {});
-  tensor("m.c.weight", "BF16", {4, 16});    // promised and not done
-  tensor("m.d.weight", "F8_E4M3", {4, 16}); // done and not promised
+  tensor("m.c.weight", "BF16", {4, 16});    // configured, but not quantized
+  tensor("m.d.weight", "F8_E4M3", {4, 16}); // quantized, but not configured
   tensor("m.d.weight_scale", "F32", {});
   tensor("m.e.weight", "BF16", {4, 16});
   read();

@@ -15,10 +15,10 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// Whether something holds, or the error of reading the file.
+/// A yes or no, or the error of reading the file.
 using Answer = tl::expected<bool, Error>;
 
-/// Whether `holds(offset, bytes)` for all bytes of a tensor.
+/// Whether `holds(offset, bytes)` is true for all chunks of a tensor.
 template <typename Holds> Answer all(const StoredTensor& tensor, const Holds& holds) {
   bool holdsForAll = true;
   const auto visit = [&](std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -27,7 +27,8 @@ template <typename Holds> Answer all(const StoredTensor& tensor, const Holds& ho
   return forChunks(tensor, visit).map([&] { return holdsForAll; });
 }
 
-/// 0 in every dtype that zero points have: integers, packed integers, floats.
+/// Whether all bytes are 0, which is 0 in every dtype of zero points: integers, packed integers,
+/// floats.
 Answer areZeros(const StoredTensor& tensor, const Layer&) {
   return all(tensor, [](std::uint64_t, std::span<const std::byte> bytes) {
     return std::ranges::all_of(bytes, [](std::byte each) { return each == std::byte{0}; });
@@ -48,7 +49,8 @@ Answer areOnes(const StoredTensor& tensor, const Layer&) {
   });
 }
 
-/// Whether every column belongs to the block in which it lies; also where no order was set (-1).
+/// Whether every column belongs to the block in which it is stored; true also if no order is set
+/// (-1).
 template <typename Index> Answer areInOrder(const StoredTensor& tensor, std::int64_t along) {
   bool isUnset = true, isSorted = true;
   return all(tensor, [&](std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -71,16 +73,16 @@ Answer areBlocksInOrder(const StoredTensor& tensor, const Layer& layer) {
 }
 
 struct Modifier {
-  std::string_view name; ///< as ScaleSpelling::name
+  std::string_view name; ///< spelled as in ScaleSpelling::name
   Answer (*isIdle)(const StoredTensor&, const Layer&);
   std::string_view effect;
 };
 constexpr auto kModifiers = std::to_array<Modifier>({
     // compressed-tensors compressors/base.py, quark: value = (code - zero point) * scale
     {"*_zero_point", areZeros, "is subtracted from its codes"},
-    // compressed-tensors, actorder "group": column k has the scale of block g_idx[k]
+    // compressed-tensors, actorder "group": column k is scaled by block g_idx[k]
     {"*_g_idx", areBlocksInOrder, "gives its columns the scales of other blocks"},
-    // ModelOpt, NVFP4_AWQ: the input is multiplied by it, the weight was divided
+    // ModelOpt, NVFP4_AWQ: multiplies the input; the weight was divided by it
     {"pre_quant_scale", areOnes, "multiplies its input"},
 });
 

@@ -13,7 +13,7 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// fnmatch as a regular expression.
+/// Translates fnmatch wildcards to a regular expression.
 std::string fromWildcards(std::string_view text) {
   std::string regex = "(?s)";
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -35,13 +35,13 @@ std::string fromWildcards(std::string_view text) {
   return regex;
 }
 
-/// `Linear`, `LlamaAttention`: a Python class rather than a module's path.
+/// Whether the text is a Python class (`Linear`, `LlamaAttention`) and not a module's path.
 bool looksLikeClass(std::string_view text) {
   return !text.empty() && std::isupper(static_cast<unsigned char>(text.front())) &&
          std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
 }
 
-/// Fewer expressions are asked one by one.
+/// Up to this many expressions are matched one by one.
 constexpr int kFewExpressions = 16;
 
 bool isAscii(std::string_view text) {
@@ -118,7 +118,8 @@ void NamePatterns::prepareFilter() {
 
 std::vector<int> NamePatterns::candidates(std::string_view name) const {
   std::vector<int> found;
-  // Atoms are in lower case, that of Unicode: other names are held against all expressions.
+  // Atoms are lower case in Unicode's sense, so names that are not ASCII are matched with all
+  // expressions.
   if (filter->expressions.NumRegexps() <= kFewExpressions || !isAscii(name)) {
     found.resize(filter->entries.size());
     std::iota(found.begin(), found.end(), 0);

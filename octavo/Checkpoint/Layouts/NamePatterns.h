@@ -1,5 +1,5 @@
-// Lists of module names in configurations (ignore, targets, exclude_modules, ...), each matched as
-// the producer's readers match it.
+// Matches module names against the lists of configurations (ignore, targets, exclude_modules, ...),
+// each as its producer's readers match it.
 #pragma once
 
 #include "octavo/Checkpoint/Finding.h"
@@ -18,61 +18,63 @@
 
 namespace octavo::checkpoint {
 
+/// How entries of a list are matched.
 enum class PatternStyle : std::uint8_t {
-  /// compressed-tensors: the name, `re:` and a regular expression matched from the name's start, or
+  /// compressed-tensors: a name; `re:` and a regular expression, matched from the name's start; or
   /// the class of a module.
   NameClassOrRegex,
-  /// ModelOpt, Quark: shell wildcards over the whole name; the name of a parent covers its
+  /// ModelOpt, Quark: shell wildcards over the whole name. The name of a parent covers its
   /// children.
   Wildcards,
-  /// transformers, vLLM fp8: the name, a parent's name, the end of a name after a dot, or a regular
+  /// transformers, vLLM fp8: a name, a parent's name, the end of a name after a dot, or a regular
   /// expression matched from the name's start.
   NameOrRegex,
 };
 
+/// A compiled list that records which entries matched. Not for several threads at once.
 class NamePatterns {
 public:
   NamePatterns() = default;
-  /// Patterns that cannot be compiled are reported under `key` of the configuration. Expressions
-  /// are Python's: RE2 has them, or else PCRE2. These share `steps`, with other lists where it is
-  /// given.
+  /// Compiles the entries. Those that cannot be compiled are reported under `key` of the
+  /// configuration. Expressions have Python's syntax; RE2 matches them if it can, else PCRE2. Lists
+  /// that are given the same `steps` share that budget.
   NamePatterns(std::span<const std::string> entries, PatternStyle style, std::string_view key,
                Findings& findings,
                const std::shared_ptr<PatternSteps>& steps = std::make_shared<PatternSteps>());
-  /// The same where entries come from several keys: `keyOf` says which.
+  /// The same for entries from several keys; `keyOf` gives the key of an entry.
   using KeyOf = std::function<std::string(std::size_t entry)>;
   NamePatterns(std::span<const std::string> entries, PatternStyle style, const KeyOf& keyOf,
                Findings& findings,
                const std::shared_ptr<PatternSteps>& steps = std::make_shared<PatternSteps>());
 
-  /// The index of the first entry that names `module`, which then counts as used.
+  /// The index of the first entry that matches `module`; nullopt if there is none. All matching
+  /// entries count as used.
   std::optional<std::size_t> match(std::string_view module) const;
-  /// Whether an entry is the class name `type`, which names no module but all of a kind.
+  /// Whether an entry is the class name `type`, which stands for all modules of a kind.
   bool namesClass(std::string_view type) const;
 
   std::size_t size() const { return entries.size(); }
   const std::string& operator[](std::size_t entry) const { return entries[entry].text; }
-  /// Entries that have matched no module yet and are no class names.
+  /// Entries that matched no module so far, except class names.
   std::vector<std::size_t> unused() const;
-  /// Entries of which it was not found out whether they name a module, as that took too long: they
-  /// name none.
+  /// Entries whose matching was given up, because it took too long; they count as not matching.
   std::vector<std::size_t> unfinished() const;
 
 private:
   struct Entry {
     std::string text;
-    std::size_t first; ///< the entry of the same text that stands for all of them
+    std::size_t first; ///< the first entry with the same text, which stands for all of them
     bool mayBeClass = false;
     bool broken = false;
   };
-  /// Of RE2. Of many, only those are asked whose letters the name has (atoms: pieces of text
-  /// without which an expression cannot match).
+  /// The RE2 expressions. If there are many, only those are matched whose atoms occur in the name
+  /// (an atom is a piece of text without which the expression cannot match).
   struct Filter {
     re2::FilteredRE2 expressions{2};
-    std::vector<std::size_t> entries; ///< by expression
+    std::vector<std::size_t> entries; ///< entry of each expression
     std::unordered_map<std::string_view, std::vector<int>> atoms;
-    std::vector<std::string> atomTexts; ///< of `atoms`
-    std::vector<std::size_t> atomSizes; ///< that there are
+    std::vector<std::string> atomTexts; ///< owns the keys of `atoms`
+    std::vector<std::size_t> atomSizes; ///< distinct sizes of atoms
   };
   struct Backtracking {
     std::size_t entry;
@@ -80,23 +82,23 @@ private:
   };
 
   void prepareFilter();
-  /// The expressions that may match a name.
+  /// The expressions that may match `name`.
   std::vector<int> candidates(std::string_view name) const;
 
   PatternStyle style = PatternStyle::NameClassOrRegex;
   std::vector<Entry> entries;
-  /// Looked up by views: a module is looked up once for each of its components.
+  /// Hash for lookups by string_view: a module is looked up once for each of its components.
   struct Hash : std::hash<std::string_view> {
     using is_transparent = void;
   };
   template <typename Value>
   using ByName = std::unordered_map<std::string, Value, Hash, std::equal_to<>>;
   ByName<std::size_t> names;
-  std::unique_ptr<Filter> filter; ///< null where there are no expressions of RE2
+  std::unique_ptr<Filter> filter; ///< null if there are no RE2 expressions
   std::vector<Backtracking> backtracking;
   std::shared_ptr<PatternSteps> steps;
   mutable std::vector<bool> used, isUnfinished;
-  /// What expressions said of a name: modules are asked for once for each of their tensors.
+  /// Results by name: modules are looked up once for each of their tensors.
   mutable ByName<std::optional<std::size_t>> known;
 };
 

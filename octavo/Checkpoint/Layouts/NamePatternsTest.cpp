@@ -69,7 +69,7 @@ TEST(NamePatternsTest, TheFirstOfSeveralAndAllAreUsed) {
   EXPECT_FALSE(patterns.namesClass("Embedding"));
 }
 
-// What RE2 does not take. Expected: re.match of Python 3.11.
+// Expressions that RE2 does not support. Expected results: re.match of Python 3.11.
 TEST(NamePatternsTest, LookAroundAndBackReferences) {
   check(PatternStyle::NameClassOrRegex,
         {{"re:(?!.*(gate|up)_proj).*", "model.layers.0.mlp.down_proj", true},
@@ -85,10 +85,10 @@ TEST(NamePatternsTest, LookAroundAndBackReferences) {
          {"re:.*\\.(\\d+)\\.experts\\.\\1\\.", "layers.7.experts.7.up_proj", true},
          {"re:.*\\.(\\d+)\\.experts\\.\\1\\.", "layers.7.experts.8.up_proj", false},
          {"re:(?P<n>\\d)x(?P=n)", "3x3", true},
-         {"re:mlp(?!x)", "model.mlp", false}}); // from the start alone
+         {"re:mlp(?!x)", "model.mlp", false}}); // anchored only at the start
 }
 
-// Exponential in the name's length; Python never comes back.
+// Exponential in the name's length; Python does not terminate.
 TEST(NamePatternsTest, PatternsThatTakeTooLongAreGivenUp) {
   Findings findings;
   const std::vector<std::string> entries = {"re:(?!x)((a+)+)+$", "re:(?!x)a", "b"};
@@ -99,13 +99,13 @@ TEST(NamePatternsTest, PatternsThatTakeTooLongAreGivenUp) {
   EXPECT_TRUE(patterns.unfinished().empty());
   EXPECT_FALSE(patterns.match(std::string(60, 'a') + "!"));
   EXPECT_EQ(patterns.unfinished(), (std::vector<std::size_t>{0, 1}));
-  EXPECT_EQ(patterns.match("b"), 2u); // a name needs no steps
+  EXPECT_EQ(patterns.match("b"), 2u); // a plain name needs no steps
   EXPECT_LE(steps->left, 0);
 
   const NamePatterns others(entries, PatternStyle::NameClassOrRegex, "ignore", findings);
   EXPECT_FALSE(others.match(std::string(2000, 'a')));
   EXPECT_EQ(others.unfinished().size(), 2u);
-  EXPECT_EQ(others.match("a"), 0u); // names of a usual length are matched again
+  EXPECT_EQ(others.match("a"), 0u); // names of usual length still match
 }
 
 TEST(NamePatternsTest, PatternsThatDoNotCompileAreReported) {
@@ -131,8 +131,8 @@ TEST(NamePatternsTest, RepeatedEntriesAreOne) {
   EXPECT_EQ(findings.size(), 1u);
 }
 
-// A pattern for each of 4000 layers: 16 million pairs, which took over 200 s one by one. Steps are
-// bytes of names that expressions read.
+// A pattern for each of 4000 layers: 16 million pairs, which took over 200 s when matched one by
+// one. Steps are bytes of names that expressions read.
 TEST(NamePatternsTest, ManyPatternsAreNotAskedOneByOne) {
   constexpr std::size_t kLayers = 4000;
   std::vector<std::string> entries, modules;
@@ -147,7 +147,7 @@ TEST(NamePatternsTest, ManyPatternsAreNotAskedOneByOne) {
   std::int64_t bytes = 0;
   for (std::size_t i = 0; i < kLayers; ++i) {
     EXPECT_EQ(patterns.match(modules[i]), i);
-    EXPECT_EQ(patterns.match(modules[i]), i); // is known, and costs nothing
+    EXPECT_EQ(patterns.match(modules[i]), i); // cached, at no cost
     bytes += static_cast<std::int64_t>(modules[i].size());
   }
   EXPECT_FALSE(patterns.match("model.layers.5.mlp.up_proj"));
@@ -157,7 +157,7 @@ TEST(NamePatternsTest, ManyPatternsAreNotAskedOneByOne) {
   EXPECT_LE(before - steps->left, 2 * bytes);
 }
 
-// Of many as of few; atoms are in lower case, names are not, and need not be ASCII.
+// Many patterns match like few: atoms are lower case, names need be neither lower case nor ASCII.
 TEST(NamePatternsTest, ManyPatternsMatchAsFewDo) {
   const std::vector<std::string> modules = {"Model.Layers.0.MLP",
                                             "model.layers.0.mlp",
@@ -187,7 +187,8 @@ TEST(NamePatternsTest, ManyPatternsMatchAsFewDo) {
     }
 }
 
-// Nothing to tell them apart by: they are given up, which is said, and names still match.
+// Without atoms the patterns cannot be filtered: matching is given up and reported, and plain names
+// still match.
 TEST(NamePatternsTest, ManyPatternsWithoutLettersAreBounded) {
   std::vector<std::string> entries = {"model.layers.1"};
   for (int i = 0; i < 4000; ++i)

@@ -1,6 +1,6 @@
-// Elements and scales under safetensors' own dtypes (F4, F6_E2M3, F6_E3M2, F8_E8M0), as writers use
-// that do not need U8 any more. One row for each scaled format whose scales are narrow and whose
-// elements and scales safetensors has a dtype for.
+// octavo's native layout: elements and scales under safetensors' own dtypes (F4, F6_E2M3, F6_E3M2,
+// F8_E8M0), for writers that no longer need U8. One row for each scaled format with narrow scales
+// whose elements and scales have a safetensors dtype.
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
 #include "octavo/Checkpoint/ModuleNames/Experts.h"
@@ -66,7 +66,7 @@ public:
     return inventory;
   }
 
-  /// One kind for all, and formats that go with the weights'.
+  /// One kind for all layers; the formats follow the weights' formats.
   void settleActivations(std::span<ChosenLayer> layers) const override {
     if (layers.empty())
       return;

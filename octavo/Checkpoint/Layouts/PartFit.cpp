@@ -17,7 +17,7 @@ using format::element;
 using format::ElementFormat;
 using Shape = std::vector<std::int64_t>;
 
-/// Shapes of tensors without bytes can name any extents; beyond this one nothing is stored.
+/// Largest extent. Tensors without bytes can have any shape; no stored tensor has a larger extent.
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
 
 const ElementFormat* floatFormat(const SafetensorsDtype& dtype) {
@@ -26,7 +26,7 @@ const ElementFormat* floatFormat(const SafetensorsDtype& dtype) {
 
 bool isByteDtype(const SafetensorsDtype& dtype) { return dtype.name == "U8" || dtype.name == "I8"; }
 
-/// Extents without ones: what two shapes that hold the same scales in the same order share.
+/// Extents other than 1: equal for two shapes with the same scales in the same order.
 Shape withoutOnes(std::span<const std::int64_t> shape) {
   Shape result;
   std::ranges::copy_if(shape, std::back_inserter(result), [](auto n) { return n != 1; });
@@ -39,13 +39,14 @@ struct Elements {
   Shape shape;
 };
 
-/// Nothing if the dtype cannot be this element; an empty shape if the extents do not fit.
+/// Reads shape and packing of the elements. nullopt if the dtype cannot hold this element; an empty
+/// shape if the extents do not fit.
 std::optional<Elements> readElements(const SafetensorsEntry& entry, const LayerSpelling& spelling,
                                      const ElementFormat& rowElement) {
   Elements result{&rowElement, false, {entry.shape.begin(), entry.shape.end()}};
   if (spelling.axes == StoredAxes::Swapped) {
     if (result.shape.size() != 3)
-      return std::nullopt; // a spelling of stacked experts
+      return std::nullopt; // the spelling is for stacked experts
     std::swap(result.shape[1], result.shape[2]);
   }
   if (spelling.elements.shape == ElementShape::Logical) {
@@ -53,7 +54,7 @@ std::optional<Elements> readElements(const SafetensorsEntry& entry, const LayerS
       if (entry.dtype->name != spelling.elements.dtype)
         return std::nullopt;
     } else {
-      // E5M2 and the FNUZ formats lie as E4M3FN does; their dtype says which they are.
+      // E5M2 and the FNUZ formats are stored like E4M3FN; the dtype tells which it is.
       const ElementFormat* stored = floatFormat(*entry.dtype);
       if (!stored || stored->width() != rowElement.width() || !stored->isSigned() ||
           (stored->width() < 8 && *stored != rowElement))
@@ -86,19 +87,20 @@ std::optional<Elements> readElements(const SafetensorsEntry& entry, const LayerS
       shape.back() = bits / rowElement.width();
   }
   rank = shape.size();
-  // Rows are read one by one: each begins at a byte.
+  // Rows are read separately, so each must begin at a byte.
   if (tooLong || rank < 2 || rank > 3 ||
       (result.packed && shape.back() * result.format->width() % 8 != 0))
     shape.clear();
   return result;
 }
 
-/// The format of scales stored as `dtype` where the row has `wanted` and the spelling `spelled`;
-/// null if they cannot be.
+/// The format of scales stored as `dtype`, if the row has `wanted` and the spelling `spelled`; null
+/// if the dtype does not fit.
 const ElementFormat* scaleFormat(const SafetensorsDtype& dtype, const ElementFormat& wanted,
                                  std::string_view spelled) {
   const ElementFormat* stored = floatFormat(dtype);
-  // Bytes are exponents where a spelling says bytes and the row has f32, else what the row has.
+  // If the spelling has U8, the bytes are E8M0 for a row with f32 scales, else the row's scale
+  // format.
   if (dtype.name == "U8" && spelled == "U8")
     return wanted == element("f32") ? &element("e8m0fnu") : &wanted;
   if (wanted == element("e8m0fnu"))
@@ -185,7 +187,7 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
   layer.elements.nibbles = spelling.elements.shape == ElementShape::HighFirst
                                ? NibbleOrder::EvenIsHigh
                                : NibbleOrder::EvenIsLow;
-  // A layout that spells no outer scale of such a format has it as 1.
+  // If the layout spells no outer scale for such a format, it is 1.
   const bool hasOuterScale = row.hasOuterScale && !spelling.outer.name.empty();
   layer.type = {elements->format, row.scale, {}, hasOuterScale};
   layer.format = nullptr;
@@ -206,13 +208,13 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
     blocks.across = (*claim.block)[0];
     blocks.along = (*claim.block)[1];
   }
-  // One scale an expert where a matrix would have one.
+  // One scale for each expert instead of one for the matrix.
   const auto scales = candidate.scales.find(spelling.scales.name);
   if (layer.shape.size() == 3 && blocks.across == format::kWholeAxis &&
       blocks.along == format::kWholeAxis && scales != candidate.scales.end() &&
       layer.shape[0] != 1 && withoutOnes(scales->second.entry->shape) == Shape{layer.shape[0]})
     blocks.across = kMaxExtent;
-  // One scale a part of what readers run as one.
+  // One scale for each part of a fused weight.
   if (blocks.across == format::kWholeAxis && blocks.along == format::kWholeAxis &&
       scales != candidate.scales.end()) {
     const Shape count = withoutOnes(scales->second.entry->shape);
@@ -240,7 +242,7 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
     return std::nullopt;
   if (spelling.axes == StoredAxes::Swapped && layer.partRows.empty())
     std::swap(storedGrid[1], storedGrid[2]);
-  // Where a matrix has one number, stacked experts may have one each.
+  // Stacked experts may have one number each instead of one in all.
   const auto isOnePerExpert = [&](const SafetensorsEntry& entry) {
     return layer.shape.size() == 3 && layer.shape[0] > 1 &&
            withoutOnes(entry.shape) == Shape{layer.shape[0]};
@@ -271,8 +273,7 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
     const Shape tiles = isTiled ? spelledShape(ScaleShape::Tiles, layer.shape, grid) : Shape();
     const bool isInOrder = isTiled ? entry.size() == static_cast<std::uint64_t>(tiles[0] * tiles[1])
                                    : withoutOnes(entry.shape) == withoutOnes(storedGrid);
-    // [1, N] in the place of [N, 1]: readers refuse it, or where the weight is square, scale
-    // columns.
+    // [1, N] instead of [N, 1]: readers refuse it, or for a square weight scale the columns.
     const bool isAcross = isInOrder && !isTiled && entry.shape.size() == storedGrid.size() &&
                           entry.shape != storedGrid;
     const bool shaped = isInOrder && !isAcross;

@@ -1,4 +1,4 @@
-// Whether stored tensors are the parts of one layer under one spelling, and if not, why.
+// Checks whether stored tensors are the parts of one layer under one spelling, and if not, why.
 #pragma once
 
 #include "octavo/Checkpoint/Layouts/LayerScan.h"
@@ -8,30 +8,31 @@
 
 namespace octavo::checkpoint {
 
-/// A weight and the tensors whose names make them its scales.
+/// A weight and the tensors that are its scales by name.
 struct Candidate {
   std::string module, parameter;
   StoredTensor elements;
-  /// By spelled name: "*_scale" -> tensor.
+  /// By spelled name: "*_scale" to its tensor.
   std::map<std::string_view, StoredTensor> scales;
-  const Json* config = nullptr; ///< of the model
+  const Json* config = nullptr; ///< configuration of the model
 };
 
+/// The result of fitParts.
 struct Fit {
   Layer layer;
-  Findings problems;  ///< none: it fits
-  bool exact = false; ///< dtypes and shapes are those that the spelling names, not only equivalent
+  Findings problems;  ///< it fits if none of them is an error
+  bool exact = false; ///< dtypes and shapes are exactly as spelled, not only equivalent
 };
 
-/// Reads `candidate` by `spelling`. Nothing if its elements cannot be this format's at all.
+/// Reads `candidate` by `spelling`. nullopt if its elements cannot have this format.
 std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spelling,
                             const Claim& claim);
 
 /// "F8_E4M3 [128, 64]"
 std::string describe(const SafetensorsEntry& entry);
 
-/// The number of a scale tensor that holds but one, or one a head: F32, BF16 or F16. Null
-/// otherwise.
+/// The format of a scale tensor of one number, or one for each head: F32, BF16 or F16. Null for
+/// other dtypes.
 const format::ElementFormat* floatScaleFormat(const SafetensorsEntry& entry);
 
 } // namespace octavo::checkpoint

@@ -1,4 +1,4 @@
-// No quantization: every tensor is its own values.
+// The layout without quantization: every tensor holds its values.
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
 
@@ -23,7 +23,7 @@ public:
   }
 
   Inventory read(const Folder& folder, Findings& findings) const override {
-    // Without spellings no name is a scale's but those of key-value caches.
+    // Without spellings, only scales of key-value caches are recognized as scales.
     return scanLayers(
         folder, {}, [](std::string_view) { return Claim{}; }, findings);
   }

@@ -1,5 +1,6 @@
-// Checkpoints that the producers' own tools wrote (test/checkpoints/make_producer_checkpoints.py),
-// read as their layout and format, with the values that the tools say they have.
+// Reads checkpoints that the producers' own tools wrote
+// (test/checkpoints/make_producer_checkpoints.py) and compares layout, format and values with what
+// the tools state.
 #include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/Layouts/Layout.h"
 #include "octavo/Numerics/Conversion.h"
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 /// How a tool computes the values that it states.
 enum class Stated {
   InBf16, ///< rounded to BF16 at the end
-  InF32,  ///< in f32, from scales before they were stored, or in another order
+  InF32,  ///< in f32, from scales before they were stored, or in another order of operations
 };
 
 struct Case {
@@ -56,7 +57,7 @@ constexpr auto kCases = std::to_array<Case>({
 
 const fs::path kFolder = fs::path(OCTAVO_SOURCE_DIR) / "test/checkpoints";
 
-/// A value of f32 rounded to BF16, ties to even.
+/// An f32 value rounded to BF16, ties to even.
 float toBf16(float x) {
   std::uint32_t bits = 0;
   std::memcpy(&bits, &x, 4);
@@ -77,7 +78,8 @@ TEST_P(ProducerTest, IsReadWithItsValues) {
   EXPECT_EQ(detected.layout->name(), c.layout) << detected.reason;
   const Inventory inventory = detected.layout->read(*folder, findings);
   for (const Finding& finding : findings)
-    // The files are parts of a model: lists in their configuration name modules of the rest.
+    // The files are parts of a model: lists of the configuration also name modules that are not in
+    // them.
     EXPECT_EQ(finding.rule.text(), "ignore-matches-nothing")
         << finding.tensor << " " << finding.what;
   EXPECT_EQ(inventory.kvCacheFormat, c.kvCache);

@@ -1,4 +1,4 @@
-// AMD Quark's checkpoints: one configuration for all layers, others for patterns of names.
+// AMD Quark's checkpoints: one configuration for all layers, and others for patterns of names.
 #include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
@@ -40,17 +40,17 @@ constexpr auto kQuarkSpellings = std::to_array<LayerSpelling>({
      Access::ReadOnly},
 });
 
-/// How a `weight` or `input_tensors` object says a format.
+/// How a `weight` or `input_tensors` object describes a format.
 struct Specification {
   std::string_view row, dtype, scheme;
-  std::int64_t group; ///< 0: none
+  std::int64_t group; ///< elements of a group; 0: not grouped
 };
 // quark/torch/quantization/config/type.py, config.py; vLLM quantization/quark.
 constexpr auto kSpecifications = std::to_array<Specification>({
     {"fp8_tensor", "fp8_e4m3", "per_tensor", 0},
     {"fp8_row", "fp8_e4m3", "per_channel", 0},
     {"fp8_group", "fp8_e4m3", "per_group", 128},
-    {"fp8_block", "fp8_e4m3", "per_block", 0}, // by block_size
+    {"fp8_block", "fp8_e4m3", "per_block", 0}, // extents in block_size
     {"mxfp8_e4m3", "fp8_e4m3", "per_group", 32},
     {"mxfp8_e5m2", "fp8_e5m2", "per_group", 32},
     {"mxfp6_e3m2", "fp6_e3m2", "per_group", 32},
@@ -58,8 +58,8 @@ constexpr auto kSpecifications = std::to_array<Specification>({
     {"mxfp4", "fp4", "per_group", 32},
 });
 
-/// Rotations that are done at run time: R3 and R4 of four, which QuaRot does unless told otherwise,
-/// and what a key calls online.
+/// Rotations applied at run time: R3 and R4 of the four, which QuaRot applies by default, and those
+/// under a key "online".
 std::vector<std::string> transformsOf(const Json& block) {
   std::vector<std::string> found;
   const Json& algorithms = memberAt(block, {"algo_config"});
@@ -81,7 +81,7 @@ std::vector<std::string> transformsOf(const Json& block) {
   return found;
 }
 
-/// block_size, where it is two extents.
+/// block_size if it has two extents; else nullopt.
 std::optional<std::array<std::int64_t, 2>> blockSize(const Json& weight) {
   const Json& size = memberAt(weight, {"block_size"});
   if (!size.is_array() || size.size() != 2)
@@ -96,8 +96,8 @@ std::optional<std::array<std::int64_t, 2>> blockSize(const Json& weight) {
   return block;
 }
 
-/// FP4 in groups of 16 whose scales are FP8 under one of their own: weight_scale times
-/// weight_scale_2 (export/nn/modules/realquantizer.py, SequentialRealQuantizer).
+/// FP4 in groups of 16 with FP8 scales under an outer scale: weight_scale times weight_scale_2
+/// (export/nn/modules/realquantizer.py, SequentialRealQuantizer).
 bool isTwoStageNvfp4(const Json& weight) {
   if (!weight.is_array() || weight.size() != 2)
     return false;
@@ -109,7 +109,7 @@ bool isTwoStageNvfp4(const Json& weight) {
          memberAt(scales, {"is_scale_quant"}) == Json(true);
 }
 
-/// A claim from one layer's configuration; Unsupported with the reason in `source`.
+/// The claim of one layer's configuration; Unsupported with the reason in `source`.
 Claim readLayer(const Json& layer, const std::string& where) {
   Claim claim;
   claim.source = where;
@@ -127,7 +127,7 @@ Claim readLayer(const Json& layer, const std::string& where) {
     claim.kind = Claim::Kind::Quantized;
     claim.format = "nvfp4";
     const Json& input = memberAt(layer, {"input_tensors"});
-    // Activations of two stages find their outer scale as the model runs.
+    // Two-stage activations compute their outer scale at run time.
     if (!input.is_null())
       claim.activations = activationsFor(claim.format, Kind::Dynamic);
     return claim;
@@ -213,7 +213,7 @@ const Specification& specificationOf(std::string_view row) {
   return *std::ranges::find(kSpecifications, row, &Specification::row);
 }
 
-/// Per-row activations are tokens, which only exist at run time; blocks likewise.
+/// Per-row activations are per token and exist only at run time, and so do blocks.
 Activations sayActivations(const format::ScaledFormat& weights, Activations wanted) {
   switch (wanted.kind) {
   case Kind::None:
@@ -344,7 +344,7 @@ public:
         layers.emplace_back(module, writeLayer(*chosen[i].format, chosen[i].activations));
     Json kvGroup = Json::array(), ofCache = Json::object();
     if (choice.kvScales)
-      // Readers take the format of the cache from the outputs of these layers.
+      // Readers derive the cache's format from the outputs of these layers.
       for (const char* pattern : {"*k_proj", "*v_proj"}) {
         kvGroup.push_back(pattern);
         ofCache[pattern] = common;

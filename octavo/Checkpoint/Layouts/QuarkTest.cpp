@@ -1,4 +1,4 @@
-// Names, dtypes and shapes are those that Quark exports (torch/export, torch/utils/pack.py).
+// Names, dtypes and shapes are as Quark exports them (torch/export, torch/utils/pack.py).
 #include "octavo/Checkpoint/Layouts/LayoutFixture.h"
 
 namespace octavo::checkpoint {

@@ -1,11 +1,12 @@
-// What tensors beside weights are called that enter their values.
+// Recognizes names of scales.
 #pragma once
 
 #include <string_view>
 
 namespace octavo::checkpoint {
 
-/// Whether a name says that the tensor scales or shifts codes, whatever tool wrote it.
+/// Whether a name implies that the tensor scales or shifts codes, for any tool: "scale", "absmax",
+/// "zero_point", ...
 bool isNamedLikeScale(std::string_view name);
 
 } // namespace octavo::checkpoint

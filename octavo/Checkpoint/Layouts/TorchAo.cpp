@@ -1,6 +1,5 @@
-// torchao's tensors as it flattens them into safetensors (torchao/prototype/safetensors): the parts
-// of m.weight are m._weight_qdata, m._weight_scale, ..., and the header says the class and the
-// attributes of each.
+// torchao's tensors in safetensors (torchao/prototype/safetensors): m.weight is stored as
+// m._weight_qdata, m._weight_scale, ...; the header has the class and attributes of each tensor.
 #include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
@@ -32,8 +31,8 @@ constexpr LayerSpelling nvfp4Alone(ElementSpelling elements, ScaleShape shape) {
   return readOnly("nvfp4", elements, "F8_E4M3", shape);
 }
 
-// The last four have no outer scale, as NVFP4Tensor without per_tensor_scale: it is 1. The table
-// that is printed ends before them.
+// The last four rows have no outer scale (NVFP4Tensor without per_tensor_scale): it is 1. The
+// documentation prints the table without them.
 constexpr auto kAoSpellings = std::to_array<LayerSpelling>({
     readOnly("fp8_tensor", kAoFloats, "F32", ScaleShape::Scalar),
     readOnly("fp8_row", kAoFloats, "F32", ScaleShape::Column),
@@ -59,7 +58,7 @@ constexpr const char* kNames = "tensor_names";
 constexpr auto kAoClasses =
     std::to_array<std::string_view>({"Float8Tensor", "MXTensor", "NVFP4Tensor"});
 
-/// Whether a header is torchao's: a list of names, and tensors with a class.
+/// Whether a header is torchao's: it has a list of names, and tensors with a class.
 bool isOfTorchAo(const SafetensorsFile& file) {
   return std::ranges::any_of(file.metadata(),
                              [](const auto& each) { return each.first == kNames; }) &&
@@ -68,7 +67,7 @@ bool isOfTorchAo(const SafetensorsFile& file) {
          });
 }
 
-/// What headers say of tensors, by module and parameter: "m" for "m.weight".
+/// The headers' descriptions of tensors, by module and parameter: "m" for "m.weight".
 std::map<std::string, Json, std::less<>> readTensors(const Folder& folder) {
   std::map<std::string, Json, std::less<>> tensors;
   for (std::size_t i = 0; i < folder.shardNames().size(); ++i) {
@@ -82,7 +81,7 @@ std::map<std::string, Json, std::less<>> readTensors(const Folder& folder) {
   return tensors;
 }
 
-/// Blocks of more than a row or less than one, which the shapes alone do not tell.
+/// Claims blocks of more than a row or less than one, which shapes alone do not determine.
 void claimBlocks(const Json& data, const StoredTensor* scale, Claim& claim) {
   const Json& size = memberAt(data, {"block_size"});
   if (!scale || !size.is_array() || size.size() != 2 || !size[0].is_number_unsigned() ||
@@ -100,8 +99,8 @@ void claimBlocks(const Json& data, const StoredTensor* scale, Claim& claim) {
   }
 }
 
-/// Parts of a tensor that the header lists and the file lacks: without an outer scale, say, another
-/// format of the same class fits, with other values.
+/// Refuses layers of which the file lacks a part that the header lists: without its outer scale,
+/// for example, another format of the same class would fit, with other values.
 void refuseLostParts(const Folder& folder, const Json& said, Layer& layer, Inventory& inventory,
                      Findings& findings) {
   const Json& parts = memberAt(said, {"_tensor_data_names"});
@@ -144,7 +143,7 @@ public:
         return fmt::format("the header of {} has torchao's {}", folder.shardNames()[i], kNames);
     return std::nullopt;
   }
-  /// Names alone do not say the order of scales: the header does.
+  /// Never by tensors: only the header gives the order of scales.
   std::optional<std::string> detectByTensors(const Folder&) const override { return std::nullopt; }
 
   Inventory read(const Folder& folder, Findings& findings) const override {
@@ -175,7 +174,7 @@ public:
     for (Layer& layer : inventory.layers)
       if (const auto said = tensors.find(layer.name); said != tensors.end())
         refuseLostParts(folder, said->second, layer, inventory, findings);
-    // The parameter is the one whose parts these are.
+    // The parameter's name is the one whose parts these are, without the underscore.
     for (Layer& layer : inventory.layers)
       if (layer.parameter.starts_with('_'))
         layer.parameter.erase(0, 1);
@@ -183,7 +182,7 @@ public:
   }
 
   void settleActivations(std::span<ChosenLayer>) const override {}
-  /// Nothing is written in this layout.
+  /// octavo does not write this layout.
   void configure(const LayoutChoice&, Json&, Json&) const override {}
 };
 

@@ -19,11 +19,11 @@ using format::ElementFormat;
 using format::Specials;
 using std::uint8_t;
 
-/// The tests of one format as bytes to compare with. A test that no code passes compares the
-/// magnitude, which is at most 0x80, with 0xFF.
+/// The tests of one format as bytes to compare with. A test that no code may pass compares with
+/// 0xFF: magnitudes are at most 0x80.
 struct Tests {
   uint8_t codeMask, magnitudeMask, sign;
-  uint8_t nanFrom = 0xFF; ///< magnitudes from here on are NaN
+  uint8_t nanFrom = 0xFF; ///< magnitudes from this value on are NaN
   uint8_t inf = 0xFF;
   uint8_t max;
   bool twosComplement;
@@ -45,10 +45,10 @@ Tests testsOf(const ElementFormat& format) {
   return tests;
 }
 
-/// As many independent byte counters as the compiler keeps in vector registers.
+/// Number of independent byte counters: as many as fit vector registers.
 constexpr std::size_t kLanes = 32;
 using Lanes = std::array<uint8_t, kLanes>;
-/// A byte counter must not wrap.
+/// Rounds before a byte counter would wrap.
 constexpr std::size_t kRounds = 255;
 
 std::uint64_t sum(const Lanes& lanes) {
@@ -99,7 +99,7 @@ void countRowsBaseline(const Tests& tests, const uint8_t* codes, std::size_t rou
 }
 
 #if defined(__x86_64__)
-// The same loop with registers of 32 bytes: twice the rate.
+// The same loop compiled for 32-byte registers: twice the speed.
 __attribute__((target("avx2"))) void countRowsAvx2(const Tests& tests, const uint8_t* codes,
                                                    std::size_t rounds, CodeCensus& census) {
   tests.twosComplement ? countRows<true>(tests, codes, rounds, census)
@@ -114,8 +114,8 @@ CountRows chooseCountRows() {
 CountRows chooseCountRows() { return countRowsBaseline; }
 #endif
 
-/// Settles what the byte tests leave open: `atMax` counted specials too, and the sign alone is -0
-/// only in a format that has it.
+/// Corrects what the byte tests cannot decide: `atMax` also counted specials, and the sign alone is
+/// -0 only if the format has it.
 void settle(const ElementFormat& format, CodeCensus& census) {
   census.atMax -= census.nan + census.inf;
   if (format.specials == Specials::UnsignedZero) {
@@ -137,7 +137,7 @@ CodeCensus countBytes(const ElementFormat& format, const uint8_t* codes, std::si
     codes += rounds * kLanes;
     n -= rounds * kLanes;
   }
-  if (n > 0) { // the last codes, filled up with zeros, which are taken off again
+  if (n > 0) { // the last codes, padded with zeros that are subtracted again
     Lanes last{};
     std::copy_n(codes, n, last.begin());
     count(tests, last.data(), 1, census);
@@ -172,7 +172,7 @@ CodeCensus takePackedCodeCensus(const ElementFormat& format, std::span<const std
   assert(packed.size() >= packedBytes(count, width));
   if (width == 8)
     return takeCodeCensus(format, packed.first(count));
-  constexpr std::size_t kPiece = 1 << 15; // codes; a multiple of 8, so that pieces begin at bytes
+  constexpr std::size_t kPiece = 1 << 15; // codes; a multiple of 8, so that pieces begin at a byte
   std::array<uint8_t, kPiece> codes;
   CodeCensus census;
   for (std::uint64_t begin = 0; begin < count; begin += kPiece) {

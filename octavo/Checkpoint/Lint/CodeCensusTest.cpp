@@ -19,7 +19,7 @@ using format::ElementFormat;
 
 bool isElement(const ElementFormat& format) { return format.isNarrow() && format.hasZero(); }
 
-/// The census from the values of the codes, one by one.
+/// The census computed from the value of each code.
 CodeCensus fromValues(const ElementFormat& format, const std::vector<std::byte>& codes) {
   CodeCensus census;
   double largest = -1;
@@ -80,7 +80,7 @@ TEST(CodeCensus, EveryLength) {
     }
 }
 
-/// A file's codes are read in chunks, which must cut none of them.
+/// Codes of a file are read in chunks, which must not cut a code.
 TEST(CodeCensus, PackedCodesOfManyChunks) {
   std::mt19937 random(2);
   for (const ElementFormat& format : format::kElementFormats) {

@@ -31,7 +31,7 @@ void keepWanted(const LintOptions& options, Findings& findings) {
   });
 }
 
-/// Names of files as seen from the checkpoint.
+/// Makes file names relative to the checkpoint.
 void makeRelative(const std::filesystem::path& root, Findings& findings) {
   const std::string prefix = (root / "").string();
   for (Finding& finding : findings)
@@ -46,7 +46,7 @@ void sort(Findings& findings) {
                       std::string_view(finding.what));
   };
   std::ranges::sort(findings, {}, key);
-  // Two readers that do the same are one finding.
+  // Two readers that behave alike give one finding.
   const auto [first, last] = std::ranges::unique(findings, {}, key);
   findings.erase(first, last);
 }

@@ -1,4 +1,4 @@
-// Codes that should not be in a weight.
+// Checks of codes that should not occur in a weight.
 
 #include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/Lint/LintSubject.h"
@@ -13,7 +13,7 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// Whether a scale that is infinite, or a code, makes values infinite by itself.
+/// Whether an infinite scale or code makes values infinite by itself.
 bool hasInfinity(const LayerCensus& census) {
   const auto isInfinite = [](const std::optional<ScaleCensus>& scales) {
     return scales && scales->of(ScaleFault::Inf) > 0;
@@ -21,7 +21,7 @@ bool hasInfinity(const LayerCensus& census) {
   return census.codes.inf > 0 || isInfinite(census.scales) || isInfinite(census.outer);
 }
 
-/// Values of finite codes under finite scales that are beyond f32.
+/// Reports values of finite codes under finite scales that exceed f32.
 void lintInfinite(const LayerCensus& census, Findings& findings) {
   const std::optional<double> largest = census.largestWeight();
   if (!largest || *largest <= std::numeric_limits<float>::max() || hasInfinity(census))
@@ -71,7 +71,7 @@ void lintCodes(const LintSubject& subject, Findings& findings) {
       report("nan-code", share(codes.nan, fmt::format("NaN ({})", format.name)));
     if (codes.inf > 0)
       report("inf-code", share(codes.inf, fmt::format("infinite ({})", format.name)));
-    // The formats that have a twin with unsigned zero are those of a byte.
+    // Only one-byte formats have a twin with unsigned zero.
     if (codes.negativeZero > 0 && format.width() == 8)
       report("negative-zero", share(codes.negativeZero, "-0 (0x80)"));
     if (codes.count > 0 && codes.zero == codes.count)

@@ -1,4 +1,4 @@
-// The configuration and the index beside the tensors, as far as reading the layout leaves it open.
+// Checks of configuration and index against the tensors, beyond those of reading the layout.
 
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Lint/LintSubject.h"
@@ -15,8 +15,8 @@ namespace octavo::checkpoint {
 
 namespace {
 
-// The keys of compressed-tensors 0.18 (quantization/quant_scheme.py, quant_args.py), whose models
-// refuse others.
+// The keys of compressed-tensors 0.18 (quantization/quant_scheme.py, quant_args.py), which refuses
+// other keys.
 constexpr auto kSchemeKeys = std::to_array<std::string_view>(
     {"targets", "weights", "input_activations", "output_activations", "format"});
 constexpr auto kArgumentKeys = std::to_array<std::string_view>(
@@ -47,7 +47,7 @@ void lintCompressedTensors(const Json& config, Findings& findings) {
   lintKeys(memberAt(config, {"kv_cache_scheme"}), kArgumentKeys, "kv_cache_scheme", findings);
 }
 
-/// Why config.json, as it was read, says of no quantization.
+/// Why config.json, as read, states no quantization.
 std::string withoutQuantization(const Folder& folder, const Findings& findings) {
   const Json& config = folder.config();
   if (config.is_null())
@@ -78,7 +78,7 @@ std::optional<std::uint64_t> totalSize(const Json& metadata) {
 
 } // namespace
 
-/// What some tools cannot take of names, shapes and rows.
+/// Reports names, shapes and rows that some tools cannot handle.
 static void lintTensor(const StoredTensor& tensor, Findings& findings) {
   constexpr std::size_t kManyAxes = 32;
   const SafetensorsEntry& entry = *tensor.entry;
@@ -99,7 +99,7 @@ static void lintTensor(const StoredTensor& tensor, Findings& findings) {
                        fmt::join(entry.shape, ", "), entry.shape.back(), entry.dtype->bits));
 }
 
-/// Once a producer.
+/// Reports foreign codes, once for each producer.
 static void lintForeignCodes(const Inventory& inventory, Findings& findings) {
   std::map<std::string_view, std::vector<const StoredTensor*>> byProducer;
   for (const ForeignCodes& codes : inventory.foreign)
@@ -135,7 +135,7 @@ void lintFiles(const LintSubject& subject, Findings& findings) {
 void lintConfiguration(const LintSubject& subject, Findings& findings) {
   const Folder& folder = subject.folder;
   const bool isQuantized = !subject.inventory.layers.empty();
-  // Files of layouts that octavo does not write say themselves what they are.
+  // Files of layouts that octavo does not write are self-describing.
   const bool isWritten =
       std::ranges::any_of(subject.layout.spellings(), [](const LayerSpelling& spelling) {
         return spelling.access == Access::ReadAndWrite;
@@ -152,7 +152,7 @@ void lintConfiguration(const LintSubject& subject, Findings& findings) {
           return other.rule == "unscaled-codes" && other.tensor == each.tensor;
         }))
       findings.push_back(finding("unscaled-codes", each.file, each.tensor, each.found));
-  // Codes of others are the model's weights: what they need is not another configuration.
+  // Foreign codes are the model's weights: another configuration would not help them.
   if (!isQuantized && saysQuantized(folder) && !folder.tensors().empty() &&
       subject.inventory.foreign.empty())
     findings.push_back(finding("nothing-quantized", "config.json", "",

@@ -1,5 +1,5 @@
-// Two descriptions of one quantization that say different things, a label of the experts that is
-// not what they are, and what a quantizer left in the files.
+// Checks for descriptions that disagree: two descriptions of one quantization, a label of the
+// experts that does not fit them, and a quantizer's state left in the files.
 
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/LeakedState.h"
@@ -25,10 +25,10 @@ std::string lowerCase(std::string text) {
   return text;
 }
 
-/// What config.json and hf_quant_config.json both say, in one form: ModelOpt's.
+/// The common content of config.json and hf_quant_config.json, in ModelOpt's form.
 struct Description {
   std::vector<std::string> excluded;
-  std::string cache; ///< "fp8"; empty: it stays wide
+  std::string cache; ///< "fp8"; empty: the cache stays wide
   std::optional<std::int64_t> group;
   std::set<std::string> layers; ///< "name: ALGORITHM" of quantized_layers
 };
@@ -63,7 +63,7 @@ Description ofConfig(const Json& block) {
   return settings;
 }
 
-/// The modules that a list excludes, of those that have a weight.
+/// The modules with a weight that a list excludes.
 std::set<std::string_view> excludedOf(const Folder& folder, std::span<const std::string> list) {
   Findings broken; // reported where the layout is read
   const NamePatterns patterns(list, PatternStyle::Wildcards, "exclude_modules", broken);
@@ -75,7 +75,7 @@ std::set<std::string_view> excludedOf(const Folder& folder, std::span<const std:
   return modules;
 }
 
-/// "2 more, as model.layers.0.mlp.up_proj": of one set what the other has not.
+/// The elements of `a` that `b` lacks, as text: "2 more, as model.layers.0.mlp.up_proj".
 template <typename Set> std::string surplusText(const Set& a, const Set& b) {
   std::size_t count = 0;
   std::string first;
@@ -85,7 +85,7 @@ template <typename Set> std::string surplusText(const Set& a, const Set& b) {
   return count == 0 ? "" : fmt::format("{} more, the first {}", count, inQuotes(first));
 }
 
-/// Sets that are not the same: what each has that the other has not.
+/// Reports two sets that differ, with the elements that only one of them has.
 template <typename Set>
 void compareSets(std::string_view noun, const Set& ofConfig, const Set& ofQuantConfig,
                  const std::function<void(std::string)>& report) {
@@ -120,7 +120,7 @@ void lintTwoFiles(const Folder& folder, Findings& findings) {
                        *second.group, kQuantConfigFile));
 }
 
-/// Blocks of one config.json.
+/// Compares the quantization blocks of one config.json.
 void lintBlocks(const Folder& folder, Findings& findings) {
   const std::vector<QuantizationBlock> blocks = quantizationBlocks(folder.config());
   const auto text = [](const QuantizationBlock& each) {
@@ -135,7 +135,7 @@ void lintBlocks(const Folder& folder, Findings& findings) {
                   fmt::format("{} and {} are different", text(blocks.front()), text(each))));
 }
 
-/// Bits of the elements that a label says: 4 of "fp4", 8 of "float8_e4m3fn", 16 of "bfloat16".
+/// Bits of the elements that a label names: 4 for "fp4", 8 for "float8_e4m3fn", 16 for "bfloat16".
 std::optional<int> bitsOfLabel(const std::string& label) {
   const std::string name = lowerCase(label);
   for (const auto& [word, bits] : {std::pair("fp4", 4), std::pair("float4", 4), std::pair("fp8", 8),
@@ -145,7 +145,7 @@ std::optional<int> bitsOfLabel(const std::string& label) {
   return std::nullopt;
 }
 
-/// DeepSeek-V4 says of its routed experts what they are: expert_dtype.
+/// Compares expert_dtype, DeepSeek-V4's label of its routed experts, with the experts.
 void lintExpertLabel(const LintSubject& subject, Findings& findings) {
   const Folder& folder = subject.folder;
   const ExpertLabel label = expertLabel(folder);

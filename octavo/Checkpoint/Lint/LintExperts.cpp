@@ -1,5 +1,5 @@
-// Experts of a layer that are modules one by one: readers put them into one stack, so that all have
-// to be of one format and to have the same scales.
+// Checks of experts that are separate modules: readers stack them, so all must have one format and
+// the same kinds of scales.
 
 #include "octavo/Checkpoint/Lint/LintSubject.h"
 #include "octavo/Checkpoint/ModuleNames/Experts.h"
@@ -18,14 +18,14 @@ namespace {
 
 constexpr std::size_t kNamedExperts = 4; ///< experts that a finding names
 
-/// What one expert's projection is.
+/// One expert's projection.
 struct ExpertPart {
   std::string form; ///< "nvfp4", "BF16, not quantized"
   bool isQuantized, hasInput;
   StoredTensor tensor;
 };
-using ExpertParts = std::map<std::uint32_t, ExpertPart>; ///< by the expert's number
-/// By the module of all experts and the part of one.
+using ExpertParts = std::map<std::uint32_t, ExpertPart>; ///< by expert number
+/// By module of all experts and part of one expert.
 using Projections = std::map<std::pair<std::string, std::string>, ExpertParts, std::less<>>;
 
 Projections projectionsOf(const Inventory& inventory) {
@@ -55,7 +55,7 @@ std::string expertsText(const std::vector<std::uint32_t>& numbers) {
   return text;
 }
 
-/// Of what most members say: the text, and the members that say something else.
+/// The text that `say` gives for most members, and the members that differ.
 template <typename Say>
 std::pair<std::string, std::vector<std::uint32_t>> minority(const ExpertParts& members,
                                                             const Say& say) {
@@ -112,11 +112,12 @@ void lintProjection(const std::string& experts, const std::string& part, const E
 
 void lintExperts(const LintSubject& subject, Findings& findings) {
   const Projections projections = projectionsOf(subject.inventory);
-  std::map<std::string_view, std::set<std::uint32_t>> numbers; // of a layer's experts
+  std::map<std::string_view, std::set<std::uint32_t>> numbers; // numbers of a layer's experts
   for (const auto& [key, members] : projections)
     for (const auto& [number, member] : members)
       numbers[key.first].insert(number);
-  // Of those between the first and the last a few may be missing; of a model that was pruned, most.
+  // If a few numbers between the first and the last are missing, report them; a pruned model lacks
+  // most.
   for (auto& [experts, found] : numbers)
     if (const std::uint64_t range = std::uint64_t{*found.rbegin()} - *found.begin() + 1;
         range < 2 * found.size())

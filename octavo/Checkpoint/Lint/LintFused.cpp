@@ -1,5 +1,6 @@
-// Modules that go together, and modules that stay wide: projections that readers run as one
-// product, also where they lie in different shards; and what readers build without quantization.
+// Checks of modules that belong together and of modules that stay wide: projections that readers
+// run as one product, even in different shards; and modules that readers build without
+// quantization.
 
 #include "octavo/Checkpoint/Lint/LintSubject.h"
 #include "octavo/Checkpoint/ModuleNames/ModuleFamilies.h"
@@ -17,7 +18,7 @@ namespace octavo::checkpoint {
 namespace {
 
 using Members = std::vector<const Layer*>;
-constexpr std::size_t kNamed = 4; ///< numbers of a member that a finding shows
+constexpr std::size_t kNamed = 4; ///< numbers of a member that a finding prints
 
 /// "one product, in_proj_qkvz (vLLM, models/qwen3_5.py)".
 std::string productText(const Layer& member) {
@@ -25,8 +26,8 @@ std::string productText(const Layer& member) {
   return fmt::format("one product, {} ({})", family.name, family.source);
 }
 
-/// Reports `rule` at the first member's part if not all members have the same numbers: one, or one
-/// an expert.
+/// Reports `rule` at the first member's part unless all members have the same numbers: one, or one
+/// for each expert.
 void expectSame(RuleName rule, const Members& members, std::optional<Part> Layer::* part,
                 std::string_view word, Findings& findings) {
   std::vector<std::string> texts;
@@ -44,7 +45,7 @@ void expectSame(RuleName rule, const Members& members, std::optional<Part> Layer
                     fmt::join(values.begin(),
                               values.begin() + std::min<std::size_t>(values.size(), kNamed), ", "),
                     values.size() > kNamed ? ", ..." : ""));
-    // NaN is reported as what it is; beside another NaN it is no difference.
+    // NaN has findings of its own; NaN beside NaN is no difference.
     differs |= layer != members.front() && !std::ranges::equal(values, first, [](float a, float b) {
                  return a == b || (std::isnan(a) && std::isnan(b));
                });
@@ -75,7 +76,7 @@ void lintGroup(const Members& members, std::span<const std::string> plain, Findi
                 fmt::format("{}; they are {}", fmt::join(texts, ", "), productText(first))));
     return;
   }
-  // A block that happens to be as large as the weight stays a block to readers.
+  // A block that happens to have the weight's size is still a block to readers.
   const bool isOfTensor = first.format && first.format->across == format::kWholeAxis &&
                           first.format->along == format::kWholeAxis;
   if (first.type.hasOuterScale)

@@ -1,4 +1,4 @@
-// Scales of the key-value cache.
+// Checks of the scales of the key-value cache.
 
 #include "octavo/Checkpoint/KvScales/ScaleFile.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
@@ -16,8 +16,8 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// amax = scale * 448 of an FP8 cache: keys of published models reach some hundreds, values some
-/// tens; the bounds leave two orders of magnitude.
+/// Bounds of plausible scales. amax = scale * 448 for an FP8 cache. In published models keys reach
+/// some hundreds and values some tens; the bounds leave two orders of magnitude.
 constexpr float kLargestPlausibleKvScale = 128, kSmallestPlausibleKvScale = 1.0f / (1 << 20);
 
 bool isDeprecated(const Part& part) { return part.tensor.name().ends_with(".kv_scale"); }
@@ -41,8 +41,8 @@ void lintOne(const Part& part, Findings& findings) {
     }
 }
 
-/// How many scales a part of a cache may have beside one: the heads of keys and values, as the
-/// model's configuration has them. Nothing where it does not say.
+/// The number of key and value heads in the model's configuration: a cache has one scale or one for
+/// each of them. nullopt if it is not stated.
 std::optional<std::int64_t> headsOf(const Folder& folder) {
   for (const char* key : {"num_key_value_heads", "num_attention_heads"})
     if (const Json& heads = modelMember(folder.config(), key); heads.is_number_unsigned())
@@ -50,8 +50,8 @@ std::optional<std::int64_t> headsOf(const Folder& folder) {
   return std::nullopt;
 }
 
-/// What the configuration says of how many scales there are: "tensor", "attn_head"; empty where it
-/// does not say.
+/// The strategy of cache scales that the configuration states: "tensor", "attn_head"; empty if it
+/// states none.
 std::string strategyOf(const Folder& folder) {
   return stringAt(memberAt(folder.quantizationConfig(), {"kv_cache_scheme"}), "strategy");
 }
@@ -77,7 +77,7 @@ void lintCount(const LintSubject& subject, const Part& part, Findings& findings)
     report("kv-scale-per-head", fmt::format("{} scales, one a head", count));
 }
 
-/// Of scales of both that count for nothing: those that say something else.
+/// Reports scales for both keys and values that other scales override with different values.
 void lintOutweighed(const KvScales& kv, Findings& findings) {
   for (const Part& part : kv.repeated) {
     if (!isDeprecated(part) || !kv.key || !kv.value)
@@ -95,7 +95,7 @@ void lintOutweighed(const KvScales& kv, Findings& findings) {
   }
 }
 
-/// The file of scales that old vLLM read beside the checkpoint.
+/// Checks the scale file that old vLLM read beside the checkpoint.
 void lintSideFile(const Folder& folder, Findings& findings) {
   constexpr std::string_view kName = "kv_cache_scales.json";
   if (std::ranges::find(folder.otherFiles(), kName) == folder.otherFiles().end())
@@ -148,7 +148,7 @@ void lintKvScales(const LintSubject& subject, Findings& findings) {
                   kv.key ? fmt::format("{} has a scale for keys but none for values", kv.module)
                          : fmt::format("{} has a scale for values but none for keys", kv.module)));
     }
-    // Of an old kv_scale, which is both, the same is found twice and told once.
+    // An old kv_scale is both parts: its findings occur twice and are reported once.
     for (const auto& [role, part] : scalesOf(kv))
       lintOne(*part, findings);
     for (const std::optional<Part>* part : {&kv.key, &kv.value})

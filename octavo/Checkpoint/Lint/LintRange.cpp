@@ -1,4 +1,4 @@
-// How much of the element format's range a weight uses.
+// Checks how much of the element format's range a weight uses.
 
 #include "octavo/Checkpoint/Lint/LintSubject.h"
 #include "octavo/Numerics/Conversion.h"
@@ -11,15 +11,14 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// Share of all codes that must be at the largest value before it is looked at.
+/// Share of codes at the largest value below which nothing is reported.
 constexpr double kLeastShare = 0.005;
 
-/// How many codes there can be at the largest value for each at the one below it, if a scale from
-/// the maximum rounded them there and weights are the rarer the larger they are. Uniform weights
-/// are the limit: then it is the ratio of the intervals that round to the two. Those of the largest
-/// value end where the rule of the scale lets the maximum lie: at the largest value itself; half a
-/// step of the scale's format further; or, for scales that are powers of two and rounded down, at
-/// the next power of two.
+/// Upper bound of the ratio of codes at the largest value to codes at the next smaller one, if the
+/// scale follows from the maximum and larger weights are rarer. Uniform weights are the limit: then
+/// it is the ratio of the intervals that round to the two codes. The upper interval ends where the
+/// scale rule allows the maximum: at the largest value, half a step of the scale format above it,
+/// or, for power-of-two scales that are rounded down, at the next power of two.
 double roundedRatio(const numerics::ScaledType& type) {
   const format::ElementFormat& element = *type.element;
   const auto value = [&](std::uint64_t below) {
@@ -32,9 +31,9 @@ double roundedRatio(const numerics::ScaledType& type) {
   return (end - begin) / (begin - (value(1) + value(2)) / 2);
 }
 
-/// Whether more codes are at the largest value than rounding puts there, twice over. Blocks have
-/// their maximum there. Weights of a few levels (a lattice that was quantized before) leave the
-/// code below unused: of them nothing can be said.
+/// Whether more than twice as many codes are at the largest value as rounding explains, besides one
+/// maximum a block. Weights of a few levels (a lattice that was quantized before) do not use the
+/// next smaller code: nothing is concluded for them.
 bool isClipped(const LayerCensus& census, std::uint64_t blocks) {
   const CodeCensus& codes = census.codes;
   const auto atMax = static_cast<double>(codes.atMax);
@@ -43,9 +42,9 @@ bool isClipped(const LayerCensus& census, std::uint64_t blocks) {
                      2 * roundedRatio(census.layer->type) * static_cast<double>(codes.belowMax);
 }
 
-/// How many octaves below the maximum the largest code may stay. A power-of-two scale may leave one
-/// unused; projections that share a scale, and experts that saw few tokens, several. The 4-bit
-/// format has only three octaves and a half.
+/// Octaves by which the largest code may stay below the maximum. A power-of-two scale may leave one
+/// octave unused; projections that share a scale, and experts that saw few tokens, several. FP4 has
+/// only three and a half octaves.
 int unusedOctaves(const format::ElementFormat& format) { return format.width() >= 8 ? 4 : 2; }
 
 } // namespace

@@ -20,7 +20,7 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// quant_algo of a ModelOpt configuration; empty where there is none.
+/// quant_algo of a ModelOpt configuration; empty if there is none.
 std::string quantAlgorithm(const Folder& folder) {
   for (const Json* json : {&memberAt(folder.quantConfig(), {"quantization", "quant_algo"}),
                            &memberAt(folder.quantizationConfig(), {"quant_algo"})})
@@ -29,9 +29,9 @@ std::string quantAlgorithm(const Folder& folder) {
   return "";
 }
 
-// Conditions, in the order of the table.
+// The conditions, in the order of the table of rules.
 
-/// Of the attention modules those without scales of the cache in the checkpoint, and all.
+/// The number of attention modules without cache scales in the checkpoint, and of all.
 std::pair<std::ptrdiff_t, std::size_t> modulesWithoutScales(const LintSubject& subject) {
   std::set<std::string_view> with;
   for (const KvScales& kv : subject.inventory.kvScales)
@@ -64,7 +64,7 @@ void kvOneName(const LintSubject& subject, RuleName rule, Findings& findings) {
 
 void kvSideFile(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (modulesWithoutScales(subject).first == 0)
-    return; // they are in the checkpoint, where the file is not needed
+    return; // all scales are in the checkpoint; the file is not needed
   for (const std::string& name : subject.folder.otherFiles())
     if (name == "kv_cache_scales.json")
       report(rule, findings, nullptr, "scales of the cache are in " + name);
@@ -89,9 +89,9 @@ void shiftedBytes(const LintSubject& subject, RuleName rule, Findings& findings)
     if (!layer.scales || layer.scales->format->specials != format::Specials::Scale ||
         layer.type.element->width() != 8)
       continue;
-    std::uint64_t zero = census.scales->of(ScaleFault::Subnormal); // of E8M0 that is byte 0
+    std::uint64_t zero = census.scales->of(ScaleFault::Subnormal); // for E8M0: byte 0
     const std::uint64_t nan = census.scales->of(ScaleFault::Nan);
-    if (zero > 0) { // 0 times 0.0 is what 0 times 2^-127 is
+    if (zero > 0) { // over codes of 0 it makes no difference: 0 * 0.0 = 0 * 2^-127
       const auto blocks = blocksWithValues(layer, [](double scale) { return scale == 0x1p-127; });
       if (!blocks)
         return reportUnread(blocks.error(), findings);
@@ -194,8 +194,8 @@ void noInputScale(const LintSubject& subject, RuleName rule, Findings& findings)
              fmt::format("there is no {}.input_scale", layer.name));
 }
 
-/// The modules that a ModelOpt configuration excludes. vLLM takes config.json where both files have
-/// a list.
+/// The modules that a ModelOpt configuration excludes. As in vLLM, config.json takes precedence if
+/// both files have a list.
 std::vector<std::string> excludedModules(const Folder& folder) {
   const Json& config = folder.quantizationConfig();
   for (auto [block, key] :
@@ -207,7 +207,7 @@ std::vector<std::string> excludedModules(const Folder& folder) {
   return {};
 }
 
-/// The module of vLLM's model that runs `layer`: that of the fused product, or of all experts.
+/// The module of vLLM's model that runs `layer`: the fused product, or the module of all experts.
 std::string moduleInVllm(const Layer& layer) {
   if (const std::string_view experts = expertsOf(layer.name); !experts.empty())
     return std::string(experts);
@@ -253,7 +253,7 @@ void raggedModelOpt(const LintSubject& subject, RuleName rule, Findings& finding
                fmt::format("{} x {} is not a multiple of 128 x 128", matrix[0], matrix[1]));
 }
 
-/// A finding for the first tensor of each dtype for which `affects` holds.
+/// Adds a finding for the first tensor of each dtype for which `affects` is true.
 template <typename Affects>
 void perDtype(const LintSubject& subject, RuleName rule, Findings& findings, Affects affects) {
   std::set<std::string_view> seen;

@@ -1,4 +1,4 @@
-// Scales whose value is wrong: zero, NaN, infinite, negative, subnormal, the wrong way round.
+// Checks of scales with a wrong value: zero, NaN, infinite, negative, subnormal, inverted.
 
 #include "octavo/Checkpoint/BlocksWithValues.h"
 #include "octavo/Checkpoint/Lint/LintSubject.h"
@@ -14,9 +14,9 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// Largest magnitudes that weights of trained networks have lie far inside these bounds (outliers
-/// of published language models reach about 60); codes read without their scale, or with its
-/// reciprocal, lie outside: 448 for FP8 without a scale, 10^5 and more for a reciprocal.
+/// Bounds of the largest weight. Trained networks lie far inside (outliers of published language
+/// models reach about 60). Codes read without their scale, or with its reciprocal, lie outside: 448
+/// for FP8 without a scale, 10^5 and more for a reciprocal.
 constexpr double kLargestPlausibleWeight = 256;
 constexpr double kSmallestPlausibleWeight = 1.0 / (1 << 20);
 
@@ -61,8 +61,8 @@ void addFaults(const Part& part, const ScaleCensus& census, Findings& findings) 
   }
 }
 
-/// The same of scales by which activations, keys or values are quantized as the model runs: no
-/// weight is under them.
+/// Adds faults of scales of activations, keys or values, which are quantized at run time: no weight
+/// depends on them.
 void addRunTimeFaults(const Part& part, const ScaleCensus& census, std::string_view quantized,
                       std::string_view fix, Findings& findings) {
   const std::size_t before = findings.size();
@@ -98,8 +98,7 @@ void lintWeightScales(const LayerCensus& census, Findings& findings) {
   }
 }
 
-/// The largest weight if the meaning of one part is turned over: of the outer scale where there is
-/// one, else of the scales.
+/// The largest weight if one part is inverted: the outer scale if there is one, else the scales.
 std::optional<double> turnedOver(const LayerCensus& census, double asRead) {
   const bool hasOuter = census.layer->type.hasOuterScale;
   const ScaleCensus& part = hasOuter ? *census.outer : *census.scales;
@@ -132,8 +131,8 @@ void lintSize(const LayerCensus& census, Findings& findings) {
           *asRead, verb, turned.value_or(0), other)));
 }
 
-/// Largest inputs of layers: models with massive activations reach some 10^4; a reciprocal in place
-/// of an outer scale of NVFP4 (or the reverse) stands for 10^6 and more.
+/// Bounds of a layer's largest input. Models with massive activations reach some 10^4; a reciprocal
+/// instead of an NVFP4 outer scale (or the reverse) implies 10^6 and more.
 constexpr double kLargestInput = 1 << 18;
 constexpr double kSmallestInput = 1.0 / (1 << 30);
 

@@ -21,7 +21,7 @@ struct CodeRange {
   std::uint64_t begin, end; ///< bytes of the layer's elements
 };
 
-/// Largest factor that the scales of a part apply; nothing where the part has none that is usable.
+/// The largest factor that the scales of a part apply; nullopt if no scale is usable.
 std::optional<double> largestFactor(const std::optional<Part>& part,
                                     const std::optional<ScaleCensus>& census) {
   if (!part || !census || census->largest == 0)

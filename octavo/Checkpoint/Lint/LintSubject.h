@@ -1,5 +1,5 @@
-// What the checks of lint look at: the folder, what its layout says, and the numbers of every part,
-// counted once for all checks.
+// The input of lint's checks: the folder, what its layout read, and a census of every part, taken
+// once for all checks.
 #pragma once
 
 #include "octavo/Checkpoint/FindingRules.h"
@@ -13,37 +13,39 @@
 
 namespace octavo::checkpoint {
 
+/// The censuses of one layer.
 struct LayerCensus {
   const Layer* layer;
   CodeCensus codes;
   std::optional<ScaleCensus> scales, outer, input;
 
-  /// The largest weight, as the layout says scales are to be read; nothing where a scale is missing
-  /// or none is finite and positive.
+  /// The largest weight under the layout's reading of the scales; nullopt if a scale is missing or
+  /// none is finite and positive.
   std::optional<double> largestWeight() const;
 };
 
+/// What all checks get.
 struct LintSubject {
   const Folder& folder;
   const Layout& layout;
-  bool isForeign; ///< whether the configuration is one that octavo does not read
+  bool isForeign; ///< DetectedLayout::isForeign
   const Inventory& inventory;
-  std::vector<LayerCensus> layers; ///< in the inventory's order
+  std::vector<LayerCensus> layers; ///< in inventory order, without layers that could not be read
 };
 
-/// Counts every part of every layer, in pieces, on all threads. A layer of which a part cannot be
-/// read has no census; `unread` gets the error.
+/// Takes a census of every part of every layer, in pieces, on all threads. A layer with a part that
+/// cannot be read is left out, and `unread` gets the error.
 std::vector<LayerCensus> takeLayerCensuses(const Inventory& inventory,
                                            const kernels::Execution& execution,
                                            std::vector<Error>& unread);
 
-/// Adds the finding of a file that could not be read, once for a file.
+/// Adds a finding about a file that cannot be read, once for each file.
 void reportUnread(const Error& error, Findings& findings);
 
-/// `[3, 0, 5]`: where the element `index` of the file's order lies in a tensor of `shape`.
+/// The position of element `index` of the file's order in a tensor of `shape`: `[3, 0, 5]`.
 std::string placeText(std::span<const std::int64_t> shape, std::uint64_t index);
 
-// The families, each in its own file.
+// The checks of each family, each in its own file.
 void lintFiles(const LintSubject& subject, Findings& findings);
 void lintConfiguration(const LintSubject& subject, Findings& findings);
 void lintDisagreement(const LintSubject& subject, Findings& findings);

@@ -1,4 +1,4 @@
-// What transformers does with some checkpoints.
+// Checks of what transformers does with some checkpoints.
 
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Lint/ReaderConditions.h"
@@ -14,9 +14,10 @@ namespace octavo::checkpoint {
 
 namespace {
 
-// Conditions, in the order of the table.
+// The conditions, in the order of the table of rules.
 
-/// It takes sides over the number of their scales for the extents of a block.
+/// How transformers reads blocks: it computes their extents as the weight's extent divided by the
+/// number of scales.
 enum class BlocksRead { AsStored, AsOthers, No };
 BlocksRead readingOfBlocks(const Layer& layer) {
   const std::size_t rank = layer.shape.size();
@@ -58,7 +59,7 @@ void raggedActivations(const LintSubject& subject, RuleName rule, Findings& find
                            fmt::join(layer.shape, " x "), layer.shape.back()));
 }
 
-/// compressed-tensors unfolds rows into groups, and refuses rows that are not whole groups.
+/// compressed-tensors unfolds rows into groups and refuses rows that are not whole groups.
 void raggedGroups(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (quantMethod(subject.folder) != "compressed-tensors")
     return;
@@ -74,8 +75,8 @@ void raggedGroups(const LintSubject& subject, RuleName rule, Findings& findings)
   }
 }
 
-/// Whether transformers knows no such quant_method: it says so in its log, and loads the tensors as
-/// if the model were not quantized.
+/// Whether transformers does not know the quant_method: it logs that and loads the tensors as if
+/// the model were not quantized.
 bool isUnknownToTransformers(const Folder& folder) {
   return isModelOpt(folder) || quantMethod(folder) == "octavo";
 }
@@ -100,11 +101,11 @@ void refusedByShape(const LintSubject& subject, RuleName rule, Findings& finding
         report(rule, findings, &layer.elements.tensor,
                fmt::format("{} bytes a row where the model has {} weights", layer.shape.back() / 2,
                            layer.shape.back()));
-        return; // one is enough to refuse all
+        return; // one such layer makes the reader refuse all
       }
 }
 
-/// A finding for all layers that the layout's readers have no place for.
+/// Adds one finding for all layers for which readers of the method have no place.
 template <typename Affects>
 void withoutPlace(const LintSubject& subject, RuleName rule, Findings& findings,
                   std::string_view method, Affects affects) {
@@ -141,8 +142,8 @@ void groupsInQuark(const LintSubject& subject, RuleName rule, Findings& findings
     });
 }
 
-/// Llama 4, of whose experts it makes a module each where quant_method is compressed-tensors, and a
-/// stack elsewhere.
+/// Whether the model is Llama 4. For it transformers builds one module for each expert if
+/// quant_method is compressed-tensors, else a stack.
 bool isLlama4(const Folder& folder) {
   for (const Json* type : {&memberAt(folder.config(), {"model_type"}),
                            &memberAt(folder.config(), {"text_config", "model_type"})})
@@ -151,8 +152,8 @@ bool isLlama4(const Folder& folder) {
   return false;
 }
 
-/// A finding for the first expert of each format for which `affects` holds, where it puts experts
-/// that are a few modules each into a stack.
+/// Adds a finding for the first expert of each format for which `affects` is true, if transformers
+/// stacks experts that are separate modules.
 template <typename Affects>
 void perFormatOfExperts(const LintSubject& subject, RuleName rule, Findings& findings,
                         Affects affects) {
@@ -167,7 +168,8 @@ void outerScalesOfExperts(const LintSubject& subject, RuleName rule, Findings& f
                        [](const Layer& layer) { return layer.outer.has_value(); });
 }
 
-/// It multiplies codes of 8 bits by the tensor of scales as it is: one, or one a row.
+/// transformers multiplies 8-bit codes by the tensor of scales as it is: one scale, or one for each
+/// row.
 void blocksOfExperts(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (quantMethod(subject.folder) == "compressed-tensors")
     perFormatOfExperts(subject, rule, findings, [](const Layer& layer) {

@@ -1,4 +1,4 @@
-// What conditions of reader rules have in common.
+// Helpers of the conditions of reader rules.
 #pragma once
 
 #include "octavo/Checkpoint/Lint/LintReaders.h"
@@ -11,17 +11,18 @@
 
 namespace octavo::checkpoint {
 
-/// Adds a finding of `rule`; `tensor` may be null.
+/// Adds a finding of `rule` with the text `what`; `tensor` may be null.
 void report(RuleName rule, Findings& findings, const StoredTensor* tensor, std::string what);
 
-/// quant_method of config.json, empty where there is none; "modelopt" also where only
-/// hf_quant_config.json is there.
+/// quant_method of config.json; "modelopt" also if only hf_quant_config.json exists; empty if there
+/// is none.
 std::string quantMethod(const Folder& folder);
 bool isModelOpt(const Folder& folder);
 
+/// Whether the layer has the scaled format `name`.
 bool hasFormat(const Layer& layer, std::string_view name);
 
-/// A finding for the first layer of each format for which `affects` holds.
+/// Adds a finding for the first layer of each format for which `affects` is true.
 template <typename Affects>
 void perFormat(const LintSubject& subject, RuleName rule, Findings& findings, Affects affects) {
   std::set<std::string_view> seen;

@@ -14,7 +14,7 @@ namespace {
 
 using format::ElementFormat;
 
-/// The code of the i-th number.
+/// The code of number i.
 std::uint64_t codeOf(const ElementFormat& format, std::span<const std::byte> bytes, std::size_t i) {
   return codeAt(format, bytes.data() + i * static_cast<std::size_t>(format.bytes()));
 }
@@ -84,7 +84,7 @@ ScaleCensus& ScaleCensus::operator+=(const ScaleCensus& other) {
 static void count(const ElementFormat& format, std::span<const std::byte> bytes,
                   ScaleCensus& census, ScaleHistogram* histogram) {
   if (format.isNarrow()) {
-    // Four tables: runs of one code would wait for the counter that they have just written.
+    // Four tables: with one, runs of equal codes would wait for the counter just written.
     std::array<std::array<std::uint32_t, 256>, 4> counts{};
     for (std::size_t i = 0; i < bytes.size(); ++i)
       ++counts[i % 4][static_cast<std::uint8_t>(bytes[i])];
@@ -102,13 +102,13 @@ static void count(const ElementFormat& format, std::span<const std::byte> bytes,
     add(format, codeOf(format, bytes, i), 1, census, histogram);
 }
 
-/// Whether the scale at a place of the file's order is padding.
+/// Whether the scale at index `place` of the file is padding.
 static bool isPaddingOf(const Part& part, std::uint64_t place) {
   return part.order == ScaleOrder::Tiles &&
          isPadding(static_cast<std::int64_t>(place), part.grid[0], part.grid[1]);
 }
 
-/// Those bytes of scales in tiles that are scales.
+/// The bytes of tiled scales that are not padding.
 static std::span<const std::byte> withoutPadding(const Part& part, std::uint64_t offset,
                                                  std::span<const std::byte> bytes,
                                                  std::vector<std::byte>& kept) {

@@ -1,5 +1,5 @@
-// What the scales of a part are: how many are zero, NaN, infinite, negative, subnormal, and how
-// their sizes are spread.
+// Counts the scales of a part: how many are zero, NaN, infinite, negative or subnormal, and the
+// distribution of their magnitudes.
 #pragma once
 
 #include "octavo/Checkpoint/Layer.h"
@@ -13,11 +13,11 @@
 
 namespace octavo::checkpoint {
 
-/// What can be wrong with one scale.
+/// Faults of one scale.
 enum class ScaleFault : std::uint8_t { Zero, Nan, Inf, Negative, Subnormal };
 inline constexpr int kScaleFaults = 5;
 
-/// How many scales have a magnitude in [2^e, 2^(e+1)), for each e of f32.
+/// Number of scales with a magnitude in [2^e, 2^(e+1)), for each exponent e of f32.
 struct ScaleHistogram {
   static constexpr int kLowest = -149, kHighest = 127;
   std::array<std::uint64_t, kHighest - kLowest + 1> counts{};
@@ -27,10 +27,11 @@ struct ScaleHistogram {
   ScaleHistogram& operator+=(const ScaleHistogram& other);
 };
 
+/// Counts of scales. Sums with +=.
 struct ScaleCensus {
   std::uint64_t count = 0;
   std::array<std::uint64_t, kScaleFaults> faults{};
-  /// Over the finite, positive scales; smallest > largest where there are none.
+  /// Over the finite, positive scales; smallest > largest if there are none.
   float smallest = std::numeric_limits<float>::infinity();
   float largest = 0;
 
@@ -38,17 +39,18 @@ struct ScaleCensus {
   ScaleCensus& operator+=(const ScaleCensus& other);
 };
 
-/// Counts the scales of `part` and adds their sizes to `histogram`. A scale is subnormal where its
-/// own format has it so; byte 0 of E8M0, 2^-127, counts as one: readers take it for an f32.
-/// Formats wider than f32 are read as f32. Errors, of these three: of reading the file.
+/// Counts the scales of `part` and adds their magnitudes to `histogram`. A scale is subnormal if
+/// its own format says so. Byte 0 of E8M0, 2^-127, counts as subnormal too, because readers take it
+/// for an f32. Formats wider than f32 are read as f32. Errors of these three functions: reading the
+/// file.
 tl::expected<ScaleCensus, Error> takeScaleCensus(const Part& part,
                                                  ScaleHistogram* histogram = nullptr);
 
-/// The scales of `part` as f32, in the order of the file, up to `most` of them.
+/// The first `most` scales of `part` as f32, in file order.
 tl::expected<std::vector<float>, Error>
 readScales(const Part& part, std::size_t most = std::numeric_limits<std::size_t>::max());
 
-/// Index in the file's order of the first scale with that fault; nothing if there is none.
+/// Index in file order of the first scale with that fault; nullopt if there is none.
 tl::expected<std::optional<std::uint64_t>, Error> firstScale(const Part& part, ScaleFault fault);
 
 } // namespace octavo::checkpoint

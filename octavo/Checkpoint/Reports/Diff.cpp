@@ -21,7 +21,7 @@ namespace {
 
 using Pair = std::pair<const NamedWeight*, const NamedWeight*>;
 
-/// The figures of all pieces, in their order.
+/// Sets the figures of `result` from those of all pieces, summed in order.
 void setFigures(std::span<const kernels::Comparison> pieces, std::uint64_t zeroSigns,
                 std::uint64_t elements, WeightDifference& result) {
   kernels::Comparison all;
@@ -39,7 +39,7 @@ void setFigures(std::span<const kernels::Comparison> pieces, std::uint64_t zeroS
                              all.notFinite());
   result.maxAbsolute = all.largestError();
   result.maxRelative = all.largestRatio();
-  // A difference from nothing but zeros is infinite.
+  // A difference relative to zeros only is infinite.
   const auto over = [](double error, double size) {
     return error == 0 ? 0 : size == 0 ? std::numeric_limits<double>::infinity() : error / size;
   };
@@ -47,7 +47,7 @@ void setFigures(std::span<const kernels::Comparison> pieces, std::uint64_t zeroS
   result.rms = over(std::sqrt(all.errorSquares()), std::sqrt(all.valueSquares()));
 }
 
-/// Before anything is read.
+/// The result before values are read.
 WeightDifference beginningOf(const Pair& pair) {
   const auto& [first, second] = pair;
   return {.name = (first ? first : second)->name,
@@ -58,7 +58,7 @@ WeightDifference beginningOf(const Pair& pair) {
           .second = second ? second->kind() : ""};
 }
 
-/// Finds pairs whose bytes are the same.
+/// Marks pairs with identical bytes.
 void findIdentical(std::span<const Pair> pairs, const WorkSettings& settings,
                    std::span<WeightDifference> differences) {
   std::vector<PieceSearch> searches;
@@ -80,12 +80,12 @@ void findIdentical(std::span<const Pair> pairs, const WorkSettings& settings,
   }
 }
 
-/// Compares the values of a pair, piece by piece.
+/// The comparison of one pair's values, piece by piece.
 struct ValueComparison {
   WeightDifference* result;
   PairedRows rows;
   std::vector<kernels::Comparison> pieces;
-  std::vector<std::uint64_t> zeroSigns; ///< of each piece, zeros of another sign
+  std::vector<std::uint64_t> zeroSigns; ///< by piece: pairs +0 and -0
 
   std::string compare(std::size_t piece, Scratch& scratch) {
     const auto done = rows.forTiles(
@@ -100,7 +100,7 @@ struct ValueComparison {
   }
 };
 
-/// Compares the values of pairs that may differ.
+/// Compares the values of pairs that are still marked Different.
 void compareValues(std::span<const Pair> pairs, const WorkSettings& settings,
                    std::span<WeightDifference> differences) {
   std::vector<std::unique_ptr<ValueComparison>> comparisons;
@@ -145,7 +145,7 @@ void compareValues(std::span<const Pair> pairs, const WorkSettings& settings,
   }
 }
 
-/// Pairs of the weights of two lists by name; the one that is missing is null.
+/// Pairs the weights of two lists by name; a missing weight is null.
 std::vector<Pair> pairsOf(const WeightList& first, const WeightList& second) {
   std::vector<Pair> pairs;
   for (const NamedWeight& weight : first.weights())
@@ -196,7 +196,7 @@ bool DiffReport::isWithin(double tolerance) const {
 }
 
 DiffReport diff(const Folder& first, const Folder& second, const DiffOptions& options) {
-  Findings findings; // lint's business
+  Findings findings; // reported by lint, not here
   const WeightList a(first, findings, options.firstLayout),
       b(second, findings, options.secondLayout);
   const std::vector<Pair> pairs = pairsOf(a, b);

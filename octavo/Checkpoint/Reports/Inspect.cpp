@@ -64,7 +64,7 @@ TensorInspection tensorInspection(const StoredTensor& tensor, std::string_view r
           .role = std::string(role)};
 }
 
-/// With the scales of a part.
+/// Inspects a part, with a census of its scales.
 tl::expected<TensorInspection, Error> scaleInspection(const NamedPart& part) {
   TensorInspection tensor = tensorInspection(part.part->tensor, part.role);
   return takeScaleCensus(*part.part, &tensor.histogram).map([&](const ScaleCensus& scales) {
@@ -135,7 +135,7 @@ tl::expected<Inspection, Error> inspect(const Folder& folder, const Layout* layo
   for (const StoredTensor& tensor : folder.tensors())
     result.bytes += tensor.size();
 
-  // A census of each layer's scales, on all threads; then sums in the layers' order.
+  // Takes a census of each layer's scales on all threads, then sums in the order of the layers.
   const std::vector<Layer>& layers = inventory.layers;
   std::vector<FormatUse> uses(layers.size());
   std::vector<std::optional<Error>> errors(layers.size());

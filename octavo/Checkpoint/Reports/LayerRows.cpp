@@ -17,9 +17,9 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// The most layers that have a row each even if they are experts.
+/// Up to this many layers, every layer has its own row.
 constexpr std::size_t kFewLayers = 300;
-/// The most experts of a row that follow it by themselves, for what lint finds.
+/// Most experts of a row that also get their own row because lint reports them.
 constexpr std::ptrdiff_t kMostSuspects = 3;
 
 using Group = std::vector<const ReportLayer*>;
@@ -30,7 +30,7 @@ std::string_view expertNumber(std::string_view name) {
   return rest.substr(0, rest.find('.'));
 }
 
-/// ".up_proj.weight" of it.
+/// ".up_proj.weight" of "mlp.experts.17.up_proj.weight".
 std::string_view projectionOf(std::string_view name) {
   const std::string_view number = expertNumber(name);
   return name.substr(static_cast<std::size_t>(number.data() + number.size() - name.data()));
@@ -40,18 +40,18 @@ std::string expertText(const ReportLayer& layer) {
   return fmt::format("expert {}", expertNumber(layer.name));
 }
 
-/// Names that errors and warnings are about, and the modules that those are parts of.
+/// The tensors that errors and warnings of lint concern, and their modules.
 std::set<std::string_view> suspectModules(const Findings& findings) {
   std::set<std::string_view> modules;
   for (const Finding& finding : findings)
     if (finding.severity != Severity::Note)
       modules.insert({finding.tensor, moduleOf(finding.tensor)});
-  modules.erase(""); // of findings about no tensor
+  modules.erase(""); // from findings without a tensor
   return modules;
 }
 
-/// Layers in the order of the first of each group. Experts whose error cannot be had for one cause
-/// are apart from those whose error is known, so that a row has one of the two.
+/// Groups layers by row; groups are ordered by their first layer. Experts that cannot be compared
+/// form groups by the reason, so that no row mixes measured and unmeasured layers.
 std::vector<Group> groupsOf(const std::vector<ReportLayer>& layers) {
   using Kin = std::tuple<std::string_view, std::string_view, std::string_view,
                          std::vector<std::int64_t>, std::string_view>;
@@ -76,7 +76,7 @@ std::vector<Group> groupsOf(const std::vector<ReportLayer>& layers) {
   return groups;
 }
 
-/// By the worst layer of each, else in the order of the layers.
+/// Sorts groups by their worst layer, ties in layer order.
 std::vector<Group> worstFirst(std::vector<Group> groups) {
   const auto worst = [](const Group& group) {
     return badness(**std::ranges::max_element(
@@ -91,7 +91,7 @@ std::vector<Group> worstFirst(std::vector<Group> groups) {
 
 /// "mlp.experts.0..255.up_proj.weight".
 std::string nameOf(const Group& experts) {
-  // As numbers of any length, without leading zeros.
+  // Compares as numbers of any length without leading zeros.
   const auto number = [](const ReportLayer* layer) {
     const std::string_view text = expertNumber(layer->name);
     return std::pair(text.size(), text);

@@ -38,7 +38,7 @@ tl::expected<ReportLayer, Error> describe(const Layer& layer) {
       });
 }
 
-/// Sets what is known of the layers from their original.
+/// Sets the figures of the layers that need the original.
 void compare(const Folder& original, const Folder& folder, const WeightList& weights,
              const ReportOptions& options, Report& report) {
   std::map<std::string, WeightDifference> differences;
@@ -46,7 +46,7 @@ void compare(const Folder& original, const Folder& folder, const WeightList& wei
       .firstLayout = options.originalLayout, .secondLayout = options.layout, .work = options.work};
   for (WeightDifference& each : diff(original, folder, sides).weights)
     differences.emplace(each.name, std::move(each));
-  Findings known; // lint's business
+  Findings known; // reported by lint, not here
   const WeightList originals(original, known, options.originalLayout);
   for (ReportLayer& layer : report.layers)
     if (const auto difference = differences.find(layer.name); difference != differences.end()) {
@@ -83,7 +83,7 @@ tl::expected<Report, Error> makeReport(const std::filesystem::path& path,
                    .findings = std::move(found->findings),
                    .original = options.original ? folderName(*options.original) : "",
                    .layers = {}};
-  Findings known; // lint has them
+  Findings known; // reported by lint, not here
   const WeightList weights(*folder, known, options.layout);
   std::vector<const NamedWeight*> layers;
   for (const NamedWeight& weight : weights.weights())

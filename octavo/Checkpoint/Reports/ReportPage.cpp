@@ -21,9 +21,10 @@ namespace {
 using base::inHtml;
 using base::tile;
 
-/// A page of 2 MB loads and prints within seconds, on a phone too; one of 25 MB does not.
+/// Most bytes of table rows. A page of 2 MB loads and prints within seconds, on a phone too; a page
+/// of 25 MB does not.
 constexpr std::size_t kMostRowBytes = 1'500'000;
-/// The most findings of a rule that are written out.
+/// Most findings of a rule that are written out.
 constexpr std::ptrdiff_t kMostOfARule = 10;
 
 constexpr std::string_view kGenerator = "octavo checkpoint report";
@@ -50,7 +51,7 @@ th:first-child,td:first-child{min-width:8rem}.bar{min-width:3rem}svg{max-width:5
 thead{display:table-header-group}}
 )";
 
-/// Bars for the powers of two from the first to the last that occurs.
+/// Draws a bar for each power of two from the lowest to the highest that occurs.
 std::string histogramPicture(const ScaleHistogram& histogram) {
   int lowest = ScaleHistogram::kHighest, highest = ScaleHistogram::kLowest;
   std::uint64_t most = 0;
@@ -69,7 +70,7 @@ std::string histogramPicture(const ScaleHistogram& histogram) {
                                     kWidth, kHeight, lowest, highest);
   for (int e = lowest; e <= highest; ++e)
     if (histogram[e]) {
-      // A single scale shows as a line of one pixel beside millions.
+      // A count of one is visible as one pixel beside millions.
       const double height =
           std::max(1.0, kHeight * static_cast<double>(histogram[e]) / static_cast<double>(most));
       picture += fmt::format(
@@ -132,7 +133,7 @@ std::string placeOf(const Finding& finding) {
                      inHtml(finding.tensor));
 }
 
-/// Findings of a rule lie together.
+/// Lists findings, grouped by rule.
 std::string findingsList(const Report& report) {
   std::string page = "<h2>Findings</h2>\n";
   if (report.findings.empty())
@@ -161,12 +162,12 @@ std::string findingsList(const Report& report) {
   return page;
 }
 
-/// A line of its own below a figure.
+/// A line of text below a figure.
 std::string below(const std::string& text) {
   return text.empty() ? "" : fmt::format("<div class=\"soft\">{}</div>", text);
 }
 
-/// `worst`: the error whose bar is full.
+/// `worst`: the error that fills its bar.
 std::string rowText(const LayerRow& row, const Report& report, double worst) {
   const ReportLayer& layer = row.figures;
   std::string page =
@@ -205,7 +206,7 @@ std::string rowText(const LayerRow& row, const Report& report, double worst) {
                  : fmt::format("{:.3g} to {:.3g}", layer.scales.smallest, layer.scales.largest));
 }
 
-/// Empties rows until the others fit into kMostRowBytes, the least bad first. Returns how many are
+/// Empties the least bad rows until the others fit into kMostRowBytes. Returns the number of rows
 /// left.
 std::size_t keepWorst(std::vector<std::string>& texts, const std::vector<LayerRow>& rows) {
   std::vector<std::size_t> order(rows.size());

@@ -11,7 +11,7 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// The first rows of a layer as it stores them, and of its original.
+/// The first rows of a layer as stored, and the values of its original.
 struct Sample {
   std::vector<std::int64_t> shape;
   numerics::ScaledType type;
@@ -24,7 +24,7 @@ struct Quantized {
   bool hasSameScales, hasSameCodes;
 };
 
-/// The outer scale of rows of the first matrix, with the inverse that quantizers multiply by.
+/// The outer scale of the first matrix and the inverse by which quantizers multiply.
 numerics::OuterScale outerOf(const LayerReader& reader) {
   return {reader.outer(), reader.divisor().value_or(1.0f / reader.outer())};
 }
@@ -41,7 +41,7 @@ std::optional<Sample> sampleOf(const Layer& layer, const PairedRows& rows) {
       std::max<std::int64_t>(1, kTileValues / std::max<std::int64_t>(1, columns));
   const std::int64_t end = std::min(piece.end, std::max(step, most / step * step));
   if (reader->rowsInBlock() > end && end < reader->rows())
-    return std::nullopt; // a block of more rows than these
+    return std::nullopt; // a block has more rows than the sample
   Sample sample = {.shape = {end, columns},
                    .type = {layer.type.element,
                             layer.scales->format,
