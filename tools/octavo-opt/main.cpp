@@ -1,5 +1,5 @@
-// octavo-opt: MLIR's driver with the dialects and passes of the project, for tests and for looking
-// at what a pass does.
+// octavo-opt: MLIR's driver with the project's dialects and passes, for tests and for inspecting a
+// pass.
 #include "octavo/Dialect/MissingNames.h"
 #include "octavo/Dialect/ProgramText.h"
 #include "octavo/Dialect/Register.h"
@@ -20,8 +20,8 @@
 
 namespace {
 
-/// Runs before every other pass, where unknown operations are not asked to be let through: they are
-/// named before the verifier refuses them in MLIR's words.
+/// Runs before all other passes, unless unknown operations are allowed. Names them before the
+/// verifier refuses them in MLIR's words.
 class RefuseMissingOperations
     : public mlir::PassWrapper<RefuseMissingOperations, mlir::OperationPass<>> {
 public:
@@ -34,8 +34,8 @@ public:
   }
 };
 
-/// Says what MLIR's driver would not say, or not survive: nesting beyond its stack, and names of
-/// operations without a custom form that it knows.
+/// Reports errors that MLIR's driver would not report or not survive: nesting beyond its stack, and
+/// unknown operations in custom form.
 mlir::LogicalResult checkText(const llvm::MemoryBuffer& input,
                               const mlir::DialectRegistry& registry,
                               const mlir::MlirOptMainConfig& config) {

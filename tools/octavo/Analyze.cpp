@@ -1,4 +1,5 @@
-// octavo analyze: what quantize and dequantize do to values (docs/commands/analyze.md).
+// octavo analyze: measures the errors of quantizing and dequantizing values
+// (docs/commands/analyze.md).
 
 #include "tools/octavo/AnalyzePlot.h"
 #include "tools/octavo/AnalyzeReport.h"
@@ -32,7 +33,7 @@ namespace {
 using analysis::Distribution;
 using format::ScaledFormat;
 
-/// Samples are a matrix with rows of this many, as the weights of a model are.
+/// Samples are a matrix with rows of this length, like the weights of a model.
 constexpr std::size_t kColumns = 4096;
 
 struct AnalyzeOptions {
@@ -55,7 +56,7 @@ template <typename T> T orThrow(tl::expected<T, checkpoint::Error> value) {
     return std::move(*value);
 }
 
-/// TBB prints a warning where more threads are asked for than it has.
+/// Limits the threads, because TBB prints a warning if more are requested than it has.
 kernels::Execution executionOf(const AnalyzeOptions& options) {
   return {.threads = std::min(options.threads, tbb::info::default_concurrency())};
 }

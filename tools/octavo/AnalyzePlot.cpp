@@ -17,26 +17,26 @@ namespace {
 
 using analysis::ErrorRow;
 
-// In pixels of the picture at its own size.
-constexpr double kLabels = 220; ///< the formats' names, left of the panels
+// In pixels at the picture's natural size.
+constexpr double kLabels = 220; ///< width of the formats' names, left of the panels
 constexpr double kPanel = 330;
 constexpr double kBetween = 34;
-constexpr double kLine = 24; ///< one format
-constexpr double kTop = 74;  ///< title and legend
-constexpr double kHead = 46; ///< a source's name and the panels' titles
-constexpr double kFoot = 34; ///< ticks
+constexpr double kLine = 24; ///< height of a format's line
+constexpr double kTop = 74;  ///< height of title and legend
+constexpr double kHead = 46; ///< height of a source's name and the panels' titles
+constexpr double kFoot = 34; ///< height of the ticks
 constexpr double kWidth = kLabels + 2 * kPanel + kBetween + 24;
 
-/// Of the rules, in the order of kScaleRules; told apart by readers who see no red or green, too
-/// (Okabe and Ito).
+/// Colors of the rules, in the order of kScaleRules; a palette for readers who cannot distinguish
+/// red and green (Okabe and Ito).
 constexpr std::array<std::string_view, 5> kColours = {"#d55e00", "#56b4e9", "#009e73", "#0072b2",
                                                       "#333333"};
 static_assert(kColours.size() == format::kScaleRules.size());
 
-/// One of the two measures.
+/// The axis of one of the two measures.
 struct Axis {
   std::string_view title;
-  std::function<double(const ErrorRow&)> value; ///< what the marks' places are linear in
+  std::function<double(const ErrorRow&)> value; ///< quantity in which the axis is linear
   std::function<std::string(const ErrorRow&)> label;
   std::vector<double> ticks;
   std::function<std::string(double)> tickLabel;
@@ -52,7 +52,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// The least and the greatest finite value of all rows.
+/// The smallest and the largest finite value of all rows.
 std::pair<double, double> limits(std::span<const AnalyzedSource> sources,
                                  const std::function<double(const ErrorRow&)>& value) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -82,7 +82,7 @@ Axis qsnrAxis(std::span<const AnalyzedSource> sources) {
   return axis;
 }
 
-/// Logarithmic: from an 8-bit format to a 4-bit one the error grows tenfold.
+/// Logarithmic, because the error grows tenfold from an 8-bit to a 4-bit format.
 Axis errorAxis(std::span<const AnalyzedSource> sources) {
   Axis axis{
       .title = "mean relative error, % (less is better)",
@@ -114,7 +114,7 @@ std::string_view colour(format::ScaleRule rule) {
   return kColours[static_cast<std::size_t>(row - format::kScaleRules.begin())];
 }
 
-/// A disk for a rule; a ring of its rule's colour for a preset, drawn so that a disk shows through.
+/// A disk for a rule; for a preset a ring in its rule's color, through which a disk is visible.
 std::string mark(const DistinctRow& line, double x, double y, const std::string& label) {
   const analysis::Recipe& recipe = line.row->recipe;
   std::vector<std::string_view> names = line.samePresets;
@@ -140,7 +140,7 @@ std::string panel(const AnalyzedSource& source, const Axis& axis, double left, d
                        x, top, top + height, top + height + 16, axis.tickLabel(tick));
   }
   for (const FormatRows& format : formats) {
-    // The marks of a format lie one below another: equal values stay apart.
+    // The marks of a format are offset vertically, so that equal values do not overlap.
     const auto n = static_cast<double>(format.rows.size());
     const double step = std::min(3.6, (kLine - 8) / n);
     double y = top + kLine * static_cast<double>(&format - formats.data()) + kLine / 2 -

@@ -31,13 +31,13 @@ std::string bytesText(const ErrorRow& row) {
   return row.bytesPerBlock ? fmt::format("{:11g}", *row.bytesPerBlock) : fmt::format("{:>11}", "-");
 }
 
-/// Error, QSNR, clipped blocks and lost values, as they are shown.
+/// Error, QSNR, clipped blocks and lost values as text.
 std::array<std::string, 4> figuresText(const ErrorFigures& figures) {
   return {numberText(100 * figures.meanRelativeError, 2, 7), numberText(figures.qsnr, 2, 7),
           numberText(100 * figures.clippedBlocks, 1, 9), std::to_string(figures.lost)};
 }
 
-/// Where presets lose values, which is seldom, a column says how many.
+/// Whether any row loses values; only then a column shows how many. It is rare.
 bool losesValues(const AnalyzedSource& source) {
   return std::ranges::any_of(source.rows, [](const ErrorRow& row) { return row.figures.lost > 0; });
 }
@@ -88,7 +88,8 @@ std::string publishedText(const PublishedError& figure) {
   return fmt::format("{:.{}f}", figure.percent, figure.unit < 1 ? 1 : 0);
 }
 
-/// The figures that a scan gives at a bound, or does not.
+/// The formats whose published figure the scan reproduces at this bound; if not `areGiven`, those
+/// that it does not.
 std::vector<std::string> formatsAt(const RangeScan& scan, std::size_t boundIndex, bool areGiven) {
   std::vector<std::string> names;
   for (std::size_t figure = 0; figure < kRfcErrors.size(); ++figure)
@@ -156,7 +157,7 @@ std::vector<FormatRows> distinctRows(const AnalyzedSource& source) {
     if (formats.empty() || formats.back().format != row.recipe.format)
       formats.push_back({row.recipe.format, {}});
     std::vector<DistinctRow>& rows = formats.back().rows;
-    // Of several rows with the same figures, the one of the preset's own rule.
+    // Of several rows with the same figures, the row of the preset's own rule.
     DistinctRow* same = nullptr;
     for (DistinctRow& each : rows)
       if (!row.recipe.preset.empty() &&

@@ -1,4 +1,4 @@
-// octavo completion: scripts for shells, made from the commands and options that there are.
+// octavo completion: prints completion scripts for shells, generated from the commands and options.
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/FormatNames.h"
@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kShells[] = {"bash", "zsh", "fish"};
 
-/// What follows an option, or stands for an argument.
+/// The values of an option or an argument.
 struct Values {
   enum class Kind : std::uint8_t { None, Files, Words, Text } kind = Kind::None; // None: a flag
   std::vector<std::string> words = {};
@@ -40,7 +40,7 @@ struct OptionRow {
 struct CommandRow {
   std::string name; ///< "octavo checkpoint quantize"
   std::string help;
-  std::vector<std::string> words; ///< subcommands, or the values of its argument
+  std::vector<std::string> words; ///< subcommands, or values of the command's argument
   std::vector<OptionRow> options;
 };
 
@@ -100,7 +100,7 @@ void addRows(const CLI::App& command, std::vector<CommandRow>& rows) {
     addRows(*each, rows);
 }
 
-/// A word in single quotes.
+/// Quotes a word in single quotes.
 std::string quoted(const std::string& text) {
   std::string inside;
   for (const char c : text)
@@ -108,7 +108,7 @@ std::string quoted(const std::string& text) {
   return "'" + inside + "'";
 }
 
-/// `'NAME OPTION'|'NAME OPTION') BODY ;;`, of the options that `pick` chooses.
+/// `'NAME OPTION'|'NAME OPTION') BODY ;;` for the options that `pick` selects.
 template <typename Pick>
 std::string optionCase(const std::vector<CommandRow>& rows, const Pick& pick,
                        const std::string& body) {
@@ -121,8 +121,8 @@ std::string optionCase(const std::vector<CommandRow>& rows, const Pick& pick,
   return patterns.empty() ? "" : fmt::format("    {}) {} ;;\n", fmt::join(patterns, "|"), body);
 }
 
-/// Functions of both bash and zsh: `_octavo_down AT WORD` sets `at` to the command that WORD leads
-/// to, and `_octavo_look AT PREVIOUS` sets `kind` and `candidates` for what follows PREVIOUS.
+/// Functions for both bash and zsh. `_octavo_down AT WORD` sets `at` to the command that WORD leads
+/// to. `_octavo_look AT PREVIOUS` sets `kind` and `candidates` for the word after PREVIOUS.
 std::string commonFunctions(const std::vector<CommandRow>& rows) {
   std::vector<std::string> commands;
   for (const CommandRow& row : rows)

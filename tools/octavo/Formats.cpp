@@ -1,5 +1,4 @@
-// octavo formats: the element formats and the scaled formats, as the tables of octavo/Format say
-// them.
+// octavo formats: prints the tables of element formats and scaled formats of octavo/Format.
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/TextTable.h"
@@ -25,7 +24,8 @@ using format::ScaledFormat;
 
 using Table = TextTable;
 
-/// The matrix for which bits per value are printed: scales a tensor or a row then weigh little.
+/// The matrix for which bits per value are printed. In one this large, a scale for a row or the
+/// tensor adds little.
 constexpr std::int64_t kMatrix[] = {4096, 4096};
 
 std::string orNone(std::string_view text) { return text.empty() ? "-" : std::string(text); }
@@ -36,7 +36,7 @@ std::string codeText(const ElementFormat& row, std::optional<std::uint64_t> code
   return code ? fmt::format("0x{:0{}X}", *code, (row.width() + 3) / 4) : "-";
 }
 
-/// Powers of two that are not short in decimal as 2^k, others in decimal.
+/// Powers of two with a long decimal text as 2^k, other values in decimal.
 std::string valueText(double value) {
   int exponent;
   if (std::frexp(value, &exponent) == 0.5 && (value < 1 || value > 1e6))
@@ -44,7 +44,7 @@ std::string valueText(double value) {
   return fmt::format("{:.7g}", value);
 }
 
-/// Fields of a code, most significant first: S1 E4 M3.
+/// The fields of a code, most significant first: S1 E4 M3.
 std::string layoutText(const ElementFormat& row) {
   if (row.isInteger())
     return fmt::format("two's complement, {} below the point", row.bias);

@@ -19,20 +19,20 @@ namespace {
 
 constexpr std::size_t kHelpColumns = 100;
 
-/// The options of which a command needs one, by the command's typed name: memory of a command that
-/// is gone may be another's.
+/// The groups of options of which a command needs one, by the command's typed name. Not by address:
+/// a new command can have the address of a destroyed one.
 std::map<std::string, std::vector<std::vector<const CLI::Option*>>>& alternatives() {
   static std::map<std::string, std::vector<std::vector<const CLI::Option*>>> all;
   return all;
 }
 
-/// A line of CLI11's help, wrapped between words. The lines after the first begin at `indent`.
+/// Wraps a line of CLI11's help between words. Continuation lines begin at column `indent`.
 std::string wrapped(const std::string& line, std::size_t indent) {
   std::string text;
   std::string_view rest = line;
   while (rest.size() > kHelpColumns) {
     std::size_t at = rest.rfind(' ', kHelpColumns);
-    // No word ends between the indentation and the last column: the word stays whole.
+    // No word ends between the indentation and the last column, so the word stays whole.
     if (at == rest.npos || at <= indent)
       at = rest.find(' ', kHelpColumns);
     if (at == rest.npos)
@@ -69,7 +69,7 @@ public:
   }
 };
 
-/// The command that `words` name, below `app`. Throws CommandError for a word that is not one.
+/// The command that `words` name, below `app`. Throws CommandError if a word is not a command.
 const CLI::App& commandNamed(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* command = &app;
   for (const std::string& word : words) {

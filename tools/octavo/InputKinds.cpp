@@ -31,7 +31,7 @@ bool endsWithOneOf(std::string_view name, const auto& endings) {
   return std::ranges::any_of(endings, [&](std::string_view each) { return name.ends_with(each); });
 }
 
-/// Whether a file is MLIR: a name that says so, or the first bytes of MLIR's bytecode.
+/// Whether a file is MLIR: by its suffix, or by the first bytes of MLIR bytecode.
 bool isProgram(const fs::path& path) {
   if (endsWithOneOf(path.native(), kPrograms))
     return true;
@@ -52,7 +52,8 @@ bool isHubName(std::string_view text) {
          !endsWithOneOf(text, kOtherFiles) && !fs::exists(text.substr(0, slash), none);
 }
 
-/// The newest snapshot in a repository of the hub's cache; empty: `path` is not such a repository.
+/// The newest snapshot in a repository of the hub's cache. Empty if `path` is not such a
+/// repository.
 fs::path snapshotIn(const fs::path& path) {
   std::error_code failed;
   fs::path newest;

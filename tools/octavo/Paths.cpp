@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Placeholders of values that are no paths. INT and its like are CLI11's, of numbers.
+/// Placeholders of values that are not paths. INT and the like are CLI11's, for numbers.
 constexpr std::array kNoPaths = {
     "COMMAND",    "DISTRIBUTION", "DOUBTS", "DTYPE",   "FLOAT",      "FORM",         "FORMAT",
     "FORMAT,...", "FORMAT|none",  "INT",    "LAYOUT",  "N",          "NAME",         "OWNER",
@@ -31,20 +31,20 @@ constexpr std::array kNoPaths = {
 enum class Use : std::uint8_t { Reads, Writes, Neither };
 
 struct Declaration {
-  std::string name; ///< of the option: memory of one that is gone may be another's
+  std::string name; ///< of the option: a new option can have the address of a destroyed one
   Use use;
   ReadForm form = ReadForm::Path;
   InputTraits input = {};
   OutputTraits traits = {};
 };
 
-/// Of the options of the one application that the process has.
+/// The declarations of options of the process's only application.
 std::map<const CLI::Option*, Declaration>& declarations() {
   static std::map<const CLI::Option*, Declaration> all;
   return all;
 }
 
-/// The placeholder without what validators add to it.
+/// The placeholder without the text that validators append.
 std::string placeholderOf(const CLI::Option& option) {
   const std::string name = option.get_type_name();
   return name.substr(0, name.find(':'));
@@ -58,7 +58,7 @@ std::string nameOf(const CLI::Option& option) {
                                 : option.get_name(true);
 }
 
-/// Null where the option was not declared.
+/// The option's declaration; null if it has none.
 const Declaration* declarationOf(const CLI::Option& option) {
   const auto found = declarations().find(&option);
   return found != declarations().end() && found->second.name == nameOf(option) ? &found->second
@@ -73,7 +73,7 @@ std::optional<Use> useOf(const CLI::Option& option) {
   return std::nullopt;
 }
 
-/// `octavo` and the subcommands down to this one, as they are typed.
+/// `octavo` and the subcommands down to this one, as a user types them.
 std::string commandName(const CLI::App& command) {
   return command.get_parent() ? commandName(*command.get_parent()) + " " + command.get_name()
                               : command.get_name();
@@ -94,7 +94,8 @@ template <typename Visit> void forOptions(const CLI::App& app, const Visit& visi
     forOptions(*subcommand, visit);
 }
 
-/// What stands in paths for the number of a process (octavo run), and how many are looked for.
+/// The placeholder in paths for the number of a process (octavo run), and how many numbers are
+/// tried.
 constexpr std::string_view kProcess = "{process}";
 constexpr int kMostProcesses = 1024;
 
@@ -132,15 +133,16 @@ std::vector<std::string> pathsIn(const std::string& given, ReadForm form) {
   return paths;
 }
 
-/// What a path leads to. Of one that does not exist: the place where it would be.
+/// The file or folder that a path leads to. For a path that does not exist: the deepest folder that
+/// exists, and the rest.
 struct Place {
   dev_t device = 0;
   ino_t inode = 0;
-  std::string rest; ///< from that folder on; empty for what exists
+  std::string rest; ///< path below that folder; empty if the file exists
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
-/// Nothing for devices and pipes, and for a path that is too long for any file.
+/// The place of a path; nullopt for devices and pipes, and for a path longer than any file's.
 std::optional<Place> placeOf(const fs::path& path) {
   if (path.native().size() > PATH_MAX)
     return std::nullopt;
@@ -177,7 +179,7 @@ struct PlacedOutput {
 
 struct CommandPaths {
   std::vector<ReadPath> reads;
-  std::vector<PlacedOutput> outputs; ///< files beside outputs, too
+  std::vector<PlacedOutput> outputs; ///< with the files beside outputs
   std::vector<WrittenPath> written;
 };
 
@@ -209,7 +211,7 @@ CommandPaths& ofCommand() {
                      ExitCode::BadInput);
 }
 
-/// The name, from the folder on, of the file in it that `place` is.
+/// The name, relative to `folder`, of the file in it that `place` is; nullopt if there is none.
 std::optional<std::string> nameIn(const fs::path& folder, const Place& place) {
   std::error_code failed;
   fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied,
@@ -296,11 +298,11 @@ void checkPaths(const CLI::App& app) {
     const Declaration& declaration = *declared;
     for (const std::string& given : option->results()) {
       if (given.empty())
-        continue; // refused elsewhere
+        continue; // reported elsewhere
       if (declaration.use == Use::Reads)
         for (const std::string& path : pathsIn(given, declaration.form)) {
           auto place = placeOf(path);
-          if (place && place->rest.empty()) // what does not exist is not read
+          if (place && place->rest.empty()) // only existing files are read
             paths.reads.push_back({path, nameOf(*option), place, declaration.input});
         }
       if (declaration.use != Use::Writes)

@@ -27,7 +27,7 @@ protected:
   }
   ~PathsTest() override { fs::remove_all(folder); }
 
-  /// What the check says of these arguments; empty where it says nothing.
+  /// The error of checkPaths for these arguments; empty if there is none.
   std::string said(const std::vector<std::string>& arguments) const {
     CLI::App app("", "octavo");
     CLI::App* command = app.add_subcommand("make", "");

@@ -1,5 +1,5 @@
-// octavo presets: the settings that reproduce the libraries that write scaled formats, and what
-// they make of a few blocks.
+// octavo presets: prints the settings that reproduce other libraries' scaled formats, and their
+// effect on a few blocks.
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/FormatNames.h"
@@ -40,7 +40,7 @@ std::string valueOf(const std::vector<Setting>& rows, std::string_view name) {
   return row == rows.end() ? "-" : row->value;
 }
 
-/// The rows whose formats have scales of one kind, and the title of their tables.
+/// The presets whose formats have one kind of scale, and the title of their tables.
 struct Group {
   std::string_view title;
   bool (*holds)(const ScaledFormat& format);
@@ -53,7 +53,7 @@ constexpr Group kGroups[] = {
     {"f32 scales", [](const ScaledFormat& row) { return *row.scale == format::element("f32"); }},
 };
 
-/// A row a preset on formats of the group, a column a setting that any of them has.
+/// One row for each preset of the group, one column for each setting that any of them has.
 TextTable settingsTable(const Group& group) {
   std::vector<std::string> names;
   std::vector<PresetOnFormats> rows;
@@ -90,7 +90,7 @@ TextTable sourceTable(const Group& group) {
   return table;
 }
 
-/// Blocks of one value each, in a tensor of their own, which comes in a type.
+/// Blocks of equal values, each in its own tensor, and the type of the values.
 struct Worked {
   std::string_view format;
   std::vector<float> amaxes;
@@ -113,7 +113,8 @@ std::string scaleText(const format::ElementFormat& scale, std::uint32_t code) {
   return fmt::format("{:.7g}", std::bit_cast<float>(code));
 }
 
-/// A row an amax, a column a preset; a cell is the code of the scale and what the value becomes.
+/// One row for each amax, one column for each preset. A cell has the code of the scale and the
+/// quantized value.
 TextTable workedTable(const Worked& worked) {
   const ScaledFormat& format = *format::findScaledFormat(worked.format);
   TextTable table = {{"amax"}};
@@ -157,7 +158,7 @@ std::string listPage() {
     std::vector<std::string> line{std::string(row.preset->name), namesOf(row.formats)};
     for (auto name = table.front().begin() + 2; name != table.front().end(); ++name)
       line.push_back(valueOf(row.settings, *name));
-    // What tells one row of a preset from the next is often not in this table.
+    // Rows of one preset often differ only in settings that this table does not show.
     if (row.preset == last && std::equal(line.begin() + 2, line.end(), table.back().begin() + 2))
       table.back()[1] += ", " + line[1];
     else
@@ -222,7 +223,7 @@ std::vector<PresetOnFormats> chosen(const PresetsOptions& options) {
   std::vector<PresetOnFormats> rows;
   std::vector<std::string> known;
   const ScaledFormat* format = options.format.empty() ? nullptr : scaledFormatNamed(options.format);
-  if (format) // blocks of another size have the row's presets
+  if (format) // the preset has the same rows for blocks of another size
     format = format::findScaledFormat(format->rowName());
   for (PresetOnFormats& row : numerics::presetsOnFormats()) {
     if (format && std::ranges::find(row.formats, format) == row.formats.end())

@@ -14,10 +14,11 @@ namespace octavo::tools {
 
 namespace {
 
-constexpr std::size_t kBetween = 2; ///< blanks between columns
+constexpr std::size_t kBetween = 2; ///< spaces between columns
 constexpr std::size_t kNarrowest = 5;
 
-/// The widths of columns in a table of at most `most` columns of text: the widest give way first.
+/// The widths of columns in a table of at most `most` columns of text: the widest columns shrink
+/// first.
 std::vector<std::size_t> fitted(std::vector<std::size_t> widths, std::size_t most) {
   std::size_t total = kBetween * (widths.size() - 1);
   for (const std::size_t width : widths)
@@ -32,8 +33,8 @@ std::vector<std::size_t> fitted(std::vector<std::size_t> widths, std::size_t mos
   return widths;
 }
 
-/// The first line of a cell: as much as fits, to a blank, or to a separator of names, or else to
-/// any character. Takes it from `cell`.
+/// Removes the first line from `cell` and returns it: as much as fits, up to a space, else up to a
+/// separator of names, else up to any character.
 std::string takeLine(std::string_view& cell, std::size_t width) {
   std::size_t end = cell.size();
   if (end > width) {
@@ -43,7 +44,7 @@ std::string takeLine(std::string_view& cell, std::size_t width) {
     else if (const std::size_t separator = cell.find_last_of("/.,_-:]", width - 1);
              separator != cell.npos && separator >= width / 2)
       end = separator + 1;
-    while (end > 1 && (static_cast<unsigned char>(cell[end]) & 0xC0) == 0x80) // of UTF-8
+    while (end > 1 && (static_cast<unsigned char>(cell[end]) & 0xC0) == 0x80) // inside UTF-8
       --end;
   }
   std::string line(cell.substr(0, end));

@@ -1,5 +1,5 @@
-// octavo vectors: test vectors of one format for an implementation that is checked elsewhere, such
-// as RTL: every code with its value, roundings of f32, quantized blocks (docs/commands/vectors.md).
+// octavo vectors: prints test vectors of one format for another implementation, such as RTL: every
+// code with its value, roundings of f32, quantized blocks (docs/commands/vectors.md).
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/FormatNames.h"
@@ -38,8 +38,7 @@ struct VectorsOptions {
   bool json = false;
 };
 
-/// A table of texts, its header first. Every cell is free of commas, so that it is CSV as it
-/// stands.
+/// A table of texts, header first. No cell has a comma, so it can be printed as CSV.
 using Rows = std::vector<std::vector<std::string>>;
 
 std::string codeText(const ElementFormat& format, std::uint64_t code) {
@@ -50,7 +49,7 @@ std::string bitsText(float value) {
   return fmt::format("0x{:08X}", std::bit_cast<std::uint32_t>(value));
 }
 
-/// The fewest decimal digits that give the same f64. The sign of NaN is left out.
+/// The shortest decimal text that gives the same f64. The sign of NaN is omitted.
 std::string decodedText(double value) {
   return std::isnan(value) ? "nan" : fmt::format("{}", value);
 }
@@ -62,7 +61,7 @@ std::string asCsv(const Rows& rows) {
   return text;
 }
 
-/// A list of objects, the header's names as keys.
+/// A list of objects, with the names of the header as keys.
 std::string asJson(const Rows& rows) {
   Json list = Json::array();
   for (std::size_t row = 1; row < rows.size(); ++row) {
@@ -81,9 +80,9 @@ Rows everyCode(const ElementFormat& format) {
   return rows;
 }
 
-/// Values of f32 at which a conversion to `format` may go wrong: for each pair of neighbouring
-/// values both ends, the midpoint and the values of f32 on either side of these; the same above the
-/// largest value; the corners of f32. Each with both signs.
+/// Values of f32 at which a conversion to `format` can go wrong, each with both signs: both ends
+/// and the midpoint of each pair of neighboring values, and the adjacent f32 on either side; the
+/// same above the largest value; the corners of f32.
 std::vector<float> roundingInputs(const ElementFormat& format) {
   std::vector<double> values;
   for (std::uint64_t code = 0; code < std::uint64_t{1} << format.width(); ++code)
@@ -92,7 +91,7 @@ std::vector<float> roundingInputs(const ElementFormat& format) {
   std::ranges::sort(values);
   const auto last = std::ranges::unique(values).begin();
   values.erase(last, values.end());
-  // Where the format ends, neighbours as if its exponent went on.
+  // Above the largest value, neighbors as if the exponent range went on.
   const double step = values.back() - values[values.size() - 2];
   values.push_back(values.back() + step);
   values.push_back(values.back() + step);
@@ -139,8 +138,8 @@ Rows roundings(const ElementFormat& format, const numerics::Conversion& conversi
   return rows;
 }
 
-/// Blocks of random values, the first few of them corners. Values of a block lie within 2^8 of its
-/// largest, and blocks within 2^24 of one another.
+/// Blocks of random values; the first few are corner cases. Values of a block are within a factor
+/// of 2^8 of its largest, and blocks within 2^24 of one another.
 std::vector<float> blockInputs(std::int64_t blocks, std::int64_t size, std::uint64_t seed) {
   std::vector<float> values;
   for (std::int64_t block = 0; block < blocks; ++block)
@@ -206,7 +205,7 @@ Rows quantizedBlocks(const ScaledFormat& format, const VectorsOptions& options) 
   return rows;
 }
 
-/// The names of `roundingName` and the like, in the order of the enumeration.
+/// The names that `name` gives, in the order of the enumeration.
 template <typename Enum>
 std::vector<std::string> namesTo(Enum last, std::string_view (*name)(Enum)) {
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// octavo: the command line. The subcommands are in the files beside this one.
+// octavo: the command line. The subcommands are in the other files of this folder.
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/Help.h"
@@ -64,7 +64,7 @@ constexpr const char* kMissingCommands =
 void addProgramCommands(CLI::App&) {}
 #endif
 
-/// The innermost subcommand that was named, or the application itself.
+/// The innermost subcommand that the command line names, or the application itself.
 const CLI::App& selected(const CLI::App& app) {
   const CLI::App* current = &app;
   while (!current->get_subcommands().empty())
@@ -72,8 +72,8 @@ const CLI::App& selected(const CLI::App& app) {
   return *current;
 }
 
-/// An empty name of a file or folder, which a variable that is not set leaves, is no way to say
-/// that none is wanted.
+/// Adds checks that refuse an empty name of a file or folder. An unset shell variable gives an
+/// empty name, and it must not mean "no file".
 void refuseEmptyPlaces(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     const std::string type = option->get_type_name();
@@ -87,7 +87,7 @@ void refuseEmptyPlaces(CLI::App& app) {
     refuseEmptyPlaces(*subcommand);
 }
 
-/// What is wrong with a whole number; empty: nothing. CLI11 itself takes -1 for 2^64 - 1, and the
+/// The error of a whole number; empty if it is valid. CLI11 itself takes -1 for 2^64 - 1, and the
 /// largest number for one that is too large.
 std::string wholeNumberProblem(const std::string& given) {
   const int base = given.starts_with("0x") ? 16 : 10;
@@ -98,7 +98,7 @@ std::string wholeNumberProblem(const std::string& given) {
   return error == std::errc() && read == end ? "" : "expected 0 to 2^64 - 1, found " + given;
 }
 
-/// The same of a bound of an error. No error is beyond NaN.
+/// The error of an error bound; empty if it is valid. NaN is invalid, because no error exceeds it.
 std::string boundProblem(const std::string& given) {
   double value = 0;
   return CLI::detail::lexical_cast(given, value) && value >= 0
@@ -106,7 +106,7 @@ std::string boundProblem(const std::string& given) {
              : "expected a number from 0 on, found " + given;
 }
 
-/// Holds the numbers that options take to what their types mean.
+/// Adds checks for the numbers that options take, by their placeholders.
 void holdNumbers(CLI::App& app) {
   for (CLI::Option* option : app.get_options())
     if (option->get_type_name().starts_with("ULP"))
@@ -117,7 +117,7 @@ void holdNumbers(CLI::App& app) {
     holdNumbers(*subcommand);
 }
 
-/// What the command line says wrong, in one sentence, with the names near a name that is unknown.
+/// The error of the command line in one sentence, with names similar to an unknown name.
 std::string usageMessage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = selected(app);
   const std::vector<std::string> extras = command.remaining();
@@ -144,11 +144,11 @@ std::string usageMessage(const CLI::App& app, const CLI::ParseError& error) {
   return unknownName("subcommand", unknown, known) + (command.get_parent() ? "" : kMissingCommands);
 }
 
-/// Prints an error, of less than 2 KB whatever the input is called; one of the command line with
-/// where its help is.
+/// Prints an error, cut to less than 2 KB. An error of the command line also says where its help
+/// is.
 int report(const CLI::App& app, const std::string& message, ExitCode code) {
   const CLI::App& command = selected(app);
-  std::fflush(stdout); // what was printed stands before the error, also where both go to one file
+  std::fflush(stdout); // prints the output before the error, also if both go to one file
   fmt::print(stderr, "octavo: error: {}\n",
              base::shortened(base::printable(message, base::Newlines::Kept)));
   if (code == ExitCode::BadUsage)
@@ -156,18 +156,19 @@ int report(const CLI::App& app, const std::string& message, ExitCode code) {
   return static_cast<int>(code);
 }
 
-/// Of a standard stream that is closed, the number would be given to the next file that is opened,
-/// and what is printed would go there. Printing to stdout stays an error, errors have no reader.
+/// Opens closed standard streams on /dev/null. Otherwise the next opened file would get the
+/// stream's number, and output would be written to it. stdout is opened for reading, so that
+/// printing stays an error; errors have no reader.
 void holdClosedStreams() {
   for (const auto& [stream, mode] :
        {std::pair(STDIN_FILENO, O_RDONLY), {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}})
-    if (::fcntl(stream, F_GETFD) < 0) // the lowest number that is free is this one
+    if (::fcntl(stream, F_GETFD) < 0) // open() uses the lowest free number, which is this one
       static_cast<void>(::open("/dev/null", mode));
 }
 
 int run(int argc, char** argv) {
   holdClosedStreams();
-  // A file that would be larger than allowed is an error of the write, as any other.
+  // Exceeding the file size limit becomes an error of the write.
   std::signal(SIGXFSZ, SIG_IGN);
   checkpoint::removeTemporariesOnSignals();
   CLI::App app{"Quantizes JAX programs, PyTorch models and checkpoints to FP8, MX and NVFP4 on a "
@@ -195,7 +196,7 @@ int run(int argc, char** argv) {
                           printText(optionTable(app));
                           throw CLI::Success();
                         })
-      ->group(""); // for tests: not in --help
+      ->group(""); // for tests, not in --help
   app.parse_complete_callback([&app] {
     checkPaths(app);
     checkInputKinds(app);
@@ -214,12 +215,12 @@ int run(int argc, char** argv) {
     return report(app, usageMessage(app, error), ExitCode::BadUsage);
   } catch (const CommandError& error) {
     return report(app, error.what(), error.exitCode());
-  } catch (const kernels::IsaError& error) { // of OCTAVO_ISA
+  } catch (const kernels::IsaError& error) { // OCTAVO_ISA is invalid
     return report(app, error.what(), ExitCode::BadUsage);
   } catch (const std::bad_alloc&) {
     return report(app, "out of memory; use a machine with more memory, or a smaller input",
                   ExitCode::BadInput);
-  } catch (const std::system_error& error) { // of writing the output, and of starting a thread
+  } catch (const std::system_error& error) { // writing the output or starting a thread failed
     return report(
         app, fmt::format("the system refused: {}; free some space and run again", error.what()),
         ExitCode::BadInput);

@@ -1,4 +1,4 @@
-// octavo checkpoint: the group of subcommands on quantized weights in files.
+// octavo checkpoint: the group of subcommands for quantized weights in files.
 
 #include "tools/octavo/checkpoint/Commands.h"
 

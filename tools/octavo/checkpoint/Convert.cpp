@@ -1,4 +1,5 @@
-// octavo checkpoint convert: from one layout to another (docs/commands/checkpoint-convert.md).
+// octavo checkpoint convert: converts from one layout to another
+// (docs/commands/checkpoint-convert.md).
 
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/NamedChoice.h"
@@ -82,7 +83,7 @@ tl::expected<checkpoint::Rewrite, checkpoint::Error> planFnuz(const checkpoint::
                                                                {"cap", flags.caps}}));
 }
 
-/// Throws CommandError for an option that would change nothing.
+/// Throws CommandError if an option would have no effect.
 void refuseWithoutUse(const ConvertFlags& flags) {
   const bool isRespelled = flags.toFnuz || flags.toOcp;
   if (flags.requantizes && flags.format.empty() && !isRespelled)

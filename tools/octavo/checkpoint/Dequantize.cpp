@@ -1,4 +1,4 @@
-// octavo checkpoint dequantize: any layout to plain tensors
+// octavo checkpoint dequantize: converts any layout to plain tensors
 // (docs/commands/checkpoint-dequantize.md).
 
 #include "tools/octavo/checkpoint/Commands.h"

@@ -1,4 +1,4 @@
-// octavo checkpoint diff: whether two checkpoints say the same weights
+// octavo checkpoint diff: compares the weights of two checkpoints
 // (docs/commands/checkpoint-diff.md).
 
 #include "tools/octavo/Paths.h"
@@ -99,7 +99,7 @@ std::string reportJson(const DiffReport& report, const DiffFlags& flags) {
 
 void runDiff(const DiffFlags& flags) {
   const Folder first = openFolder(flags.first), second = openFolder(flags.second);
-  // One that octavo does not read has no values to compare.
+  // A checkpoint that octavo cannot read has no values to compare.
   layoutOf(first, flags.firstLayout);
   layoutOf(second, flags.secondLayout);
   checkpoint::DiffOptions options = {.firstLayout = layoutIfNamed(flags.firstLayout),

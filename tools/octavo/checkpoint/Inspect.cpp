@@ -1,4 +1,4 @@
-// octavo checkpoint inspect: what a checkpoint is (docs/commands/checkpoint-inspect.md).
+// octavo checkpoint inspect: describes a checkpoint (docs/commands/checkpoint-inspect.md).
 
 #include "tools/octavo/ElapsedTime.h"
 #include "tools/octavo/Paths.h"
@@ -42,7 +42,7 @@ std::string shapeText(const std::vector<std::int64_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
-/// One line for each power of two that occurs, and for gaps none: `2^-9   1234  ########`.
+/// One line for each power of two that occurs, `2^-9   1234  ########`; gaps have no line.
 std::string histogramText(const ScaleHistogram& histogram) {
   constexpr double kWidth = 40;
   const std::uint64_t most = *std::ranges::max_element(histogram.counts);
@@ -234,7 +234,7 @@ void listTensors(const Folder& folder, const InspectFlags& flags) {
 
 void runInspect(const InspectFlags& flags) {
   const auto folder = Folder::open(flags.path);
-  std::error_code ignored; // Folder::open has said it
+  std::error_code ignored; // Folder::open has reported it
   if (!folder)
     throw CommandError(folder.error().message() +
                            (std::filesystem::exists(flags.path, ignored)

@@ -1,5 +1,5 @@
-// octavo checkpoint layouts: the layouts and how each spells the formats that it has, as the tables
-// of octavo/Checkpoint/Layouts say it.
+// octavo checkpoint layouts: prints the layouts and how each spells its formats, from the tables of
+// octavo/Checkpoint/Layouts.
 
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/checkpoint/Commands.h"

@@ -1,4 +1,4 @@
-// octavo checkpoint lint: everything that makes values wrong, missing or read differently
+// octavo checkpoint lint: finds everything that makes values wrong, missing or read differently
 // (docs/commands/checkpoint-lint.md).
 
 #include "tools/octavo/ElapsedTime.h"
@@ -121,7 +121,7 @@ std::string placeOf(const Finding& finding) {
   return place.empty() ? "the checkpoint" : place;
 }
 
-/// Findings of one rule together, the first of them by name.
+/// Prints the findings grouped by rule; the first ones of each rule by name.
 std::string reportText(const LintReport& report, const LintFlags& flags) {
   constexpr std::ptrdiff_t kShown = 5;
   std::string text = fmt::format("{}: {} ({}); {}, {}, {}\n", printable(flags.path), report.layout,

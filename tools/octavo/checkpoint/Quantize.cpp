@@ -1,4 +1,5 @@
-// octavo checkpoint quantize: plain weights to a layout's (docs/commands/checkpoint-quantize.md).
+// octavo checkpoint quantize: quantizes plain weights to a layout
+// (docs/commands/checkpoint-quantize.md).
 
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/QuantizeFlags.h"

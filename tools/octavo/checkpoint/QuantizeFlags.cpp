@@ -14,7 +14,7 @@ namespace octavo::tools {
 
 namespace {
 
-/// Of the presets of all formats, each once.
+/// The names of presets of all formats, each once.
 std::vector<std::string_view> presetNames() {
   std::vector<std::string_view> names;
   for (const numerics::Preset& preset : numerics::kPresets)
@@ -84,7 +84,7 @@ numerics::QuantizeOptions quantizeOptions(const QuantizeFlags& flags,
     if (!policy)
       throw CommandError(unknownName("policy", flags.nonFinite, numerics::nonFiniteNames()),
                          ExitCode::BadUsage);
-    // A NaN or Inf in one block would be one in the outer scale, and so in all blocks.
+    // A NaN or Inf in one block would make the outer scale NaN or Inf, and so all blocks.
     if (format.hasScaleOfTensor() && *policy != numerics::NonFinite::Error)
       throw CommandError(fmt::format("--non-finite {}: {} has a scale that all values of a tensor "
                                      "share, so they cannot do without finite values; --ignore "

@@ -25,7 +25,7 @@ void addWorkFlags(CLI::App& command, WorkFlags& flags) {
           "--memory", flags.memory,
           "Memory for the pieces being processed, such as 256MB or 2GB; about 100 MB come on top")
       ->transform(CLI::AsSizeValue(true))
-      // Goes before the one above, which takes -1 for 2^64 - 1.
+      // CLI11 runs this before AsSizeValue, which takes -1 for 2^64 - 1.
       ->transform(CLI::Validator(
           [](const std::string& text) {
             return !text.empty() && text.find_first_not_of("0123456789") != 0
@@ -33,7 +33,7 @@ void addWorkFlags(CLI::App& command, WorkFlags& flags) {
                        : fmt::format("expected a size such as 256MB or 2GB, found {}", text);
           },
           ""))
-      // Less than a piece of a weight would be exceeded by the first one.
+      // A smaller limit would be exceeded by the first piece of a weight.
       ->check([](const std::string& bytes) {
         return bytes.size() < 7 && std::stoull(bytes) < 1000000
                    ? fmt::format("expected 1MB or more, found {} bytes", bytes)
@@ -98,7 +98,7 @@ checkpoint::Folder openFolder(const std::string& path, checkpoint::UnfinishedJob
 const checkpoint::Layout& layoutOf(const checkpoint::Folder& folder, const std::string& name) {
   if (!name.empty())
     return layoutNamed(name);
-  checkpoint::Findings ignored; // what else it might be, lint says
+  checkpoint::Findings ignored; // lint reports other layouts that it might be
   const checkpoint::DetectedLayout detected = checkpoint::detectLayout(folder, ignored);
   if (detected.isForeign)
     throw CommandError(checkpoint::foreignLayout(folder, detected).message(), ExitCode::BadInput);

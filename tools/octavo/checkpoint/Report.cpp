@@ -1,4 +1,4 @@
-// octavo checkpoint report: one page for people (docs/commands/checkpoint-report.md).
+// octavo checkpoint report: writes one page for people (docs/commands/checkpoint-report.md).
 
 #include "tools/octavo/Paths.h"
 #include "tools/octavo/StatusLine.h"
@@ -44,8 +44,8 @@ checkpoint::Report makeReport(const ReportFlags& flags) {
   return std::move(*made);
 }
 
-/// Throws CommandError for a page that would replace a file of either checkpoint, and for a
-/// comparison with codes that octavo does not read.
+/// Throws CommandError if the page would replace a file of either checkpoint, or if octavo cannot
+/// read the codes to compare.
 void checkPaths(const ReportFlags& flags) {
   const checkpoint::Folder folder = openFolder(flags.path);
   if (flags.original.empty())

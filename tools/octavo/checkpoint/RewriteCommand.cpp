@@ -86,7 +86,7 @@ struct Total {
   }
 };
 
-/// Empty where there is nothing to say.
+/// A note about accuracy; empty if there is none.
 std::string_view accuracyText(checkpoint::Accuracy accuracy) {
   switch (accuracy) {
   case checkpoint::Accuracy::Unsaid:
@@ -101,7 +101,7 @@ std::string_view accuracyText(checkpoint::Accuracy accuracy) {
   return "";
 }
 
-/// Weights by what they were and what they become.
+/// A summary of the weights, grouped by their formats before and after.
 std::string changesText(const Rewrite& rewrite) {
   std::map<std::tuple<std::string, std::string, std::string>, Total> totals;
   bool saysAccuracy = false;
@@ -123,7 +123,7 @@ std::string changesText(const Rewrite& rewrite) {
   return totals.empty() ? "no weight changes\n" : plainText(table);
 }
 
-/// Each weight, and each shard, of a plan.
+/// Lists each weight and each shard of a plan.
 std::string planText(const Rewrite& rewrite) {
   TextTable weights = {{"weight", "from", "to", "before", "after"}};
   for (const LayerChange& change : rewrite.changes)
@@ -136,7 +136,7 @@ std::string planText(const Rewrite& rewrite) {
   return plainText(weights) + "\n" + plainText(shards);
 }
 
-/// What is left, a line a reason with a few of the names.
+/// Lists the weights that are not changed: one line for each reason, with a few names.
 std::string leftText(const Rewrite& rewrite) {
   constexpr std::size_t kNames = 3;
   std::map<std::string, std::vector<std::string>> byReason;
@@ -168,7 +168,7 @@ std::string numberText(const Json& number) {
   return number.is_number() ? fmt::format("{:.4g}", number.get<double>()) : "-";
 }
 
-/// The steps' reports: what each weight lost. Steps of one job report under the same keys.
+/// Prints the steps' reports of each weight's loss. Steps of one job report under the same keys.
 std::string lossesText(const std::vector<Json>& reports) {
   if (reports.empty())
     return "";

@@ -1,5 +1,5 @@
-// octavo checkpoint scales: the scales that readers use at run time, of key-value caches and static
-// activations: shown with where they are from, taken out, put in
+// octavo checkpoint scales: shows, extracts and inserts the scales that readers use at run time,
+// for key-value caches and static activations, with their sources
 // (docs/commands/checkpoint-scales.md).
 
 #include "tools/octavo/Paths.h"
@@ -42,7 +42,7 @@ struct ScalesFlags {
   bool isJson = false, intoCheckpoint = false;
 };
 
-/// A checkpoint opened, and its scales resolved.
+/// An open checkpoint and its resolved scales.
 struct Opened {
   Folder folder;
   const Layout* layout;
@@ -81,7 +81,7 @@ std::string valuesText(const std::vector<float>& values) {
                             : fmt::format("{:.6g} to {:.6g} ({})", least, greatest, values.size());
 }
 
-/// On stderr, so that it is seen whatever becomes of the result.
+/// Reports default scales, on stderr, so that it is seen wherever the result goes.
 void reportDefaults(const std::vector<TieredScale>& scales) {
   const auto n = std::ranges::count(scales, ScaleTier::Default, &TieredScale::tier);
   if (n > 0)
@@ -90,7 +90,7 @@ void reportDefaults(const std::vector<TieredScale>& scales) {
                countText(scales.size(), "scale"));
 }
 
-/// Scales that the checkpoint has under two names, with two values.
+/// Reports scales that the checkpoint has under two names with two values.
 void reportRivals(const std::vector<TieredScale>& scales) {
   for (const TieredScale& scale : scales)
     if (!scale.rival.empty())
@@ -100,7 +100,7 @@ void reportRivals(const std::vector<TieredScale>& scales) {
                  printable(scale.rival), printable(scale.source));
 }
 
-/// What of the scale file the run-time scales have no row for: those of weights, mostly.
+/// Reports scales of the scale file that are not used at run time, mostly those of weights.
 void reportUnused(const Opened& opened) {
   std::size_t n = 0;
   for (const StoredScale& stored : opened.file)
@@ -111,7 +111,7 @@ void reportUnused(const Opened& opened) {
                countText(n, "scale"), n == 1 ? "is" : "are", n == 1 ? "is" : "are");
 }
 
-/// What is wrong with a scale by lint's name; empty for one that can be used.
+/// The fault of a scale, by lint's name; empty if the scale is usable.
 std::string_view doubtAbout(const TieredScale& scale) {
   for (float value : scale.values)
     if (const auto doubt = checkpoint::doubtOf(value))
@@ -159,7 +159,7 @@ void show(const ScalesFlags& flags) {
   reportDefaults(opened->scales);
 }
 
-/// Throws CommandError for one that could not be applied again.
+/// The scales that are not defaults. Throws CommandError if a scale could not be applied again.
 std::vector<StoredScale> known(const Opened& opened) {
   std::vector<StoredScale> result;
   for (const TieredScale& scale : opened.scales) {
@@ -176,14 +176,14 @@ std::vector<StoredScale> known(const Opened& opened) {
                                    "checkpoint scales apply --into-checkpoint`"}
               .message(),
           ExitCode::BadInput);
-    // A scale file's are checked when it is read; this one is the checkpoint's.
+    // Scales of a scale file are checked when it is read; this one is from the checkpoint.
     if (auto usable = checkpoint::checkScale(opened.folder.path(), scale.source, scale.values);
         !usable) {
       usable.error().fix = "calibrate again, and store it with `octavo checkpoint scales apply`";
       throw CommandError(usable.error().message(), ExitCode::BadInput);
     }
     StoredScale stored = checkpoint::scalarScale(scale.name, scale.values.front());
-    if (scale.values.size() != 1) { // one a head
+    if (scale.values.size() != 1) { // one for each head
       stored.shape = {static_cast<std::int64_t>(scale.values.size()), 1, 1};
       stored.bytes.resize(scale.values.size() * sizeof(float));
       std::memcpy(stored.bytes.data(), scale.values.data(), stored.bytes.size());
@@ -193,7 +193,7 @@ std::vector<StoredScale> known(const Opened& opened) {
   return result;
 }
 
-/// One scale a layer for keys and values both: the larger of the two clips neither.
+/// One scale for each layer, for both keys and values: the larger one, which clips neither.
 checkpoint::KvScaleJson jsonOf(const Opened& opened, const ScalesFlags& flags) {
   checkpoint::KvScaleJson json;
   const Json& config = opened.folder.config();
@@ -231,7 +231,7 @@ checkpoint::KvScaleJson jsonOf(const Opened& opened, const ScalesFlags& flags) {
   return json;
 }
 
-/// Throws CommandError for a file whose name does not say which kind it is.
+/// Throws CommandError if the file's name does not tell its kind.
 void checkEnding(const ScalesFlags& flags) {
   const std::string ending = std::filesystem::path(flags.output).extension();
   if (ending != ".json" && ending != ".safetensors")
@@ -241,7 +241,7 @@ void checkEnding(const ScalesFlags& flags) {
                        ExitCode::BadUsage);
 }
 
-/// Whether the file is a scale file of the kind that its name says.
+/// Whether the file is a scale file of the kind that its name tells.
 bool isScaleFile(const std::filesystem::path& file) {
   return file.extension() == ".json" ? checkpoint::readKvScaleJson(file).has_value()
                                      : checkpoint::readScaleFile(file).has_value();

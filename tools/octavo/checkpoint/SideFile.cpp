@@ -28,7 +28,7 @@ void checkOutputs(const checkpoint::Folder& folder) {
 std::filesystem::path fileBehind(const std::filesystem::path& output) {
   std::error_code failed;
   const std::filesystem::path file = std::filesystem::canonical(output, failed);
-  return failed ? output : file; // there is none yet
+  return failed ? output : file; // it does not exist yet
 }
 
 } // namespace octavo::tools

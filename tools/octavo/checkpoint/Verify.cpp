@@ -1,4 +1,4 @@
-// octavo checkpoint verify: whether what was promised is on disk
+// octavo checkpoint verify: checks that a written checkpoint keeps its promises
 // (docs/commands/checkpoint-verify.md).
 
 #include "tools/octavo/Paths.h"
@@ -80,10 +80,10 @@ std::string reportJson(const VerifyReport& report, const VerifyFlags& flags) {
 
 void runVerify(const VerifyFlags& flags) {
   const auto rounding = choiceNamed("rounding", flags.rounding, kRoundings);
-  // Of an unfinished one a promise says so, beside what it breaks.
+  // An unfinished checkpoint is opened too: one of the promises reports that it is unfinished.
   const Folder output = openFolder(flags.output, checkpoint::UnfinishedJob::Opened);
   const Folder source = openFolder(flags.source);
-  // One that octavo does not read has no values to compare.
+  // A checkpoint that octavo cannot read has no values to compare.
   layoutOf(output, flags.outputLayout);
   layoutOf(source, flags.sourceLayout);
   checkpoint::VerifyOptions options = {.rounding = rounding,

@@ -1,4 +1,4 @@
-// octavo calibrate: runs inputs through a program and keeps the ranges of what its dots are given
+// octavo calibrate: runs a program on inputs and records the ranges of its dots' operands
 // (docs/commands/calibrate.md).
 
 #include "tools/octavo/Commands.h"
@@ -84,8 +84,8 @@ nlohmann::ordered_json document(const Calibration& calibration) {
   return {{"input_sets", calibration.inputSets}, {"tensors", std::move(tensors)}};
 }
 
-/// A side without values, or of zeros alone, has no range: said, and an error where no side has any
-/// value.
+/// Warns about sides without values or with zeros only, which have no range. An error if no side
+/// has values.
 void tellEmpty(const Calibration& calibration) {
   std::size_t empty = 0, withoutRange = 0;
   const CalibratedTensor* first = nullptr;
@@ -132,7 +132,7 @@ Calibration mergedOf(const std::vector<std::string>& files) {
 
 const session::Options kOptions = {.array = "--inputs NAME=FILE.npy"};
 
-/// The arguments with the weights as the values that they have where no file gives one.
+/// The program's arguments, with the values of --weights as their defaults.
 std::vector<program::Argument> withWeights(const session::CallableProgram& program,
                                            const CalibrateFlags& flags) {
   std::vector<program::Argument> arguments = program.arguments();

@@ -39,7 +39,7 @@ struct CompileOptions {
   bool recoversScaled = false;
   bool dropsScales = false;
   bool failsOnMissed = false;
-  DotFlags dots; ///< neither format nor recipe: the program is compiled as it is
+  DotFlags dots; ///< without format and recipe, the program is compiled unchanged
 };
 
 bool isQuantized(const CompileOptions& options) {
@@ -54,7 +54,7 @@ void bindWeights(CallableProgram& program, const CompileOptions& options) {
     throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
 }
 
-/// What program.octavo of the folder that was written names.
+/// The contents of program.octavo in the folder that was written.
 program::FolderFile partsOf(const std::filesystem::path& folder) {
   const auto file = program::readProgramFile(folder).and_then(
       [](const auto& bytes) { return program::readFolderFile(bytes); });

@@ -1,4 +1,4 @@
-// octavo convert: a program from one form of file to another (docs/commands/convert.md).
+// octavo convert: converts a program from one form of file to another (docs/commands/convert.md).
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/Paths.h"

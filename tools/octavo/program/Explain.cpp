@@ -1,5 +1,5 @@
-// octavo explain: which dots of a program multiply scaled tensors, and what keeps the others that
-// look narrow from it (docs/commands/explain.md).
+// octavo explain: lists the dots that multiply scaled tensors, and why other dots that look narrow
+// do not (docs/commands/explain.md).
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/Paths.h"

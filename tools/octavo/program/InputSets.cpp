@@ -20,7 +20,7 @@ bool isInput(const fs::path& path) {
   return path.extension() == ".npy" || path.extension() == ".safetensors";
 }
 
-/// What is in a folder but for hidden names, in natural order.
+/// The entries of a folder without hidden names, in natural order.
 std::vector<fs::path> entriesOf(const fs::path& folder) {
   std::error_code failed;
   std::vector<fs::path> entries;
@@ -77,7 +77,7 @@ public:
   std::vector<InputSet> sets;
 
 private:
-  /// Whether it is the array of an argument by its name.
+  /// Whether the file is an array named for an argument.
   bool isNamed(const fs::path& path) const {
     return path.extension() == ".npy" &&
            std::ranges::any_of(arguments, [&](const program::Argument& argument) {
@@ -92,7 +92,7 @@ private:
                        ExitCode::BadInput);
   }
 
-  /// A folder that is one set: arrays named for their arguments, and files of named tensors.
+  /// Adds a folder that is one set: arrays named for their arguments, and files of named tensors.
   void addOne(const fs::path& folder, const std::vector<fs::path>& entries) {
     const fs::path& named = folder.has_filename() ? folder : folder.parent_path();
     InputSet set{folder.string(), named.filename().string(), {}};

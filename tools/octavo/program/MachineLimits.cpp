@@ -27,9 +27,9 @@ double since(Clock::time_point begin) {
 }
 
 constexpr int kTurns = 8;
-constexpr double kMostSeconds = 0.03; ///< of turns, where other programs take the processors
+constexpr double kMostSeconds = 0.03; ///< of all repetitions, if other programs run too
 
-/// The greatest of a few turns: others take time, none is given.
+/// The best rate of a few repetitions: interference only makes a repetition slower.
 template <typename Run> double rateOf(const Run& run) {
   double most = 0;
   const Clock::time_point first = Clock::now();
@@ -41,19 +41,19 @@ template <typename Run> double rateOf(const Run& run) {
   return most;
 }
 
-/// That a turn reads in a cache.
+/// Bytes that a repetition reads from a cache.
 constexpr double kBytesOfTurn = 16 << 20;
 constexpr std::size_t kUnit = 4096;
 
 struct Cache {
   const char* name;
-  int size; ///< of sysconf
+  int size; ///< name for sysconf
   bool isShared;
 };
 constexpr Cache kCaches[] = {{"L1", _SC_LEVEL1_DCACHE_SIZE, false},
                              {"L2", _SC_LEVEL2_CACHE_SIZE, false},
                              {"L3", _SC_LEVEL3_CACHE_SIZE, true}};
-/// Virtual machines report the last cache of their whole host.
+/// Bytes. Virtual machines report the last cache of their whole host, so its size is capped.
 constexpr long kMostOfLast = 32l << 20, kLeastOfMemory = 128l << 20;
 
 std::vector<MachineLimits::Memory> measureMemory(int threads) {
@@ -63,14 +63,14 @@ std::vector<MachineLimits::Memory> measureMemory(int threads) {
       static_cast<std::size_t>(std::clamp(4 * last, kLeastOfMemory, 4 * kLeastOfMemory)) / count /
       kUnit * kUnit;
   kernels::PackedBytes memory(part * count, kernels::PackedBytes::Fill::None);
-  std::memset(memory.data(), 1, memory.size()); // pages that are there
+  std::memset(memory.data(), 1, memory.size()); // maps the pages
   std::vector<MachineLimits::Memory> found;
   for (const Cache& cache : kCaches) {
     const long size = std::min(::sysconf(cache.size), kMostOfLast);
     const std::size_t own = static_cast<std::size_t>(std::max(0l, size)) / 2 /
                             (cache.isShared ? count : 1) / kUnit * kUnit;
     if (own == 0)
-      continue; // the system does not tell
+      continue; // the system does not report it
     const int times = std::max(2, static_cast<int>(kBytesOfTurn / static_cast<double>(own)));
     found.push_back(
         {cache.name, static_cast<double>(size) * (cache.isShared ? 1 : threads),
@@ -94,7 +94,7 @@ MachineLimits measureLimits() {
     return rateOf([&] { return kernels::runPeak(of, limits.threads); });
   };
   limits.f32 = peak(kernels::Peak::F32);
-  // Without dots of its own, bf16 is multiplied as f32.
+  // Without instructions for bf16 dots, bf16 is multiplied as f32.
   limits.bf16 = std::max(limits.f32, peak(kernels::Peak::Bf16));
   limits.int8 = peak(kernels::Peak::Int8);
   limits.memory = measureMemory(limits.threads);

@@ -1,4 +1,4 @@
-// octavo quantize: makes a program's dots narrow and says of each what was done, and why
+// octavo quantize: quantizes a program's dots and reports for each what was done and why
 // (docs/commands/quantize.md).
 
 #include "tools/octavo/Commands.h"
@@ -108,7 +108,7 @@ Json extentJson(std::optional<std::int64_t> extent) {
 
 Json formatJson(const ScaledFormat* format) { return format ? Json(format->name) : Json(nullptr); }
 
-/// Of a static scale.
+/// The amax of a static scale; null if there is none.
 Json amaxJson(std::optional<float> amax) { return amax ? Json(*amax) : Json(nullptr); }
 
 Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,

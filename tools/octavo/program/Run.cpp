@@ -45,7 +45,7 @@ namespace {
 using numerics::Tensor;
 using program::Value;
 
-/// What a function would run as. Its arguments are asked for only where their extents decide.
+/// Explains how a function would run. Its arguments are read only if their extents matter.
 ExplainedFunction explainFunction(mlir::func::FuncOp function, const RunOptions& options) {
   const std::string name = function.getName().str();
   const session::Backend& backend = backendOf(options);
@@ -76,7 +76,7 @@ void explainProgram(mlir::ModuleOp program, const std::optional<DropCounts>& dro
                            : explanationText(options.program, drops, functions));
 }
 
-/// Checks that a function with arguments met.
+/// Prints the failed checks of a function with arguments.
 void reportFailures(const program::CheckReport& checks) {
   if (checks.failures.empty())
     return;
@@ -105,7 +105,7 @@ void compareOutputs(const Outputs& reference, RunReport& report) {
   }
 }
 
-/// The first operation that the backend computes otherwise, by more than so many ulp.
+/// Finds the first operation that the backend computes differently, by more than `bound` ulp.
 std::string bisect(mlir::func::FuncOp function, const RunOptions& options, double bound) {
   const auto arguments = orThrow(session::argumentsOf(function), options.program);
   const std::string name = "@" + function.getName().str();
@@ -140,7 +140,7 @@ std::string bisect(mlir::func::FuncOp function, const RunOptions& options, doubl
                      first.operation, bound, distance(first.expected, first.found));
 }
 
-/// Where the difference from the unchanged program comes from.
+/// Finds which dots cause the difference from the unchanged program.
 session::DotErrors findDotErrors(mlir::func::FuncOp unchanged,
                                  const std::optional<session::JaxExport>& container,
                                  const RunOptions& options) {
@@ -184,7 +184,7 @@ std::string pageOf(const RunReport& report) {
                : fmt::format("Quantized by the recipe {}", quantization.recipe)});
 }
 
-/// Throws where an output is farther from the reference than --bound allows.
+/// Throws CommandError if an output is farther from the reference than --bound allows.
 void holdToBound(const RunReport& report, double bound) {
   for (const OutputReport& output : report.outputs)
     if (output.ulps && output.ulps->largest > bound)
@@ -214,7 +214,7 @@ QuantizationReport reportOf(const transforms::DotReport& report, double seconds,
           .hasState = report.hasState()};
 }
 
-/// What --weights gives is a weight, whatever the program says of it.
+/// Marks arguments that --weights gives as weights, even if the program does not.
 void markWeights(mlir::ModuleOp program, const RunOptions& options) {
   std::vector<std::string> files;
   for (const std::string& each : options.weights)
@@ -243,7 +243,7 @@ bool isQuantized(const RunOptions& options) {
   return !options.dots.format.empty() || !options.dots.recipe.empty();
 }
 
-/// Whether what runs is not the program as it is.
+/// Whether the options change the program.
 bool isChanged(const RunOptions& options) {
   return isQuantized(options) || options.recovers || options.dropsScales;
 }
@@ -331,7 +331,7 @@ void runProgram(const RunOptions& options) {
     explainProgram(program, drops, options);
     return;
   }
-  std::optional<checkpoint::OutputFile> page; // a place that cannot be written is told at once
+  std::optional<checkpoint::OutputFile> page; // created now, to report an unwritable place
   if (!options.page.empty())
     page.emplace(createFile(options.page));
   const std::unique_ptr<session::ProbeFolder> probes = probeFolderOf(options);

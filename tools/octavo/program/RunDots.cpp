@@ -28,7 +28,7 @@ std::vector<std::string> partsOf(const std::string& name) {
   return parts;
 }
 
-/// How many parts two names have in common at their beginning.
+/// The number of leading parts that two names share.
 std::size_t commonBeginning(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   const auto [end, _] = std::ranges::mismatch(a, b);
   return static_cast<std::size_t>(end - a.begin());
@@ -47,7 +47,7 @@ std::string decibels(const analysis::LossSums& sums) {
   return sqnr ? fmt::format("{:.1f}", *sqnr) : "-";
 }
 
-/// The side in the columns of weights: of two activations, the right one.
+/// The side that the columns for weights show: of two activations, the right one.
 std::size_t weightSide(const transforms::DotRecord& dot) {
   return dot.isWeight[1] || !dot.isWeight[0] ? 1 : 0;
 }
@@ -61,8 +61,8 @@ void addSide(const DotError& dot, std::size_t side, std::vector<std::string>& ro
   row.push_back(isNarrow ? percent(shareOf(loss.sums.underflowed, loss.sums.values)) : "-");
 }
 
-/// Dots of one name, as JAX gives all outside of named scopes, get the names of their weights, else
-/// their sizes; those that still have one name get numbers.
+/// Makes equal names differ. JAX gives all dots outside named scopes the same name. Appends the
+/// name of the weight, else the sizes; then numbers to names that are still equal.
 void tellApart(std::vector<std::string>& names, const DotErrors& errors) {
   const auto countOf = [&] {
     std::map<std::string, std::size_t> count;
@@ -89,7 +89,7 @@ std::vector<std::string> shortNames(const DotErrors& errors) {
   std::vector<std::vector<std::string>> names;
   for (const DotError& dot : errors.dots)
     names.push_back(partsOf(dot.record.name));
-  // At least one part is left of each.
+  // At least one part of each name stays.
   std::size_t shortest = names.front().size();
   for (const auto& name : names)
     shortest = std::min(shortest, name.size());

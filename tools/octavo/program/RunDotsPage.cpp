@@ -1,4 +1,4 @@
-// The page: the network drawn in its order, then a card for each dot.
+// The page of dot errors: a drawing of the network in order, then a card for each dot.
 #include "tools/octavo/program/RunDots.h"
 
 #include "octavo/Base/HtmlPage.h"
@@ -55,8 +55,8 @@ struct Node {
   double x = 0, y = 0, width = 0;
 };
 
-/// The network: dots whose operands wait for the same number of others abreast, those that they
-/// wait for above.
+/// Draws the network in rows. A row has the dots whose operands depend on the same number of other
+/// dots; those are above.
 class Drawing {
 public:
   Drawing(const DotErrors& errors, const std::vector<std::string>& names)
@@ -80,7 +80,7 @@ public:
   }
 
 private:
-  /// The first part of a name of several: what dots under one heading share.
+  /// The first part of a name with several parts: the heading that dots share.
   std::string groupOf(std::size_t dot) const {
     const std::string& name = names[dot];
     const std::size_t slash = name.find('/');
@@ -130,7 +130,7 @@ private:
     height += kHeight + kBetween;
   }
 
-  /// The name without its group, cut at its front to what fits.
+  /// The name without its group, cut at the front to fit.
   std::string labelOf(std::size_t dot, const std::string& group, double width) const {
     constexpr double kWidthOfLetter = 6.3;
     std::string name = names[dot];
@@ -179,7 +179,7 @@ private:
 
   const DotErrors& errors;
   const std::vector<std::string>& names;
-  double largest = 0; ///< of the shares' magnitudes
+  double largest = 0; ///< largest magnitude of a share
   double height = 2;
   std::string headings;
   std::map<std::size_t, Node> nodes;
@@ -197,7 +197,7 @@ std::string percentOf(std::int64_t count, std::int64_t all) {
              : fmt::format("{:.2g} %", 100 * static_cast<double>(count) / static_cast<double>(all));
 }
 
-/// What became of both operands and the result, a column each.
+/// The figures of both operands and the result, one column each.
 std::string figures(const DotError& dot) {
   const auto row = [&](std::string_view what, const auto& ofSide, const std::string& ofResult) {
     return fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", what, ofSide(0),

@@ -21,13 +21,13 @@ namespace {
 using program::Explanation;
 using Json = nlohmann::ordered_json;
 
-/// What is interpreted for one reason.
+/// The operations that are interpreted for one reason.
 struct InterpretedGroup {
   std::string operation, reason;
   std::vector<std::string> locations;
 };
 
-/// The largest group first.
+/// The groups, largest first.
 std::vector<InterpretedGroup> grouped(const Explanation& explanation) {
   std::vector<InterpretedGroup> groups;
   for (const Explanation::Interpreted& each : explanation.interpreted) {
@@ -167,7 +167,7 @@ std::string explanationJson(const std::string& program, const std::string& backe
     entry.update(functionJson(function.explanation));
     document["functions"].push_back(std::move(entry));
   }
-  // A name in the program may be any bytes; what is not UTF-8 is replaced.
+  // Names in a program can have any bytes; those that are not UTF-8 are replaced.
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

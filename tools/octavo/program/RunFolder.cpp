@@ -122,7 +122,7 @@ void runFolder(const FolderRun& run) {
   const RunInterruption interruption(host);
   const std::vector<Value> first = results(program, arguments, host);
   times.evaluate = evaluating.seconds();
-  // What the program gives away for a result, it has of the run before.
+  // A donated argument gets the result of the previous run.
   const auto given = program::oneForEach(program.donations());
   std::vector<Value> before = first;
   for (unsigned i = 0; i < run.repeat; ++i) {

@@ -29,7 +29,7 @@ namespace octavo::tools {
 using numerics::Tensor;
 using program::Value;
 
-/// What stands in a path for the number of a process.
+/// The placeholder in a path for the number of a process.
 static constexpr std::string_view kProcess = "{process}";
 
 static bool namesProcess(const std::string& path) {
@@ -172,7 +172,7 @@ void dumpStages(const program::Executable& executable, const RunOptions& options
   }
 }
 
-/// Runs once more, and writes the trace.
+/// Runs once more with a profile, and writes the trace.
 static ProfileReport profiled(program::Executable& executable, std::vector<Value> values,
                               program::RunContext host, const RunOptions& options) {
   const program::Explanation explanation = executable.explain();
@@ -191,7 +191,7 @@ static ProfileReport profiled(program::Executable& executable, std::vector<Value
   return report;
 }
 
-/// Reads the values that are still in files.
+/// Reads the values that are not read yet.
 static void takeUnread(const program::Executable& executable, std::span<Value> values) {
   if (llvm::Error error = session::takeUnread(executable, values))
     throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
@@ -219,7 +219,7 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<session::JaxExp
     const ElapsedTime time("binding weights and inputs");
     values = bindProcesses(arguments, options, "@" + name, run.processes,
                            run.processes == 1 ? session::Reading::Later : session::Reading::Now);
-    // The shapes in the files decide open extents, and these which values are packed.
+    // The shapes in the files determine open extents, and these determine which values are packed.
     if (!session::hasOpenExtents(function))
       takeUnread(*executable, values);
     run.weights = weightSizes(arguments, std::span(values).first(arguments.size()));
@@ -246,7 +246,7 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<session::JaxExp
   if (!results)
     throw CommandError(results.error(), evaluationFailed());
   run.times.evaluate = time.seconds();
-  // What the program gives away for a result, it has of the run before.
+  // A donated argument gets the result of the previous run.
   const auto given = run.processes == 1 ? program::oneForEach(session::donationsOf(function))
                                         : std::vector<program::Donation>();
   std::vector<Value> before = *results;

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Ctrl-C is to be answered within 0.2 s.
+/// Together these keep the response to Ctrl-C below 0.2 s.
 constexpr auto kBetweenLooks = 20ms;
 constexpr auto kGrace = 100ms;
 

@@ -27,7 +27,8 @@ StepsById stepsById(const Explanation& explanation) {
 
 using Limits = std::map<const Explanation::Step*, Limit>;
 
-/// Of each step that has one. Links of chains and epilogues are parts of the step that they are in.
+/// The limits of steps that have one. Links of chains and epilogues are parts of the step that
+/// contains them.
 Limits limitsOf(const Explanation& explanation, const MachineLimits& machine) {
   Limits limits;
   std::vector<const Explanation::Step*> around;
@@ -42,7 +43,8 @@ Limits limitsOf(const Explanation& explanation, const MachineLimits& machine) {
   return limits;
 }
 
-/// `jit(f)/dot_general`, else the operation; what a chain has in it.
+/// The name of a step: its source name, `jit(f)/dot_general`, else its operation; for a chain, its
+/// contents.
 const std::string& nameOf(const Explanation::Step& step) {
   if (step.kind == "chain")
     return step.detail;
@@ -58,15 +60,16 @@ void add(Spent& spent, double taken, const Explanation::Step& step) {
   spent.arithmetic += step.arithmetic;
 }
 
-/// Of each step, without the steps that it ran. What ran in pieces, a chain's links and products'
-/// epilogues, has the time of what it ran in, in proportion to what it took on all threads.
+/// The time of each step without the steps inside it. Pieces (links of a chain, epilogues of
+/// products) share the time of the step that contains them, in proportion to their time on all
+/// threads.
 std::map<const Explanation::Step*, Spent> spentBySteps(const RunProfile& profile,
                                                        const Explanation& explanation) {
   const StepsById steps = stepsById(explanation);
   std::map<const Explanation::Step*, Spent> spent;
   std::map<const RunProfile::Event*, std::map<const Explanation::Step*, double>> links;
   std::vector<const RunProfile::Event*> around;
-  std::map<int, std::vector<const RunProfile::Event*>> piecesAround; // of each thread
+  std::map<int, std::vector<const RunProfile::Event*>> piecesAround; // by thread
   for (const RunProfile::Event& event : profile.events()) {
     while (!around.empty() && around.back()->begin + around.back()->seconds <= event.begin)
       around.pop_back();
@@ -110,7 +113,7 @@ std::string rate(double amount, double seconds) {
   return amount > 0 && seconds > 0 ? fmt::format("{:.1f}", amount / seconds / 1e9) : "";
 }
 
-/// How much of the limit is reached.
+/// The percentage of the limit that is reached; empty if the limit is unknown.
 std::string reached(const Spent& spent) {
   return spent.least > 0 ? fmt::format("{:.0f} %", 100 * spent.least / spent.seconds) : "";
 }

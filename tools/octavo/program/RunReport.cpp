@@ -19,7 +19,7 @@ namespace {
 using numerics::Tensor;
 using Json = nlohmann::ordered_json;
 
-/// Of the values that are finite.
+/// Statistics of the finite values.
 struct Summary {
   double minimum = std::numeric_limits<double>::quiet_NaN();
   double maximum = std::numeric_limits<double>::quiet_NaN();
@@ -48,8 +48,8 @@ Summary summarize(const Tensor& output) {
   return summary;
 }
 
-/// The first values, row-major, complex ones as their parts: `[1, 2.5, nan]`, with "..." where
-/// there are more.
+/// The first values, row-major, complex ones as their parts: `[1, 2.5, nan]`, with "..." if there
+/// are more.
 std::string firstValues(const Tensor& output) {
   const Tensor tensor = program::realNumbers(output);
   constexpr std::int64_t kMost = 8;
@@ -72,7 +72,7 @@ std::string sizeText(const StoredSize& size) {
                      megabytes(size.bytesAsF32()), megabytes(size.bytes()), size.bitsPerValue());
 }
 
-/// The cosine of one number with another is 1 or -1, whatever lies between them.
+/// Whether a cosine says anything: that of two single numbers is always 1 or -1.
 bool hasCosine(const Tensor& tensor) { return tensor.size() != 1; }
 
 std::string comparisonText(const program::Comparison& comparison, const Tensor& output) {
@@ -100,7 +100,7 @@ double medianOf(std::vector<double> runs) {
   return runs[runs.size() / 2];
 }
 
-/// Empty where no run was repeated.
+/// The times of repeated runs; empty if no run was repeated.
 std::string repeatedText(const RunTimes& times) {
   if (times.repeated.empty())
     return "";
@@ -283,7 +283,7 @@ std::string json(const RunReport& report) {
     document["profile"] = json(*report.profile);
   if (report.dotErrors)
     document["per_op"] = session::json(*report.dotErrors);
-  // A name in the program may be any bytes; what is not UTF-8 is replaced.
+  // Names in a program can have any bytes; those that are not UTF-8 are replaced.
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

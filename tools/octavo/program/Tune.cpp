@@ -1,4 +1,5 @@
-// octavo tune: the cheapest format of each dot that keeps a budget (docs/commands/tune.md).
+// octavo tune: chooses a format for each dot so that the cost is lowest within a budget
+// (docs/commands/tune.md).
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/FormatNames.h"
@@ -54,7 +55,7 @@ struct TuneFlags {
   int threads = 0;
 };
 
-/// What is being measured, for the line on the terminal.
+/// The status of the search, for the line on the terminal.
 class TuneStatus {
 public:
   void take(const session::TuningProgress& progress) {
@@ -98,7 +99,7 @@ private:
       phaseBegan = {seconds, step.done};
     std::string left;
     const auto [began, first] = *phaseBegan;
-    // Checks and tries end when they find what they look for, nobody knows when.
+    // Phases of checks and trials have no known end, so no time is shown for them.
     if (step.done > first && !hasOpenEnd(step.phase))
       left = fmt::format(", {:.0f} s left of it", (seconds - began) /
                                                       static_cast<double>(step.done - first) *
@@ -111,14 +112,14 @@ private:
 
   std::mutex mutex;
   std::optional<session::TuningProgress> last;
-  std::optional<std::pair<double, std::size_t>> phaseBegan;          ///< when, and which step
+  std::optional<std::pair<double, std::size_t>> phaseBegan; ///< seconds, number of the step
   StatusLine line{[this](double seconds) { return text(seconds); }}; ///< last: it reads the others
 
 public:
   double seconds() const { return line.seconds(); }
 };
 
-/// What stands between the commas of lists.
+/// The names in comma-separated lists.
 std::vector<std::string> namesIn(const std::vector<std::string>& lists) {
   std::vector<std::string> names;
   for (const std::string& list : lists)
@@ -218,7 +219,7 @@ void tuneProgram(const TuneFlags& flags) {
                                      .candidates = candidates};
   session::TuningOptions options{.budget = budget, .cost = costOf(flags), .tries = flags.tries};
   const ThreadLimit limit(flags.threads);
-  // That they can be written is known before the work is done.
+  // Creates the files now, so that an unwritable place is reported before the work.
   for (const std::string& each : {flags.output, flags.plot})
     if (!each.empty())
       static_cast<void>(createFile(each));
@@ -238,7 +239,7 @@ void tuneProgram(const TuneFlags& flags) {
     options.metricText = flags.metric;
   }
   trials->setInputs(std::move(sets.values));
-  // Until here an interrupted process ends where it is; from here on it keeps what was measured.
+  // Up to here an interruption ends the process; from here on the measurements are kept.
   if (Interruption::isAsked())
     reportInterruption(flags, 0);
   preparing.reset();

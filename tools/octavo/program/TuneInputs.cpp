@@ -15,7 +15,7 @@ namespace octavo::tools {
 
 using program::Value;
 
-/// Of a set, among those that have names: another set's outputs lie in another folder.
+/// A name for a set that no other set has, because outputs of each set get their own folder.
 static std::string freeName(const InputSet& set, const std::vector<std::string>& taken) {
   std::string name = set.name.empty() ? std::to_string(taken.size()) : set.name;
   while (std::ranges::find(taken, name) != taken.end())

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// For the shell, as one word.
+/// Quotes the text as one word of the shell.
 std::string quoted(const std::string& text) {
   std::string word = "'";
   for (const char letter : text)
@@ -42,7 +42,7 @@ std::string lastLine(const std::string& text) {
   return text.substr(text.find_last_of('\n') + 1); // npos + 1 is 0
 }
 
-/// The end of what a command said, on a line of its own.
+/// The end of a command's output, on its own line.
 std::string tail(const std::string& text) {
   constexpr std::size_t kMost = 800;
   if (text.empty())
@@ -50,8 +50,8 @@ std::string tail(const std::string& text) {
   return "\n  " + (text.size() > kMost ? "..." + text.substr(text.size() - kMost) : text);
 }
 
-/// Runs a command of the shell. Returns its exit code; below 0, `problem` may say why. If the
-/// search is interrupted, the command is told to end and not waited for.
+/// Runs a command. Returns its exit code; if that is negative, `problem` may have the reason. If
+/// the search is interrupted, the command is told to end and not waited for.
 int execute(llvm::ArrayRef<llvm::StringRef> words,
             llvm::ArrayRef<std::optional<llvm::StringRef>> redirects, std::string& problem) {
   using namespace std::chrono_literals;
@@ -123,7 +123,7 @@ MetricCommand::operator()(const session::FormatTrials::Outputs& outputs) const {
                     tail(contents(said))));
   const std::string line = lastLine(contents(printed));
   double value = 0;
-  // False for "nan", which is a number that is not: it loses infinitely much.
+  // getAsDouble accepts "nan", which counts as an infinite loss.
   if (llvm::StringRef(line).trim().getAsDouble(value))
     return session::failure(fmt::format("the metric's command printed no number in its last line{}",
                                         line.empty() ? ": it printed nothing" : ":" + tail(line)));

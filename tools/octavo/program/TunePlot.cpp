@@ -19,17 +19,17 @@ namespace {
 
 using analysis::MeasuredChoice;
 
-// In pixels of the picture at its own size.
+// In pixels at the picture's natural size.
 constexpr double kWidth = 900;
 constexpr double kLeft = 92, kRight = 30;
 constexpr double kTop = 84, kPlot = 380;
 constexpr double kFoot = 64;
-constexpr double kLine = 17; ///< one dot
+constexpr double kLine = 17; ///< height of a dot's line
 constexpr double kNames = 400, kBars = 300;
-constexpr double kLabel = 13; ///< of a label's height
+constexpr double kLabel = 13; ///< height of a label
 
-/// Of the candidates, one after the other; told apart by readers who see no red or green, too
-/// (Okabe and Ito; the last are lighter).
+/// Colors of the candidates, in order; a palette for readers who cannot distinguish red and green
+/// (Okabe and Ito; the last ones are lighter).
 constexpr std::array<std::string_view, 10> kColours = {"#bbbbbb", "#0072b2", "#56b4e9", "#009e73",
                                                        "#e69f00", "#d55e00", "#cc79a7", "#f0e442",
                                                        "#7f6fb0", "#8c6d31"};
@@ -46,15 +46,15 @@ std::string escapedText(std::string_view text) {
 }
 
 struct Tick {
-  double at; ///< of the value that is drawn
+  double at; ///< the value's position
   std::string text;
 };
 
-/// From values to pixels, linear in `of` of them.
+/// Maps values to pixels, linearly in `of(value)`.
 struct Scale {
   std::function<double(double)> of;
-  double low, high;     ///< of `of`
-  double begin, length; ///< in pixels; the length may be negative
+  double low, high;     ///< range of `of`
+  double begin, length; ///< in pixels; `length` may be negative
   std::vector<Tick> ticks;
 
   double place(double value) const {
@@ -62,7 +62,7 @@ struct Scale {
   }
 };
 
-/// 1, 2, 5, 10, ... of which some 6 lie between two values.
+/// The step of 1, 2, 5, 10, ... that gives about 6 ticks in the range.
 double stepFor(double range) {
   const double rough = range / 6, power = std::pow(10, std::floor(std::log10(rough)));
   for (double step : {1.0, 2.0, 5.0})
@@ -106,7 +106,7 @@ Scale Picture::costScale() const {
               .begin = kLeft,
               .length = kWidth - kLeft - kRight,
               .ticks = {}};
-  // Few enough to be read: 1, 1.5, 2, 3, 4, 6, 8 of each power of ten.
+  // Few enough to be readable: 1, 1.5, 2, 3, 4, 6, 8 of each power of ten.
   for (int power = -9; power < 13; ++power)
     for (double digit : {1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0}) {
       const double value = digit * std::pow(10, power);
@@ -116,7 +116,7 @@ Scale Picture::costScale() const {
   return scale;
 }
 
-/// Logarithmic, but for a metric of the user's own, whose losses may be 0 and less.
+/// Logarithmic; linear for a user's metric, whose losses can be 0 or negative.
 Scale Picture::lossScale() const {
   const bool isOwn = report.budget.metric == analysis::Metric::Own;
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -152,7 +152,7 @@ Scale Picture::lossScale() const {
       tick(at);
     return scale;
   }
-  scale.low = std::floor(std::log10(low)) - 0.3; // room for what loses nothing
+  scale.low = std::floor(std::log10(low)) - 0.3; // room for choices without loss
   scale.high = std::log10(high) + 0.15;
   const double step = std::max(1.0, std::ceil((scale.high - scale.low) / 9));
   for (double at = std::ceil(scale.low); at <= scale.high; at += step)
@@ -224,7 +224,7 @@ void Picture::drawChoices(const Scale& x, const Scale& y) {
                      cx, cy, title(report.chosen()));
 }
 
-/// A mark and a name for each; names give way to one another downwards.
+/// Draws a mark and a name for each uniform format. Names that would overlap move down.
 void Picture::drawUniform(const Scale& x, const Scale& y) {
   struct Label {
     double px, py, top;
@@ -261,7 +261,7 @@ void Picture::drawUniform(const Scale& x, const Scale& y) {
   }
 }
 
-/// Of each dot its name, its format, and as long a bar as a weight has bits.
+/// Draws for each dot its name, its format, and a bar as long as the bits of a weight.
 void Picture::drawDots(double top) {
   svg += fmt::format("<text x='16' y='{:.1f}' class='head'>Format of each dot, bits of a "
                      "weight</text>\n",

@@ -28,7 +28,7 @@ std::string nameOfDot(const TrialDot& dot) {
   return name;
 }
 
-/// The measurement with this dot alone as chosen; null where there was none.
+/// The measurement with only this dot as chosen; null if there is none.
 const MeasuredChoice* alone(const TuneReport& report, std::size_t dot) {
   Choice choice(report.trials->dots().size(), 0);
   choice[dot] = report.chosen().choice[dot];
@@ -77,7 +77,7 @@ std::string frontTable(const TuneReport& report) {
   TextTable table = {costHeads(report)};
   table[0].insert(table[0].begin(), "");
   table[0].emplace_back("dots");
-  // What runs have found to be fastest may be predicted not to be.
+  // The choice that runs found to be fastest need not be on the predicted front.
   std::vector<std::size_t> shown = analysis::front(measured);
   if (const auto chosen = static_cast<std::size_t>(&report.chosen() - measured.data());
       std::ranges::find(shown, chosen) == shown.end())
@@ -156,7 +156,7 @@ std::string valueText(const analysis::Budget& budget, double value) {
     return budget.metric == analysis::Metric::Sqnr && value > 0 ? "inf" : "NaN or Inf";
   switch (budget.metric) {
   case analysis::Metric::Cosine:
-    // Two digits of what is missing, so that those of good formats differ.
+    // Two digits of the difference from the best value, so that good formats differ.
     return fmt::format(
         "{:.{}f}", value,
         value >= 1 ? 5

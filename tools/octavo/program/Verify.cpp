@@ -1,4 +1,4 @@
-// octavo verify: holds every byte of a compiled folder to what was written
+// octavo verify: checks every byte of a compiled folder against its digests
 // (docs/commands/verify.md).
 
 #include "tools/octavo/Commands.h"
@@ -31,7 +31,7 @@ void verify(const VerifyOptions& options) {
   if (!files)
     throw CommandError(files.error(), ExitCode::BadInput);
   const auto loaded = program::LoadedProgram::load(options.folder);
-  if (!loaded) // whole, and not for this machine, or not of one program
+  if (!loaded) // intact, but not for this machine, or with files of another program
     throw CommandError(loaded.error(), ExitCode::BadInput);
   std::uint64_t all = 0;
   Json rows = Json::array();
