@@ -1,15 +1,16 @@
-// Loops and branches of dequantized values, made ones of codes and scales.
+// Makes loops and branches carry codes and scales instead of dequantized values.
 #pragma once
 
 #include "mlir/IR/Region.h"
 
 namespace octavo::transforms {
 
-/// Where a value that a loop within carries is dequantized before it, and in each round is what it
-/// was or is dequantized again, from codes of one format in one grid of blocks, the loop carries
-/// these in its place; where all branches of an `if` or a `case` give such values, they give codes
-/// and scales. The wide values, before and within and after, are octavo.dequantize of them. Of
-/// loops and branches within one another, too.
+/// Rewrites the loops and branches in `region`, nested ones too:
+/// - A loop carries codes and scales in place of a value that is dequantized before the loop, and
+///   is in each iteration unchanged or dequantized again from codes of one format and one block
+///   shape.
+/// - An `if` or `case` whose branches all return such values returns codes and scales.
+/// The wide values become octavo.dequantize of these.
 void carryParts(mlir::Region& region);
 
 } // namespace octavo::transforms

@@ -1,4 +1,4 @@
-// Floats that a program decodes from codes of 8 bits by arithmetic.
+// Recognizes arithmetic that decodes 8-bit codes to floats.
 #pragma once
 
 #include "octavo/Format/ElementFormat.h"
@@ -11,14 +11,14 @@
 namespace octavo::transforms {
 
 struct DecodedCodes {
-  mlir::Value codes; ///< a tensor of i8 or ui8
-  /// Reshapes, transposes and broadcasts on the way to the codes, from the floats on.
+  mlir::Value codes; ///< tensor of i8 or ui8
+  /// Reshapes, transposes and broadcasts between the floats and the codes, from the floats on.
   llvm::SmallVector<mlir::Operation*> moves;
   const format::ElementFormat* format;
 };
 
-/// Of the result of a bitcast to floats: whether they are the values of a format's codes, of all
-/// 256, whatever the operations between are.
+/// Whether `floats`, the result of a bitcast, are the values of a format's codes. The operations
+/// between are evaluated on all 256 codes, whatever they are. nullopt if not.
 std::optional<DecodedCodes> decodedCodes(mlir::Value floats);
 
 } // namespace octavo::transforms

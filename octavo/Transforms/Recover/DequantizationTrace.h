@@ -1,5 +1,4 @@
-// What a wide tensor is made of: codes of a narrow format and their scales, where a program
-// dequantizes by hand.
+// Traces a wide tensor to the codes and scales that the program dequantizes by hand to compute it.
 #pragma once
 
 #include "octavo/Dialect/Octavo/Octavo.h"
@@ -28,65 +27,67 @@ namespace octavo::transforms {
 
 using Extents = llvm::SmallVector<std::int64_t>;
 
-/// Appends `more` to a note unless it is already there, or the note is long: a product of many
-/// scales has one of each.
+/// Appends `more` to a note, unless it is already there or the note is long: a product of many
+/// scales would add a note for each.
 inline void addNote(std::string& note, const std::string& more) {
   constexpr std::size_t kLongestNote = 1000;
   if (note.size() < kLongestNote && note.find(more) == std::string::npos)
     note += (note.empty() ? "" : ", and ") + more;
 }
 
-/// value[i] = elements[i] * scales[i / block] * outer. Of an axis that is open (`?`) a block is of
-/// one index, or spans the axis: `?`.
+/// value[i] = elements[i] * scales[i / block] * outer. On an open axis (`?`) a block is one index,
+/// or spans the axis: `?`.
 struct Dequantized {
-  mlir::Value elements;    ///< codes, of the tensor's shape
-  mlir::Value scales = {}; ///< the grid, of the tensor's rank, 1 where a block spans an axis; null:
-                           ///< every scale is 1
-  Extents block = {};      ///< of the grid
+  mlir::Value elements;    ///< codes, in the tensor's shape
+  mlir::Value scales = {}; ///< the grid of scales, of the tensor's rank, extent 1 where a block
+                           ///< spans an axis; null: all scales are 1
+  Extents block = {};      ///< extents of a block
   mlir::Value outer = {};  ///< tensor<f32>; null: 1
-  std::string note = {};   ///< what of the program's values these are not; mostly empty
+  std::string note = {};   ///< how the values differ from the program's; mostly empty
   const format::ElementFormat* format =
-      elements ? elementFormatOf(elements) : nullptr; ///< of the codes
+      elements ? elementFormatOf(elements) : nullptr; ///< format of the codes
 
-  /// That zeros are put in the place of values, whose scales stay.
+  /// Adds to the note that zeros replace values, whose scales stay.
   void noteZeros();
 };
 
-/// The first operation, from the dot upward, that keeps a tensor from being Dequantized.
+/// The first operation, from the dot upward, that prevents a tensor from being Dequantized.
 struct Obstacle {
   mlir::Operation* op;
   std::string reason; ///< "adds to the dequantized values"
   std::string remedy; ///< "add after the dot"
 };
 
-/// Nothing: no narrow tensor is on the way.
+/// monostate: the tensor does not come from a narrow one.
 using DequantizationTrace = std::variant<std::monostate, Dequantized, Obstacle>;
 
-/// The one number that all elements are, where constants, broadcasts and conversions show it.
+/// The number that all elements equal, if constants, broadcasts and conversions show it.
 std::optional<double> splatNumber(mlir::Value value);
 
-/// Whether two values are computed alike from the same ones, by at most a thousand operations.
+/// Whether two values are computed by the same operations from the same values. False after
+/// comparing a thousand operations.
 bool areSame(mlir::Value a, mlir::Value b);
 
-/// Whether every element of a tensor in such blocks has a scale of its own.
+/// Whether blocks of extents `block` give every element of `shape` a scale.
 bool isForEach(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> block);
 
 /// Whether a tensor in such blocks has fewer scales than elements, or is one element, row or
-/// column: scales of its own for each are no blocks.
+/// column. A scale for each element is not a block format.
 bool isInBlocks(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> block);
 
-/// Blocks of a reshape's result, from those of its operand, both of known extents. Axes of both
-/// shapes fall into groups of equal size. In a group the leading axes have a scale for each index,
-/// the trailing ones one for all, and the one between them whatever it has. False where blocks do
-/// not stay whole.
+/// Computes the blocks of a reshape's result from those of its operand, both of known extents. The
+/// axes of both shapes fall into groups of equal size. In a group, leading axes must have block
+/// extent 1 and trailing ones span the axis; the one between is free. False if a block would not
+/// stay whole.
 bool reshapeBlocks(llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_t> fromBlock,
                    llvm::ArrayRef<std::int64_t> to, Extents& blocks);
 
-/// The scaled tensor of these parts, packed at a place where they are known.
+/// The scaled tensor of these parts, by octavo.pack at the builder's insertion point, where they
+/// must be defined.
 mlir::Value packed(mlir::OpBuilder& builder, mlir::Location location, const Dequantized& parts);
 
-/// Follows values upward. What moves a dequantized tensor about is done to its codes and scales by
-/// new operations beside it; those that nobody uses are erased with the object.
+/// Traces values upward. Data movement of a dequantized tensor is repeated on its codes and scales
+/// by new operations beside it. The destructor erases those that nothing uses.
 class DequantizationTraces {
 public:
   DequantizationTraces() = default;
@@ -95,18 +96,17 @@ public:
   ~DequantizationTraces();
 
   DequantizationTrace of(mlir::Value value);
-  /// Has a value be of these parts, without a look at what computes it.
+  /// Declares that `value` has these parts, without a trace.
   void take(mlir::Value value, Dequantized parts) { known[value] = std::move(parts); }
 
   bool comesFromNarrow(mlir::Value value) { return reach.covers(value); }
-  /// Whether scales of E8M0 are among what it is computed from, or codes.
+  /// As comesFromNarrow, but E8M0 scales count, too.
   bool comesFromNarrowOrScales(mlir::Value value) { return reachOfScales.covers(value); }
 
 private:
   struct Move;
 
-  /// A tensor that one value a block makes: tensor[i] = value[i / block]; blocks as Dequantized has
-  /// them.
+  /// A tensor with one value a block: tensor[i] = value[i / block], block as in Dequantized.
   struct Grid {
     mlir::Value value;
     Extents block;
@@ -147,7 +147,8 @@ private:
   DequantizationTrace concatenated(mlir::Operation* op);
   DequantizationTrace dequantized(mlir::Operation* call);
   DequantizationTrace unpacked(ir::DequantizeOp op);
-  /// Whether a select moves its first arm, against a number in the other, or its second.
+  /// Whether a select keeps its first arm and replaces elements by a number in the second; else the
+  /// other way around.
   static bool movesFirstArm(stablehlo::SelectOp select);
 
   std::optional<Grid> gridOf(mlir::Value value);
@@ -177,9 +178,9 @@ private:
   }
   mlir::Value toF32(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value);
   mlir::Value scalar(mlir::OpBuilder& builder, mlir::Location location, mlir::Value one);
-  /// tensor<f32>; null of 1.
+  /// `number` as tensor<f32>; null if it is 1.
   mlir::Value outerScale(mlir::OpBuilder& builder, mlir::Location location, double number);
-  /// One number in every place of a tensor like another.
+  /// A tensor of the shape of `like` with one number in every element.
   mlir::Value filled(mlir::OpBuilder& builder, mlir::Location location, mlir::Attribute number,
                      mlir::Type element, mlir::Value like);
 

@@ -1,5 +1,5 @@
-// Leaves tensors wide that a program quantizes only to dequantize them, with what finds their
-// scales. The pass octavo-drop-scales is this function, without the calls.
+// Removes quantizations whose results the program only dequantizes, and the computation of their
+// scales. The pass octavo-drop-scales is this function, without inlining calls.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -11,11 +11,12 @@
 
 namespace octavo::transforms {
 
-/// A tensor that is quantized and dequantized.
+/// A quantization and the user of its codes.
 struct ScaleUse {
-  mlir::Location location; ///< of the quantization
+  mlir::Location location; ///< location of the quantization
   std::string scales;      ///< "8 scales, the outer scale"
-  std::string taker = {};  ///< the operation that takes its codes; empty: none, it was left out
+  std::string taker = {};  ///< the operation that uses its codes; empty: none, the quantization was
+                           ///< dropped
 };
 
 struct DropReport {
@@ -24,10 +25,11 @@ struct DropReport {
   std::int64_t dropped() const;
 };
 
-/// Of a verified module whose calls stay closed.
+/// Drops the scales of a verified module. Calls are not inlined.
 DropReport dropScales(mlir::ModuleOp module);
 
-/// The same of a program: its calls and fused dots are opened first. Calls that cannot be stay.
+/// Drops the scales of a program after inlining its calls and fused dots. Calls that cannot be
+/// inlined stay.
 DropReport dropScalesOfProgram(mlir::ModuleOp program);
 
 } // namespace octavo::transforms

@@ -1,4 +1,4 @@
-// Scales that a program has as constants, and what f32 makes of what is computed of them.
+// Scales that are known from constants, and what f32 does to them.
 #pragma once
 
 #include "mlir/IR/Value.h"
@@ -10,9 +10,9 @@
 
 namespace octavo::transforms {
 
-/// The numbers of tensors that constants, their products and quotients show, not rounded, in the
-/// tensor's order; of a splat, one for all. None if they are computed. Each value is looked at
-/// once.
+/// The numbers in a tensor that are known from constants, their products and quotients, computed
+/// without rounding, row-major; one number for a splat. Empty if the program computes them. Each
+/// value is analyzed once.
 class KnownScales {
 public:
   llvm::ArrayRef<double> of(mlir::Value value);
@@ -24,8 +24,8 @@ private:
   llvm::DenseMap<mlir::Value, std::vector<double>> known;
 };
 
-/// Of scales that f32 does not hold: "inf for a scale of 1e+40, which is beyond f32", "a scale of
-/// 3e-39 rounded to a subnormal f32"; empty if it holds them all.
+/// Names the first scale that f32 cannot hold, and counts the others: "inf for a scale of 1e+40,
+/// which is beyond f32", "a scale of 3e-39 rounded to a subnormal f32". Empty if f32 holds all.
 std::string beyondF32(llvm::ArrayRef<double> scales);
 
 } // namespace octavo::transforms

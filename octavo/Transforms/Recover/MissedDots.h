@@ -1,4 +1,5 @@
-// Dots that look narrow and are not, for a warning of whoever runs or quantizes a program.
+// Finds dots that have narrow tensors behind them but multiply wide values, for a warning when a
+// program is run or quantized.
 #pragma once
 
 #include "octavo/Transforms/Recover/RecoverScaled.h"
@@ -14,27 +15,27 @@ namespace octavo::transforms {
 /// Dots that one kind of obstacle keeps wide.
 struct MissedDots {
   std::vector<RecoveredDot> dots; ///< in the order of the program; at least one
-  bool isRecovered = false;       ///< there is none: recoverScaled makes them narrow
-  bool isOneSided = false;        ///< it keeps one side of them wide
+  bool isRecovered = false;       ///< there is no obstacle: recoverScaled would make them narrow
+  bool isOneSided = false;        ///< the obstacle keeps only one side wide
 
-  /// One line: how many, the first by name and place, its obstacle, and what to change.
+  /// One line: the number of dots, the first one's name and place, its obstacle, and the remedy.
   std::string text() const;
 };
 
-/// The missed dots of a report by their obstacles, in the order of the first of each.
+/// Groups the missed dots of a report by obstacle, in the order of each group's first dot.
 std::vector<MissedDots> missedDots(const RecoverReport& report);
 
-/// A line for each dot of a report that was recovered and has values that differ from the
-/// program's: by name and place, which they are.
+/// One line for each recovered dot with values that differ from the program's: name, place, and the
+/// values.
 std::vector<std::string> differingDots(const RecoverReport& report);
 
-/// How many dots they are: those that one side keeps wide may be recovered on the other, too.
+/// The number of distinct dots in the groups. A dot that one side keeps wide may be recovered on
+/// the other and counts once.
 std::size_t countDots(const std::vector<MissedDots>& groups);
 
-/// The dots that multiply wide values though narrow ones are behind them, calls inlined: those that
-/// recoverScaled would miss, and, as a group of their own, those that it would make narrow and that
-/// nobody has. The module stays as it is. Of one function, or of all. Nothing, and at once, where
-/// it has no narrow floats.
+/// The missed dots of one function, or of all, its calls inlined: those that recoverScaled would
+/// miss and, as a group, those that it would recover. Works on a copy. Returns at once if the
+/// module has no narrow floats.
 std::vector<MissedDots> missedDots(mlir::ModuleOp module, llvm::StringRef function = {});
 
 } // namespace octavo::transforms

@@ -1,4 +1,4 @@
-// What a program computes element by element from codes of 8 bits, evaluated on all of them.
+// Evaluates elementwise computations on all 8-bit codes.
 #pragma once
 
 #include "octavo/Format/ElementFormat.h"
@@ -18,38 +18,38 @@
 
 namespace octavo::transforms {
 
-/// The most operations that decode codes or compute scales of them. What is further away is not
-/// looked at, so that the time for a value does not grow with the length of the program.
+/// The most operations looked at behind a value, so that the time does not grow with the length of
+/// the program.
 constexpr std::size_t kMostDecodingOperations = 256;
 
-/// Whether a value is a tensor of such codes: i8, ui8 or f8E8M0FNU.
+/// Whether a value is a tensor of 8-bit codes: i8, ui8 or f8E8M0FNU.
 bool isCodeTensor(mlir::Value value);
 
-/// Whether an operation moves the elements of its first operand.
+/// Whether an operation only moves the elements of its first operand.
 bool isMove(mlir::Operation* op);
 
-/// A copy of what computes one element of a value from the code at its place, on all codes; or from
-/// a code and an element, on all pairs of them. The interpreter evaluates it, whatever it is.
+/// Copies the computation of one element, from the code at its index, into a scratch module that
+/// runs it on all 256 codes; or, from an element and a code, on all pairs. The interpreter
+/// evaluates it, whatever the operations are.
 class OnAllCodes {
 public:
   static constexpr std::int64_t kCodes = 256;
 
   explicit OnAllCodes(mlir::MLIRContext* context);
 
-  /// Says what the codes are. Of values that are asked for without, they are what they follow from
-  /// in the end.
+  /// Sets the tensor of codes. Otherwise the codes are the tensor that the values follow from.
   void takeCodes(mlir::Value tensor);
 
-  /// Values that are the elements of a format, in the format or converted.
+  /// Declares that `leaves` hold the elements of a format, in the format or converted.
   void takeElements(const format::ElementFormat& format, llvm::ArrayRef<mlir::Value> leaves);
 
-  /// The values at [element, code], or by code; nothing where they follow from more, or from what
-  /// is further away than kMostDecodingOperations.
+  /// The values at [element, code], or at [code]. nullopt if they depend on other tensors, or on
+  /// operations beyond kMostDecodingOperations.
   std::optional<std::vector<double>> values(mlir::Value value);
 
-  /// The tensor that the codes are.
+  /// The tensor of codes.
   mlir::Value codes() const { return tensorOfCodes; }
-  /// What lies between a value and the codes, from the value on.
+  /// Data movement between a value and the codes, from the value on.
   llvm::ArrayRef<mlir::Operation*> movesOf(mlir::Value value) const {
     return moves.find(value)->second;
   }
@@ -66,10 +66,10 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> scratch;
   mlir::OpBuilder builder;
   mlir::IRMapping copies;
-  llvm::DenseMap<mlir::Value, Moves> moves; ///< of values that follow from codes
+  llvm::DenseMap<mlir::Value, Moves> moves; ///< keys: values that follow from codes
   mlir::Value tensorOfCodes;
   std::int64_t elementCodes = 1;
-  std::size_t looked = 0; ///< at so many values
+  std::size_t looked = 0; ///< number of values looked at
 };
 
 } // namespace octavo::transforms

@@ -1,6 +1,6 @@
-// Makes products of scaled tensors of the dots of a program that dequantizes by hand, and tells of
-// each dot that looks narrow what stands in the way. The pass octavo-recover-scaled is this
-// function.
+// Turns dots of tensors that the program dequantizes by hand into products of scaled tensors, and
+// reports, for each dot that looks narrow, the operation that prevents it. The pass
+// octavo-recover-scaled is this function.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Contraction.h"
@@ -17,28 +17,30 @@
 namespace octavo::transforms {
 
 enum class DotWidth : std::uint8_t {
-  Wide,   ///< nothing narrow is among what its operands are computed from
+  Wide,   ///< its operands do not depend on narrow tensors
   Narrow, ///< a product of scaled tensors
-  Missed, ///< narrow tensors are, but it multiplies wide ones
+  Missed, ///< its operands depend on narrow tensors, but it multiplies wide ones
 };
 
-/// What became of one dot, or of what means one (xla.scaled_dot, __op$block_scaled_dot).
+/// The result for one dot, or for an operation that means one (xla.scaled_dot,
+/// __op$block_scaled_dot).
 struct RecoveredDot {
-  std::string name; ///< from its location, else its place in the source
+  std::string name; ///< from its location; else FILE:LINE:COLUMN
   std::string function;
   mlir::Location location;
   DotWidth width = DotWidth::Wide;
   std::string lhs = {},
               rhs =
                   {}; ///< "f8E4M3FN by f32, block [4, 64]"; of a side that is not scaled, its type
-  std::array<bool, 2> isScaled = {};       ///< of a narrow one: which sides are scaled tensors
-  std::optional<double> multiplyAdds = {}; ///< none where an extent is unknown
-  /// Of a missed one, and of one that is one-sided: the operation, where it stands, what it does,
-  /// and what to change.
+  std::array<bool, 2> isScaled = {};       ///< if narrow: which sides are scaled tensors
+  std::optional<double> multiplyAdds = {}; ///< nullopt if an extent is unknown
+  /// If missed or one-sided: the operation that prevents it, its location, what it does, and what
+  /// to change.
   std::string obstacle = {}, place = {}, reason = {}, remedy = {};
-  std::string note = {}; ///< of a narrow one: values that differ from the program's; mostly empty
+  std::string note = {}; ///< if narrow: the values that differ from the program's; mostly empty
 
-  /// A narrow one that multiplies wide values on one side, though narrow ones are behind them.
+  /// Whether a narrow dot multiplies wide values on one side, though narrow tensors are behind
+  /// them.
   bool isOneSided() const { return width == DotWidth::Narrow && !obstacle.empty(); }
 };
 
@@ -47,15 +49,15 @@ struct RecoverReport {
 
   std::int64_t count(DotWidth width) const;
   std::int64_t countOneSided() const;
-  /// The share of the multiplications and additions, of the dots whose extents are known, that are
-  /// of scaled tensors; nothing of none.
+  /// The share of multiply-adds in products of scaled tensors, among dots of known extents; nullopt
+  /// if there are none.
   std::optional<double> narrowShare() const;
 };
 
-/// Rewrites the dots of a verified module.
+/// Rewrites all dots of a verified module.
 RecoverReport recoverScaled(mlir::ModuleOp module);
 
-/// The same of these dots alone, a record for each.
+/// Rewrites only `dots`; the report has one record for each.
 RecoverReport recoverDots(llvm::ArrayRef<stablehlo::DotGeneralOp> dots);
 
 } // namespace octavo::transforms

@@ -1,4 +1,4 @@
-// Products of scaled tensors as the operations by which XLA knows them.
+// Writes products of scaled tensors as the operations that XLA knows.
 #pragma once
 
 #include "octavo/Transforms/Legalize/ScaleArithmetic.h"
@@ -13,7 +13,7 @@
 
 namespace octavo::transforms {
 
-/// A product: sides that are scaled have parts and their type, others a plain value.
+/// A product. A scaled side has parts and a scaled type, another side a plain value.
 struct ScaledProduct {
   struct Side {
     mlir::Value plain;
@@ -25,10 +25,10 @@ struct ScaledProduct {
   mlir::RankedTensorType result;
 };
 
-/// The result, or what of the product the form does not say.
+/// The result, or the reason that the form cannot express the product.
 using FormOfProduct = std::variant<mlir::Value, std::string>;
 
-/// `stablehlo.composite "xla.scaled_dot"`, whose decompositions, of f32, it puts into the module.
+/// Writes `stablehlo.composite "xla.scaled_dot"`, and its f32 decompositions into the module.
 class ScaledDotComposites {
 public:
   explicit ScaledDotComposites(mlir::ModuleOp module) : symbols(module) {}
@@ -41,24 +41,24 @@ private:
                                         mlir::ValueRange operands);
 
   mlir::SymbolTable symbols;
-  llvm::StringMap<mlir::FlatSymbolRefAttr> known; ///< by the types and dimension numbers
+  llvm::StringMap<mlir::FlatSymbolRefAttr> known; ///< keys: types and dimension numbers
 };
 
-/// The custom call `__op$block_scaled_dot`.
+/// Writes the custom call `__op$block_scaled_dot`.
 FormOfProduct writeBlockScaledDot(mlir::OpBuilder& builder, mlir::Location location,
                                   const ScaledProduct& product);
 
-/// The custom call `__op$quantize`, of f32, where it gives the values of octavo.quantize: by the
-/// preset xla. Else why it does not. Under scales of
-/// NaN codes are NaN in place of 0; a block whose amax / 2^emax is no normal f32 may get the scale
-/// beside, or NaN.
+/// Writes the custom call `__op$quantize` of `operand` in f32, which gives the values of
+/// octavo.quantize by the preset xla; otherwise returns the reason that it does not. Two
+/// differences remain: under scales of NaN, codes are NaN instead of 0; a block whose amax / 2^emax
+/// is not a normal f32 may get the neighboring scale, or NaN.
 std::variant<ScaledParts, std::string> writeQuantizeCall(mlir::OpBuilder& builder,
                                                          mlir::Location location,
                                                          mlir::Value operand, ir::ScaledType type,
                                                          ir::QuantizationAttr quantization);
 
-/// The custom call `__op$dequantize`, then the outer scale; null where the blocks are not along the
-/// last axis alone.
+/// Writes the custom call `__op$dequantize` and the product by the outer scale. Null if the call
+/// does not have the format, or blocks cut an axis other than the last.
 mlir::Value writeDequantizeCall(mlir::OpBuilder& builder, mlir::Location location,
                                 const ScaledParts& parts, ir::ScaledType type);
 

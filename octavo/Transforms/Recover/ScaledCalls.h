@@ -1,4 +1,4 @@
-// Operations by which XLA and JAX mean a product of scaled tensors.
+// Recognizes the operations by which XLA and JAX express a product of scaled tensors.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Contraction.h"
@@ -10,23 +10,27 @@
 
 namespace octavo::transforms {
 
-/// What one means.
+/// The product that such an operation means.
 struct ScaledCall {
   struct Side {
-    mlir::Value wide;                 ///< of a side without scales
-    std::optional<Dequantized> parts; ///< of one with scales
+    mlir::Value wide;                 ///< value of a side without scales
+    std::optional<Dequantized> parts; ///< codes and scales of a scaled side
   };
   std::array<Side, 2> sides;
   stablehlo::DotDimensionNumbersAttr dimensions;
-  mlir::Value global; ///< multiplies the product, in its type; null: nothing does
+  mlir::Value global; ///< factor of the product, in its type; null: none
 };
 
-/// `stablehlo.composite "xla.scaled_dot"`; the custom call `__op$block_scaled_dot`; that call while
-/// JAX leaves it to a partitioner: `CustomSPMDPartitioning` of [B, M, K], [B, N, K] and their
-/// scales, whose sharding rule says so and whose own meaning is a Python function.
+/// Whether `op` is one of
+/// - `stablehlo.composite "xla.scaled_dot"`;
+/// - the custom call `__op$block_scaled_dot`;
+/// - that call before partitioning, `CustomSPMDPartitioning`: its operands are [B, M, K], [B, N, K]
+///   and their scales, and only its sharding rule tells what it is, since JAX keeps its meaning in
+///   a Python function.
 bool isScaledCall(mlir::Operation* op);
 
-/// What one of these means, or what of it octavo.dot_general does not say.
+/// The product that such an operation means, or the obstacle: what octavo.dot_general cannot
+/// express.
 std::variant<ScaledCall, Obstacle> scaledCall(mlir::Operation* op);
 
 } // namespace octavo::transforms

@@ -1,4 +1,4 @@
-// MXINT8 as programs spell it out: integers of 8 bits times E8M0 scales and powers of two.
+// Recognizes MXINT8 as programs write it: 8-bit integers times E8M0 scales and powers of two.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -8,14 +8,14 @@
 
 namespace octavo::transforms {
 
-/// Whether a tensor's elements are scales of E8M0.
+/// Whether a tensor's element type is E8M0.
 bool isE8m0(mlir::Value value);
 
-/// Whether a number is 2^n.
+/// Whether a number is 2^n for an integer n.
 bool isPowerOfTwo(double number);
 
-/// Of a product of 8-bit integers and E8M0 scales, each perhaps moved about and times powers of
-/// two: the operand that the integers are. Integers are no codes without such scales.
+/// Which operand of a product of 8-bit integers and E8M0 scales is the integers; both may be moved
+/// and multiplied by powers of two. nullopt otherwise: integers without such scales are not codes.
 std::optional<unsigned> sideOfIntegers(mlir::Operation* product);
 
 } // namespace octavo::transforms
