@@ -1,4 +1,4 @@
-// Operations on constants, evaluated by the interpreter.
+// Evaluates operations on constants with the interpreter.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -8,16 +8,16 @@
 
 namespace octavo::transforms {
 
-/// Whether an operation without side effects takes and gives plain tensors of known extents only,
-/// none of more than `maxElements` elements.
+/// Whether `op` is a StableHLO or CHLO operation without side effects that has operands and
+/// results, all of them plain tensors of known extents with at most `maxElements` elements.
 bool isFoldable(mlir::Operation* op, std::int64_t maxElements);
 
-/// Puts constants in the place of the results of an operation that isFoldable, and erases it. False
-/// where an operand is no constant, or the interpreter refuses the operation.
+/// Replaces the results of an operation that isFoldable by constants, and erases it. False, and
+/// unchanged, if an operand is not a constant or the interpreter refuses the operation.
 bool foldConstants(mlir::Operation* op);
 
-/// Evaluates an operation without results for its effect, if its operands are constants: false
-/// where one is none, the interpreter's error where it refuses.
+/// Evaluates an operation without results for its effect. False if an operand is not a constant;
+/// the interpreter's error if it refuses.
 llvm::Expected<bool> evaluateOnConstants(mlir::Operation* op);
 
 } // namespace octavo::transforms

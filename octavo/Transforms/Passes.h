@@ -13,10 +13,10 @@
 
 namespace octavo::transforms {
 
-/// A pass on a program, whose own errors name it and do not print the program.
+/// A pass on a module. Its error messages name the pass and do not print the program.
 class ModulePass : public mlir::OperationPass<mlir::ModuleOp> {
 public:
-  /// The error for an option that it does not have lists those that it has.
+  /// The error for an unknown option lists the known ones.
   mlir::LogicalResult initializeOptions(
       llvm::StringRef options,
       llvm::function_ref<mlir::LogicalResult(const llvm::Twine&)> errorHandler) override;

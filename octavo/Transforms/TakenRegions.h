@@ -1,4 +1,4 @@
-// Loops, branches and calls with other operands and results.
+// Rebuilds loops, branches, calls and functions with other operands and results.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -6,18 +6,19 @@
 
 namespace octavo::transforms {
 
-/// An operation like `op`, before it, with these operands and types of results. It takes the
-/// regions of `op`, which is for the caller to replace and erase.
+/// Creates, before `op`, an operation like it with these operands and result types. Moves the
+/// regions of `op` into it; the caller replaces and erases `op`.
 mlir::Operation* takeRegions(mlir::Operation* op, mlir::ValueRange operands, mlir::TypeRange types);
 
-/// The operation with more results, of these types, and more operands, in its place.
+/// Replaces `op` by an operation with additional operands and results of these types, and returns
+/// that.
 mlir::Operation* extended(mlir::Operation* op, mlir::ValueRange operands, mlir::TypeRange results);
 
-/// Has a block hand on one more value, as the last.
+/// Appends `next` to the operands of the block's terminator.
 void handOn(mlir::Block& block, mlir::Value next);
 
-/// Gives a function one more argument, and one more result of its type: what `through` makes of the
-/// argument in the body.
+/// Adds an argument of `type` to a function, and a result of that type: the value that `through`
+/// computes from the argument in the body.
 void extend(mlir::func::FuncOp function, mlir::Type type,
             llvm::function_ref<mlir::Value(mlir::Block&, mlir::Value)> through);
 

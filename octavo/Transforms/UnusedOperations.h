@@ -1,4 +1,4 @@
-// What is left of computations whose results others have taken over.
+// Erases computations whose results are no longer used.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -6,8 +6,9 @@
 
 namespace octavo::transforms {
 
-/// Erases those of the operations that nobody uses, and what only they used. Of operations with
-/// effects, only those that move values between processes go, which would move them for nobody.
+/// Erases the unused operations among `left`, and then every operation that only erased ones used.
+/// Of operations with effects, only those that move data between processes are erased: they would
+/// move it for nothing.
 void eraseUnused(llvm::SetVector<mlir::Operation*> left);
 
 } // namespace octavo::transforms

@@ -1,4 +1,4 @@
-// Arithmetic of StableHLO, written operation by operation.
+// Writes StableHLO arithmetic one operation at a time.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
@@ -11,7 +11,7 @@
 
 namespace octavo::transforms {
 
-/// Writes operations at one place.
+/// Writes operations at the builder's insertion point, all with one location.
 class ArithmeticWriter {
 public:
   ArithmeticWriter(mlir::OpBuilder& builder, mlir::Location at) : builder(builder), at(at) {}
@@ -24,7 +24,7 @@ public:
     mlir::OperationState state(at, ("stablehlo." + operation).str(), operands, type);
     return builder.create(state)->getResult(0);
   }
-  /// An operation whose result is of its operands' type.
+  /// Writes an operation whose result has the type of its last operand.
   mlir::Value write(llvm::StringRef operation, mlir::ValueRange operands) {
     return write(operation, operands, operands.back().getType());
   }
@@ -35,7 +35,7 @@ public:
         mlir::DenseElementsAttr::get(
             type, mlir::Attribute(builder.getFloatAttr(type.getElementType(), number))));
   }
-  /// A number in every place of a tensor like `like`.
+  /// `number` in every element of a tensor of the type of `like`.
   mlir::Value number(double number, mlir::Value like) { return constant(number, typeOf(like)); }
   mlir::Value constantOf(std::int64_t number, mlir::Type integer,
                          llvm::ArrayRef<std::int64_t> shape) {
@@ -48,7 +48,7 @@ public:
   mlir::Value integer(std::int64_t number, mlir::Value like) {
     return constantOf(number, typeOf(like).getElementType(), typeOf(like).getShape());
   }
-  /// As `number`, kept from simplifications that make a division by it a product.
+  /// As `number`, behind a barrier: no simplification may turn a division by it into a product.
   mlir::Value divisor(double number, mlir::Value like) {
     return write("optimization_barrier", this->number(number, like));
   }
@@ -77,7 +77,7 @@ public:
     return stablehlo::BroadcastInDimOp::create(builder, at, typeOf(value).clone(shape), value,
                                                builder.getDenseI64ArrayAttr(axes));
   }
-  /// The largest along axes of a tensor that is nowhere negative.
+  /// The maximum over `axes` of a tensor without negative elements; 0 if they are empty.
   mlir::Value largest(mlir::Value value, llvm::ArrayRef<std::int64_t> axes) {
     llvm::SmallVector<std::int64_t> kept;
     for (const auto [axis, extent] : llvm::enumerate(typeOf(value).getShape()))

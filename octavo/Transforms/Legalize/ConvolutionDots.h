@@ -1,4 +1,4 @@
-// Convolutions as dots of patches, for passes that choose what happens to dots.
+// Replaces convolutions by dots of patches (im2col), for passes that decide about dots.
 #pragma once
 
 #include "octavo/Dialect/Octavo/Octavo.h"
@@ -16,46 +16,47 @@
 
 namespace octavo::transforms {
 
-/// A convolution whose dot is in its place.
+/// A convolution that its dot of patches has replaced.
 class ConvolutionDot {
 public:
   explicit ConvolutionDot(stablehlo::ConvolutionOp op);
 
   stablehlo::DotGeneralOp dot() const { return product; }
-  /// Of a group, at each place of a window.
+  /// Features of a group, at each place of a window.
   std::int64_t features() const { return featuresOfGroup; }
 
-  /// The convolution's input as the program has it, before finish().
+  /// The convolution's input; valid until finish().
   mlir::Value input() { return convolution.getLhs(); }
-  /// Of each axis of input() its places that windows see; empty for an axis that is seen whole.
+  /// For each axis of input(): which indices the windows see; an empty list means all.
   std::vector<std::vector<bool>> seenOfInput();
 
-  /// What the left side has patches of, [batch, places.., features], where it has all of its
-  /// elements and some several times; null elsewhere.
+  /// The tensor [batch, places.., features] that the left side's patches are cut from, if the
+  /// patches have all of its elements and some several times; else null.
   mlir::Value repeatedInput() const;
-  /// The left side of what the input has become, its contracted axes as one; padded with the one
-  /// number of `padding`.
+  /// The left side of the dot, from `input`, with its contracted axes merged, padded with the
+  /// number in `padding`.
   mlir::Value leftOf(mlir::OpBuilder& builder, mlir::Value input,
                      mlir::DenseElementsAttr padding) const;
 
-  /// How a tensor is quantized, whose last axis is blocked along.
+  /// How to quantize a tensor with blocks along its last axis.
   struct Quantization {
     llvm::function_ref<ir::ScaledType(llvm::ArrayRef<std::int64_t> shape)> type;
     llvm::function_ref<mlir::Value(mlir::Value value, ir::ScaledType type)> quantize;
     const numerics::QuantizeOptions& options;
   };
-  /// The left side as patches of codes and scales of its
-  /// input, which is quantized once and not once for each window that sees it. Null where that
-  /// saves nothing or would be another tensor: where blocks go over places, or windows leave a part
-  /// of the input out; and where one scale is of an open number of images.
+  /// The left side as patches of codes and scales of the input, so that the input is quantized once
+  /// instead of for each window that sees it. Null if that saves nothing or changes values:
+  /// - blocks extend over several places of a window;
+  /// - windows do not see part of the input;
+  /// - one scale covers an open number of images.
   mlir::Value quantizedLeft(llvm::ArrayRef<std::int64_t> shape,
                             const Quantization& quantization) const;
 
-  /// What it is written of.
+  /// The operations that form the dot and its patches.
   llvm::ArrayRef<mlir::Operation*> operations() const { return written; }
-  /// Has the convolution be in the place of the dot again.
+  /// Undoes the replacement.
   void putBack();
-  /// Erases the convolution.
+  /// Erases the convolution, which makes the replacement final.
   void finish() { convolution.erase(); }
 
 private:
@@ -65,16 +66,17 @@ private:
   stablehlo::DotGeneralOp product;
   mlir::Value result;
   llvm::SmallVector<mlir::Operation*> written;
-  mlir::Operation* firstOfPatches = nullptr; ///< reads the input, wherever that is taken from
+  mlir::Operation* firstOfPatches = nullptr; ///< reads the input, whose producer may change
 };
 
 struct ConvolutionDots {
   std::vector<ConvolutionDot> written;
-  llvm::DenseMap<mlir::Operation*, std::string> left; ///< convolutions, and why they are
+  llvm::DenseMap<mlir::Operation*, std::string> left; ///< convolutions that are left, and the
+                                                      ///< reasons
 };
 
-/// Writes those of floats and known extents but for the number of images, of groups of several
-/// features, and of patches that are made of few slices.
+/// Replaces convolutions of floats with known extents (the number of images may be open), several
+/// features in a group, and patches made of few slices.
 ConvolutionDots writeConvolutionDots(mlir::ModuleOp module);
 
 } // namespace octavo::transforms

@@ -1,4 +1,4 @@
-// Convolutions as products of patches.
+// Writes convolutions as products of patches (im2col).
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Contraction.h"
@@ -15,8 +15,8 @@
 
 namespace octavo::transforms {
 
-/// Where the windows of a convolution lie, one number for each axis of its places. The number of
-/// images may be open, here and below.
+/// The geometry of a convolution's windows, one number for each spatial axis. The number of images
+/// may be open, here and below.
 struct Windows {
   using Axes = llvm::SmallVector<std::int64_t>;
 
@@ -28,43 +28,45 @@ struct Windows {
     return !llvm::all_of(low, isZero) || !llvm::all_of(high, isZero) ||
            !llvm::all_of(interior, isZero);
   }
-  /// Whether they lie side by side: what they see is the input, in another order.
+  /// Whether the windows tile the input: the patches are a permutation of it.
   bool areTiles() const;
-  /// Whether a slice for each place of the result is less than one for each place of the window.
+  /// Whether a slice for each place of the result is fewer slices than one for each place of the
+  /// window.
   bool areFew() const;
-  /// Whether they see all places of an input with so many of them, and some several times.
+  /// Whether the windows see all of an input with these spatial extents, and some places several
+  /// times.
   bool repeat(llvm::ArrayRef<std::int64_t> inputPlaces) const;
-  /// Which of an input's `count` places along an axis they see.
+  /// Which of the `count` indices of an input's spatial axis the windows see.
   llvm::BitVector seen(std::size_t axis, std::int64_t count) const;
-  /// The slices of an input that its patches are made of.
+  /// The number of slices of the input that the patches are made of.
   std::int64_t slices() const;
 
   Axes window, places, strides, dilation;
-  Axes low, high, interior; ///< of padding
-  std::int64_t groups;      ///< of features
-  std::int64_t batchGroups; ///< of images
+  Axes low, high, interior; ///< padding before, after and between elements
+  std::int64_t groups;      ///< feature groups
+  std::int64_t batchGroups; ///< batch groups
 };
 
-/// What windows see of an input [batch, places.., features]: [batch, places.., window * features],
-/// the window row-major. What is padded is the one number of `padding`.
+/// The patches of an input [batch, places.., features]: [batch, places.., window * features], the
+/// window row-major. Padding is filled with the one number in `padding`.
 mlir::Value patchesOf(mlir::OpBuilder& builder, const Windows& windows, mlir::Value input,
                       mlir::DenseElementsAttr padding);
 
-/// Patches with what a group contracts as their last axis: [batch, places.., group,
-/// window * features], or [group, batch, places.., window * features]; of one group as they are.
+/// Patches with the contracted elements of a group as the last axis: [batch, places.., group,
+/// window * features], or [group, batch, places.., window * features]. Of one group: unchanged.
 mlir::Value byGroups(mlir::OpBuilder& builder, const Windows& windows, mlir::Value patches);
 
 struct ProductOfPatches {
-  /// [batch, places.., window * features] by [window * features, out]; of several groups, these are
-  /// a batch axis of both sides, and those of features leave the window an axis of its own if the
-  /// number of images is known.
+  /// [batch, places.., window * features] by [window * features, out]. Several groups become a
+  /// batch axis of both sides. With feature groups, and a known number of images, the window keeps
+  /// an axis of its own.
   stablehlo::DotGeneralOp dot;
-  mlir::Value input;  ///< that the windows lie on, [batch, places.., features]
-  mlir::Value result; ///< the convolution's, of the dot's
+  mlir::Value input;  ///< the tensor that the windows lie on, [batch, places.., features]
+  mlir::Value result; ///< the convolution's result, made of the dot's
 };
 
-/// Writes it before a convolution: the input, cut to what its windows see and padded, and what its
-/// windows see, in the order in which the convolution sums (rule I21).
+/// Writes, before a convolution, its input cut to what the windows see and padded, the patches, and
+/// their product, which sums in the order of the convolution (rule I21).
 ProductOfPatches writePatches(stablehlo::ConvolutionOp op, Windows& windows);
 
 } // namespace octavo::transforms

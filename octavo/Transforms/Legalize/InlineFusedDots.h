@@ -1,11 +1,11 @@
-// Fused dots opened.
+// Inlines octavo.fused_dot.
 #pragma once
 
 #include "mlir/IR/Operation.h"
 
 namespace octavo::transforms {
 
-/// Puts the bodies of all octavo.fused_dot below an operation in their places.
+/// Replaces every octavo.fused_dot below `root` by its body.
 void inlineFusedDots(mlir::Operation* root);
 
 } // namespace octavo::transforms

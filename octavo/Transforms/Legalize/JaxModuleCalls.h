@@ -1,15 +1,17 @@
-// The calls that octavo.jax makes within JAX programs, as the operations that they stand for.
+// Replaces the calls that octavo.jax writes into JAX programs by the operations that they stand
+// for.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace octavo::transforms {
 
-/// Has calls of octavo.jax (octavo_quantize, octavo_dequantize, octavo_convert, octavo_product) be
-/// operations of the octavo dialect, and octavo_outer products of StableHLO's. Left are those that
-/// it has no operation for: a quantization under an outer scale that is given, members of a batch
-/// that have outer scales of their own, and six-bit floats, which JAX holds as bytes. Whether there
-/// were some: one that octavo.jax would not make may be an operation that does not verify.
+/// Replaces calls of octavo.jax: octavo_quantize, octavo_dequantize, octavo_convert and
+/// octavo_product by operations of the octavo dialect, octavo_outer by StableHLO products. Calls
+/// without such an operation stay: quantization under a given outer scale, samples of a batch with
+/// outer scales of their own, and six-bit floats, which JAX holds as bytes. Returns whether any was
+/// replaced. The module must then be verified: a call that octavo.jax did not write may have become
+/// an invalid operation.
 bool openJaxModuleCalls(mlir::ModuleOp module);
 
 } // namespace octavo::transforms

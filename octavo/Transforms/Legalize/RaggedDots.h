@@ -1,5 +1,5 @@
-// Ragged dots as dots of all rows and the matrices of all groups, for passes that choose what
-// happens to dots.
+// Replaces ragged dots by dots of all rows with the matrices of all groups, for passes that decide
+// about dots.
 #pragma once
 
 #include "octavo/Dialect/CHLO/CHLO.h"
@@ -13,19 +13,20 @@
 
 namespace octavo::transforms {
 
-/// A ragged dot whose dot, of which each row takes what it has of its own group, is in its place.
+/// A ragged_dot that has been replaced by one dot over all groups, followed by rows_of_groups,
+/// which keeps each row's own group.
 class DotOfGroups {
 public:
   explicit DotOfGroups(chlo::RaggedDotOp op);
 
   chlo::RaggedDotOp operation() const { return ragged; }
   stablehlo::DotGeneralOp dot() const { return product; }
-  /// Has the ragged dot be in the place of the dot again.
+  /// Undoes the replacement.
   void putBack();
-  /// Has rows of no group be zeros before they are multiplied: what they have counts for nothing,
-  /// and is not to be refused or to count for a scale. Not where the number of groups is open.
+  /// Replaces rows of no group by zeros before they are multiplied, so that their values neither
+  /// raise a scale nor are refused. Does nothing if the number of groups is open.
   void leaveOutRowsOfNone();
-  /// Erases the ragged dot.
+  /// Erases the ragged dot, which makes the replacement final.
   void finish() { ragged.erase(); }
 
 private:
@@ -34,11 +35,11 @@ private:
   ir::RowsOfGroupsOp rows;
 };
 
-/// Has composites that are ragged dots, as JAX's exporter writes them, be these.
+/// Replaces composites by which JAX's exporter writes ragged dots by chlo.ragged_dot.
 void openRaggedDots(mlir::ModuleOp module);
 
-/// Writes those, and such composites, of floats whose ragged axis is the one free axis of lhs, and
-/// whose groups are the first axis of rhs.
+/// Replaces ragged dots of floats, such composites included, whose ragged axis is the one free axis
+/// of lhs and whose groups are the first axis of rhs.
 std::vector<DotOfGroups> writeRaggedDots(mlir::ModuleOp module);
 
 } // namespace octavo::transforms

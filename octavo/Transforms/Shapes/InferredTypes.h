@@ -1,4 +1,4 @@
-// The types that an operation's results have, by the types of its operands.
+// Infers the types of an operation's results from those of its operands.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -6,8 +6,8 @@
 
 namespace octavo::transforms {
 
-/// One type a result; none where the operands' types do not say the results', as those of a call or
-/// of an operation whose shape is an operand. The operation must be verified.
+/// One type for each result. Empty if the operands' types do not determine the results', as for a
+/// call, or an operation with a shape operand. `op` must be verified.
 llvm::SmallVector<mlir::Type> inferredTypes(mlir::Operation* op);
 
 } // namespace octavo::transforms

@@ -1,5 +1,5 @@
-// Operations on tensors whose extents a program may leave open: those that take the open ones from
-// operands, and the ordinary ones where all are known.
+// Writes operations on tensors with open extents: the dynamic forms, which take open extents from
+// operands, and the static forms if all are known.
 #pragma once
 
 #include "mlir/IR/Builders.h"
@@ -14,11 +14,11 @@
 
 namespace octavo::transforms {
 
-/// The operand that says the shape of what a dynamic broadcast or reshape gives; null of any other
-/// operation, and where it is of `index`, of which StableHLO computes nothing.
+/// The shape operand of a dynamic broadcast or reshape. Null for other operations, and if the shape
+/// is of type `index`, on which StableHLO has no arithmetic.
 mlir::Value shapeOperand(mlir::Operation* op);
 
-/// Entry `axis` of a shape that is an operand, where it is a constant.
+/// Entry `axis` of a shape operand; nullopt if it is not a constant.
 std::optional<std::int64_t> numberAt(mlir::Value shape, std::size_t axis);
 
 class OpenShapes {
@@ -26,7 +26,7 @@ public:
   /// The size of an open axis, a tensor<1xi32>.
   using SizeOf = llvm::function_ref<mlir::Value(std::size_t axis)>;
 
-  /// Operations go where the builder is, and into `made`.
+  /// Writes operations at the builder's insertion point and appends them to `made`.
   OpenShapes(const mlir::OpBuilder& builder, mlir::Location location,
              std::vector<mlir::Operation*>& made)
       : recorder(made), builder(builder.getContext(), &recorder), location(location) {
@@ -35,20 +35,20 @@ public:
   OpenShapes(const OpenShapes&) = delete;
   OpenShapes& operator=(const OpenShapes&) = delete;
 
-  /// Entry `axis` of a shape that is an operand.
+  /// Entry `axis` of a shape operand.
   mlir::Value sizeAt(mlir::Value shape, std::size_t axis);
   /// The extent of a tensor's axis.
   mlir::Value sizeOf(mlir::Value tensor, std::size_t axis);
-  /// A size, or 1 where it is more.
+  /// min(size, 1).
   mlir::Value atMostOne(mlir::Value size);
 
-  /// Extents as an operand.
+  /// A shape operand of `extents`, the open ones from `sizeOf`.
   mlir::Value shape(llvm::ArrayRef<std::int64_t> extents, SizeOf sizeOf);
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<std::int64_t> axes,
                         llvm::ArrayRef<std::int64_t> shape, SizeOf sizeOf);
-  /// The value itself where it has the shape.
+  /// `value` if it has the shape already.
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<std::int64_t> shape, SizeOf sizeOf);
-  /// One number in every place.
+  /// A tensor of `type` with `number` in every element.
   mlir::Value filled(mlir::RankedTensorType type, mlir::Attribute number, SizeOf sizeOf);
 
 private:

@@ -1,4 +1,4 @@
-// Makes the unknown extents of a function known that follow from the types of its arguments.
+// Refines the shapes of a function: infers unknown extents from the types of its arguments.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -7,12 +7,12 @@
 
 namespace octavo::transforms {
 
-/// Gives `function` arguments of these types, one each, which must fit those that it has, and takes
-/// what is known of the extents through its operations, regions and calls. An error at the
-/// operation where an assertion on the shapes is false, or a call is too deep.
+/// Sets the argument types of `function`, one each, compatible with the present ones, and
+/// propagates the extents through operations, regions and calls. Fails, with an error at the
+/// operation, if a shape assertion is false or calls nest too deep.
 llvm::LogicalResult refineShapes(mlir::func::FuncOp function, llvm::ArrayRef<mlir::Type> arguments);
 
-/// Whether a type has an extent that is not known.
+/// Whether a type has an unknown extent.
 bool hasUnknownExtents(mlir::Type type);
 
 } // namespace octavo::transforms

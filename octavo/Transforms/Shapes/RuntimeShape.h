@@ -1,4 +1,4 @@
-// Shapes that are known at run time only, as operands of other operations.
+// Writes shapes that are known only at run time, for operations that take them as operands.
 #pragma once
 
 #include "mlir/IR/Builders.h"
@@ -9,20 +9,20 @@
 
 namespace octavo::transforms {
 
-/// Extents may be unknown.
+/// The type of a ranked tensor, whose extents may be unknown.
 inline mlir::RankedTensorType rankedType(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());
 }
 
-/// An extent of a tensor as tensor<1xi32>.
+/// The extent of `axis` as tensor<1xi32>.
 mlir::Value extentOf(mlir::OpBuilder& builder, mlir::Location at, mlir::Value tensor,
                      std::int64_t axis);
 
-/// Numbers as a tensor<NxI32>.
+/// A constant tensor<N x i32>.
 mlir::Value numbers(mlir::OpBuilder& builder, mlir::Location at,
                     llvm::ArrayRef<std::int32_t> numbers);
 
-/// Extents, each a tensor<1xi32>, as a shape.
+/// Concatenates extents, each a tensor<1xi32>, to a shape.
 mlir::Value shapeOfExtents(mlir::OpBuilder& builder, mlir::Location at, mlir::ValueRange extents);
 
 /// The shape of a tensor, as tensor<rank x i32>.

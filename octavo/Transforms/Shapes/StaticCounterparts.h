@@ -1,14 +1,13 @@
-// Operations whose shapes are operands, as those whose shapes are attributes.
+// Replaces operations whose shapes are operands by those whose shapes are attributes.
 #pragma once
 
 #include "mlir/IR/Operation.h"
 
 namespace octavo::transforms {
 
-/// Puts the counterpart with attributes in the place of a `dynamic_*` operation,
-/// real_dynamic_slice, set_dimension_size or a custom call that JAX has for what StableHLO has not,
-/// and gives it. Null, and nothing is changed, where the operands that are shapes are no constants,
-/// or where they do not fit: that the interpreter then says.
+/// Replaces a `dynamic_*` operation, real_dynamic_slice, set_dimension_size, or a custom call by
+/// which JAX extends StableHLO, by its static counterpart, and returns that. Null, and unchanged,
+/// if a shape operand is not a constant, or does not fit: the interpreter reports that.
 mlir::Operation* replaceByStatic(mlir::Operation* op);
 
 } // namespace octavo::transforms

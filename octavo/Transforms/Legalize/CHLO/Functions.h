@@ -1,5 +1,5 @@
-// The functions of CHLO as formulas of StableHLO's operations. Those of one argument take f32 or
-// f64, or complex numbers of them where it is said.
+// CHLO's functions as formulas of StableHLO operations. Functions of one argument take f32 or f64;
+// those named complex take complex numbers.
 #pragma once
 
 #include "octavo/Transforms/Legalize/CHLO/Term.h"
@@ -51,9 +51,9 @@ Term besselI1e(Term x);
 // Arithmetic.cpp
 Term complexSquare(Term z);
 Term conjugate(Term z);
-/// The high half of the product of integers.
+/// The high half of the product of two integers.
 Term mulhi(Term x, Term y);
-/// The number after x toward y, both of any float format.
+/// The next number from x toward y, both of one float format.
 Term nextAfter(Term x, Term y);
 
 } // namespace octavo::transforms

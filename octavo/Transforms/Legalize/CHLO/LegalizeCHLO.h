@@ -1,4 +1,4 @@
-// One operation of CHLO as operations of StableHLO that compute the same.
+// Legalizes one CHLO operation to StableHLO operations that compute the same.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -6,7 +6,7 @@
 
 namespace octavo::transforms {
 
-/// Puts them in its place. Where StableHLO cannot say it, an error of the operation, which stays.
+/// Replaces `op`. If StableHLO cannot express it, emits an error at `op` and leaves it.
 llvm::LogicalResult legalizeCHLO(mlir::Operation* op);
 
 } // namespace octavo::transforms

@@ -1,5 +1,5 @@
-// CHLO's operations that are no functions of each element: each as operations of StableHLO that
-// `builder` writes, whose results take the place of its own.
+// Legalizes CHLO operations that are not elementwise functions. Each function writes StableHLO
+// operations with `builder` and returns the values that replace the results of `op`.
 #pragma once
 
 #include "octavo/Dialect/CHLO/CHLO.h"
@@ -12,10 +12,10 @@ namespace octavo::transforms {
 
 using Replacements = llvm::SmallVector<mlir::Value, 2>;
 
-/// The operands of a broadcast_*, broadcast to one shape.
+/// The operands of a broadcast_* operation, broadcast to one shape.
 Replacements broadcastOperands(mlir::OpBuilder& builder, mlir::Operation* op);
 
-/// A constant of zeros of a static type.
+/// A constant of zeros; `type` is static.
 mlir::Value zeros(mlir::OpBuilder& builder, mlir::Location at, mlir::RankedTensorType type);
 
 // Broadcasts.cpp

@@ -1,4 +1,4 @@
-// octavo.rows_of_groups as operations of StableHLO.
+// Writes octavo.rows_of_groups as StableHLO.
 #pragma once
 
 #include "octavo/Dialect/Octavo/RowsOfGroups.h"
@@ -7,8 +7,8 @@
 
 namespace octavo::transforms {
 
-/// Its value, of known extents. Sizes below 0, which the operation refuses when it runs, count as
-/// 0.
+/// The value of `rows`, whose extents are known. Negative sizes count as 0; the operation itself
+/// refuses them at run time.
 mlir::Value emitRowsOfGroups(mlir::OpBuilder& builder, ir::RowsOfGroupsOp rows);
 
 } // namespace octavo::transforms

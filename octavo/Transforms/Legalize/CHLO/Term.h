@@ -1,6 +1,5 @@
-// Formulas on tensors, written with C++'s operators: each writes its operation of StableHLO,
-// element by element, into the program. Numbers among the operands become constants of the shape,
-// which may be known only at run time.
+// Formulas on tensors in C++ operators. Each operator writes an elementwise StableHLO operation.
+// Numbers become constants of the formula's shape, which may be known only at run time.
 #pragma once
 
 #include "mlir/IR/Builders.h"
@@ -14,30 +13,29 @@
 
 namespace octavo::transforms {
 
-/// The type with elements of another.
+/// `type` with another element type.
 mlir::RankedTensorType withElement(mlir::RankedTensorType type, mlir::Type element);
 
 class Term;
 
-/// Where the operations of a formula go, and the shape that its tensors have.
+/// The place of a formula's operations, and the shape of its tensors.
 class Formula {
 public:
-  /// For tensors of one shape, which `operands` and the type of the result may each leave partly
-  /// open.
+  /// All tensors have one shape; `operands` and the type `result` may each leave part of it open.
   Formula(mlir::OpBuilder& builder, mlir::Location at, mlir::ValueRange operands,
           mlir::RankedTensorType result);
 
-  /// An operand as it is.
+  /// Operand `i`, not converted.
   Term operand(unsigned i);
-  /// An operand of floats, those narrower than f32 as f32.
+  /// Float operand `i`, converted to f32 if narrower.
   Term wideOperand(unsigned i);
-  /// The term as a value of the type of the result, its elements converted.
+  /// `term`, its elements converted to the type of the result.
   mlir::Value result(Term term);
 
   Term constant(double number, mlir::Type element);
   Term constant(mlir::TypedAttr number);
   Term write(llvm::StringRef operation, llvm::ArrayRef<Term> operands, mlir::Type element);
-  /// `element` with the shape.
+  /// The tensor type of the formula's shape with this element type.
   mlir::RankedTensorType type(mlir::Type element) const;
 
   mlir::OpBuilder& builder;
@@ -47,7 +45,7 @@ private:
   const mlir::ValueRange operands;
   const mlir::RankedTensorType resultType;
   mlir::RankedTensorType shape;
-  mlir::Value dynamicShape; ///< as an operand, once a constant has needed it
+  mlir::Value dynamicShape; ///< shape operand, made when a constant first needs it
   llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
 };
 
@@ -59,13 +57,13 @@ public:
   mlir::Value value() const { return tensor; }
   Formula& formula() const { return *at; }
   mlir::Type element() const;
-  /// Of the parts, where it is complex.
+  /// Whether the element type, or that of a complex's parts, is f64.
   bool isF64() const;
-  /// The number for this type.
+  /// The number for this element type.
   double choose(double f32, double f64) const { return isF64() ? f64 : f32; }
   /// A constant of this type.
   Term number(double number) const { return at->constant(number, element()); }
-  /// f64's or f32's.
+  /// The largest number of the element type, f64 or f32; below, its epsilon.
   double largest() const;
   double epsilon() const;
 
@@ -74,7 +72,7 @@ private:
   mlir::Value tensor;
 };
 
-/// A term, or a number that becomes a constant of the type of the other operand.
+/// A term, or a number that becomes a constant of the other operand's type.
 class TermOrNumber {
 public:
   TermOrNumber(Term term) : given(term) {}
@@ -93,7 +91,7 @@ Term operator*(TermOrNumber x, TermOrNumber y);
 Term operator/(TermOrNumber x, TermOrNumber y);
 Term operator-(Term x);
 
-/// Comparisons; of floats false with NaN, but for !=.
+/// Comparisons. With NaN, false except !=.
 Term operator<(TermOrNumber x, TermOrNumber y);
 Term operator<=(TermOrNumber x, TermOrNumber y);
 Term operator>(TermOrNumber x, TermOrNumber y);
@@ -101,7 +99,7 @@ Term operator>=(TermOrNumber x, TermOrNumber y);
 Term operator==(TermOrNumber x, TermOrNumber y);
 Term operator!=(TermOrNumber x, TermOrNumber y);
 
-/// Of booleans and integers.
+/// For booleans and integers.
 Term operator&(Term x, Term y);
 Term operator|(Term x, Term y);
 
@@ -113,7 +111,7 @@ Term power(TermOrNumber x, TermOrNumber y);
 Term atan2(TermOrNumber y, TermOrNumber x);
 
 Term abs(Term x);
-Term sign(Term x); ///< zeros and NaN as they are
+Term sign(Term x); ///< zeros and NaN are kept
 Term floor(Term x);
 Term roundToEven(Term x);
 Term sqrt(Term x);
@@ -128,18 +126,19 @@ Term tan(Term x);
 Term complex(Term real, Term imaginary);
 Term real(Term x);
 Term imaginary(Term x);
-/// sqrt(x^2 + y^2), which overflows only where it is beyond the largest number.
+/// sqrt(x^2 + y^2); overflows only if the result is beyond the largest number.
 Term hypot(Term x, Term y);
 
 Term convert(Term x, mlir::Type element);
-/// The bits as an element of the same width.
+/// The bits as another element type of the same width.
 Term bitcast(Term x, mlir::Type element);
-/// Of floats with a sign and a width of whole bytes: of zeros and NaN too.
+/// Whether the sign bit is set, also for zeros and NaN. The format has a sign and a width of whole
+/// bytes.
 Term hasSign(Term x);
-/// A magnitude with the sign of `of`.
+/// `magnitude` with the sign of `of`.
 Term withSign(Term magnitude, Term of);
 Term isInfinite(Term x);
-/// Of integers.
+/// For integers.
 Term shiftLeft(Term x, TermOrNumber bits);
 Term shiftRightLogical(Term x, TermOrNumber bits);
 Term shiftRightArithmetic(Term x, TermOrNumber bits);
@@ -151,7 +150,7 @@ struct Coefficients {
 
 /// sum of c[k] x^k, by Horner's scheme.
 Term polynomial(const Coefficients& coefficients, Term x);
-/// sum of c[k] T_k(x) for |x| <= 1, by Clenshaw's.
+/// sum of c[k] T_k(x) for |x| <= 1, by Clenshaw's scheme.
 Term chebyshev(const Coefficients& coefficients, Term x);
 
 } // namespace octavo::transforms
