@@ -1,5 +1,6 @@
-// Arbitrary text as the index of a folder: what open() takes, openDamaged() takes without an error;
-// what it refuses, openDamaged() reports; no shard but those of the folder is ever opened.
+// Fuzzes the index of a folder with arbitrary text. What open() accepts, openDamaged() accepts
+// without an error finding; what open() refuses, openDamaged() reports. Only shards of the folder
+// are opened.
 
 #include "octavo/Checkpoint/Folder.h"
 
@@ -20,8 +21,8 @@ void require(bool condition) {
     std::abort();
 }
 
-/// A folder with shards that are whole, one that is cut short, one that two names lead to, and ways
-/// to a file outside. Only the index is written anew for each run.
+/// A folder with complete shards, one that is truncated, one with two names, and links to a file
+/// outside. Each run writes only the index again.
 class Checkpoint {
 public:
   Checkpoint() {

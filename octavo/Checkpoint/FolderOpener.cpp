@@ -1,5 +1,5 @@
-// What it takes to open a checkpoint: which files it consists of, whether they may be opened, and
-// whether the index says the same as the shards.
+// Opens a checkpoint: finds its files, checks that they may be opened, and compares the index with
+// the shards.
 
 #include "octavo/Checkpoint/Files/PathWithin.h"
 #include "octavo/Checkpoint/Files/TemporaryName.h"
@@ -26,7 +26,7 @@ constexpr std::string_view kShard = ".safetensors";
 constexpr std::string_view kIndex = ".safetensors.index.json";
 constexpr std::string_view kModelIndex = "model.safetensors.index.json";
 
-/// Weights in forms that are not read: executable pickles, and other containers.
+/// Weight files that octavo does not read: pickles, which can run code, and other containers.
 struct ForeignWeights {
   std::string_view suffix;
   std::string_view what;
@@ -54,9 +54,9 @@ const ForeignWeights* foreignWeights(const fs::path& path) {
   return found == kForeignWeights.end() ? nullptr : &*found;
 }
 
-/// What a name like "model-00003-of-00006.safetensors" says.
+/// The parts of a name such as "model-00003-of-00006.safetensors".
 struct NumberedShard {
-  std::string prefix; ///< with its hyphen
+  std::string prefix; ///< including its hyphen: "model-"
   std::string number, total;
 };
 
@@ -65,7 +65,7 @@ std::optional<NumberedShard> numberedShard(std::string_view name) {
     return std::nullopt;
   name.remove_suffix(kShard.size());
   const auto takeNumber = [&] {
-    const std::size_t begin = name.find_last_not_of("0123456789") + 1; // 0 where all are digits
+    const std::size_t begin = name.find_last_not_of("0123456789") + 1; // 0 if all are digits
     const std::string number(name.substr(begin));
     name = name.substr(0, begin);
     return number;
@@ -82,7 +82,8 @@ std::optional<NumberedShard> numberedShard(std::string_view name) {
 
 } // namespace
 
-/// Collects a Folder; a problem ends it with an error, or becomes a finding where those are wanted.
+/// Builds a Folder. A problem becomes a finding if findings are wanted, else an error that ends the
+/// opening.
 class FolderOpener {
 public:
   FolderOpener(UnfinishedJob unfinished, Findings* findings)
@@ -103,7 +104,7 @@ public:
     const bool opened = fs::is_directory(status) ? openFolder(path) : openFile(path);
     if (!opened)
       return tl::unexpected(std::move(*error));
-    // Where problems are findings they name the shard that is not there.
+    // If problems are findings, one of them may already name the missing shard.
     if (folder.files.empty() && (!findings || !isShardNamed()))
       return tl::unexpected(
           Error{.file = path.string(),
@@ -123,7 +124,7 @@ private:
     });
   }
 
-  /// Whether to go on.
+  /// Records a problem of `rule`. Returns whether to continue.
   bool problem(RuleName rule, Error found) {
     if (!findings) {
       if (!error)
@@ -135,7 +136,7 @@ private:
       found.file.erase(0, prefix.size());
     Finding problem =
         finding(rule, std::exchange(found.file, ""), std::exchange(found.tensor, ""), "");
-    if (!found.fix.empty()) // of this place rather than of all
+    if (!found.fix.empty()) // a fix for this case replaces the rule's general fix
       problem.fix = std::exchange(found.fix, "");
     problem.what = found.message().substr(2); // after the empty file's ": "
     findings->push_back(std::move(problem));
@@ -166,7 +167,7 @@ private:
     if (!file) {
       if (path.extension() == kShard)
         return problem("torn-shard", std::move(file.error()));
-      error = std::move(file.error()); // it may be anything
+      error = std::move(file.error()); // without the extension of a shard it may be any file
       return false;
     }
     folder.shards.push_back(path.filename().string());
@@ -201,8 +202,9 @@ private:
     return readConfiguration(names) && findShards(names) && openShards() && findOthers(names);
   }
 
-  /// Whether a file of the folder may be opened: it is one, and if it is a link, it leads to the
-  /// folder itself or, in a Hugging Face cache (snapshots/REVISION), to that model's blobs.
+  /// Whether a file of the folder may be opened. It must exist, and a link must lead into the
+  /// folder or, in a Hugging Face cache (snapshots/REVISION), to the blobs of the same model. If it
+  /// may not, reports a problem of `rule`.
   bool mayOpen(const std::string& name, RuleName rule) {
     const fs::path path = folder.root / name;
     std::error_code failed;
@@ -252,7 +254,8 @@ private:
     return true;
   }
 
-  /// The shards that the index names, or the only safetensors files there are.
+  /// Finds the shards: those that the index names, or without an index all safetensors files.
+  /// Returns whether to continue.
   bool findShards(const std::vector<std::string>& names) {
     std::vector<std::string> indices, files;
     for (const std::string& name : names) {
@@ -277,7 +280,7 @@ private:
     if (!folder.index.empty() && !readIndex())
       return false;
     if (folder.shards.empty() && !error) {
-      // Files of another model beside model.safetensors (an adapter, say) are not its shards.
+      // Beside model.safetensors, other files belong to another model (an adapter, say).
       const bool whole = std::binary_search(files.begin(), files.end(), "model.safetensors");
       folder.shards = whole ? std::vector<std::string>{"model.safetensors"} : files;
       if (!whole && !areAllThere(files))
@@ -303,7 +306,8 @@ private:
     return true;
   }
 
-  /// Whether to go on. Without an index, the shards' own names say how many there are.
+  /// Without an index, checks the number of shards that their names state. Returns whether to
+  /// continue.
   bool areAllThere(const std::vector<std::string>& files) {
     std::map<std::pair<std::string, std::string>, std::set<std::string>> series;
     for (const std::string& name : files)
@@ -381,7 +385,7 @@ private:
           return false;
         continue;
       }
-      places.emplace_back(tensor, relative.string()); // "./model.safetensors" is that file, too
+      places.emplace_back(tensor, relative.string()); // "./model.safetensors" is the same file
       named.insert(relative.string());
     }
     folder.shards.assign(named.begin(), named.end());
@@ -427,8 +431,8 @@ private:
     return true;
   }
 
-  /// Files of subfolders beside shards, but for those that hold another checkpoint (the same model
-  /// as its makers published it, or exported) and what tools hide. In the order of names.
+  /// Files of subfolders that are not shards, sorted. Leaves out hidden subfolders, links, and
+  /// subfolders with other weights (the same model as originally published, or exported).
   std::vector<std::string> othersBelow() const {
     std::error_code failed;
     std::vector<std::string> below;
@@ -457,7 +461,7 @@ private:
   }
 
   void placeTensors() {
-    std::multimap<std::string_view, std::size_t> copies; // of a name that has a place: shards
+    std::multimap<std::string_view, std::size_t> copies; // other shards with a tensor
     for (std::size_t i = 0; i < folder.files.size(); ++i)
       for (const SafetensorsEntry& entry : folder.files[i].entries()) {
         const auto [first, isNew] = folder.byName.emplace(entry.name, folder.stored.size());
@@ -523,8 +527,8 @@ private:
   Folder folder;
   std::optional<Error> error;
   fs::path canonicalRoot;
-  std::vector<std::pair<std::string, std::string>> places; ///< of the index: tensor, shard
-  std::vector<std::size_t> shardOf;                        ///< beside folder.stored
+  std::vector<std::pair<std::string, std::string>> places; ///< entries of the index: tensor, shard
+  std::vector<std::size_t> shardOf; ///< shard of each element of folder.stored
 };
 
 tl::expected<Folder, Error> Folder::open(const fs::path& path, UnfinishedJob unfinished) {

@@ -198,7 +198,7 @@ TEST_F(FolderTest, FollowsTheLinksOfAHuggingFaceCacheToItsBlobsAlone) {
   EXPECT_TRUE(Folder::open(root / "snapshots/rev"));
   fs::create_symlink("../../refs/main", root / "snapshots/rev/tokenizer.json");
   expectRefused(root / "snapshots/rev", {"tokenizer.json", "points outside the checkpoint"});
-  // Only what lies in a cache: elsewhere a folder beside named blobs may be anybody's.
+  // Only inside a cache: elsewhere, a folder beside one named blobs may be anything.
   fs::create_directories(root / "models/rev");
   fs::create_symlink("../../blobs/0123", root / "models/rev/model.safetensors");
   expectRefused(root / "models/rev", {"model.safetensors", "points outside the checkpoint"});
@@ -206,7 +206,7 @@ TEST_F(FolderTest, FollowsTheLinksOfAHuggingFaceCacheToItsBlobsAlone) {
 
 TEST_F(FolderTest, ShardsOfASubfolderAreReadAndFilesBesideThemTaken) {
   shard("sub/x.safetensors", {"a"});
-  shard("other/y.safetensors", {"b"}); // another checkpoint's
+  shard("other/y.safetensors", {"b"}); // a shard of another checkpoint
   text("sub/notes.txt", "");
   text("other/notes.txt", "");
   text("sub/.octavo-0123456789abcdef0123456789abcdef.part", "torn");
@@ -234,7 +234,7 @@ TEST_F(FolderTest, RefusesNumberedShardsOfWhichSomeAreMissing) {
                 "missing-shard");
   shard("model-00003-of-00004.safetensors", {"c"});
   EXPECT_TRUE(Folder::open(root));
-  // Names that say nothing of a number, and those that count from 0.
+  // Names without a valid number, and series that count from 0.
   for (const char* name : {"adapter-of-2", "00-of-", "-of-1", "v2-1-of-00001", "last-0-of-1"})
     shard(std::string(name) + ".safetensors", {name});
   const auto folder = Folder::open(root);

@@ -38,8 +38,8 @@ public:
   /// piece may cut it: the scales then apply to each piece.
   std::int64_t pieceEnd(std::int64_t begin, std::int64_t most) const;
 
-  /// The multiplier that the outer scale of the row's expert stands for: a stored divisor x gives 1
-  /// / x rounded to f32. 1 if there is no outer scale.
+  /// The outer scale of the row's expert as a multiplier: a stored divisor x gives 1/x, rounded to
+  /// f32. 1 if there is no outer scale.
   float outer(std::int64_t row = 0) const {
     return outerScales.size() == 1 ? outerScales[0]
                                    : outerScales[static_cast<std::size_t>(row / matrixRows)];
@@ -125,7 +125,7 @@ private:
   std::optional<float> storedDivisor;
 };
 
-/// The numbers of a part as multipliers: 1 / x rounded to f32 if the part divides. Errors: reading
+/// The numbers of a part as multipliers: 1/x, rounded to f32, if the part divides. Errors: reading
 /// the file.
 tl::expected<std::vector<float>, Error> multipliers(const Part& part);
 

@@ -18,7 +18,7 @@ using format::element;
 using format::ElementFormat;
 using format::ScaledFormat;
 
-/// Tensors in memory that look like those of a file.
+/// Tensors in memory that are read like those of a file.
 class Store {
 public:
   StoredTensor add(const std::string& name, std::string_view dtype, std::vector<std::int64_t> shape,
@@ -44,7 +44,7 @@ private:
   std::deque<SafetensorsFile> files;
 };
 
-/// A layer of random codes and sound scales, and its values by the scalar definition.
+/// A layer of random codes and valid scales, and its values computed by the scalar specification.
 struct Sample {
   Layer layer;
   std::vector<std::uint8_t> codes;
@@ -74,7 +74,7 @@ Sample sample(Store& store, const ScaledFormat& format, std::vector<std::int64_t
   const auto grid = format::scaleShape(shape, layer.type.block);
   std::vector<std::byte> scaleBytes;
   for (std::int64_t i = 0; i < numerics::elementCount(grid); ++i) {
-    // A NaN scale now and then.
+    // Some scales are NaN.
     const double value = i % 11 == 10 ? std::nan("") : std::ldexp(1.0 + random() % 8 / 8.0, -3);
     const std::uint64_t code = numerics::convert(stored, value);
     scaleBytes.resize(scaleBytes.size() + stored.bytes());
@@ -112,7 +112,7 @@ bool sameFloats(const float* a, const float* b, std::size_t n) {
   });
 }
 
-/// Reads it whole and in pieces of at most `most` rows.
+/// Reads the layer whole, and in pieces of at most `most` rows.
 void expectReads(const Sample& sample, std::int64_t most) {
   auto reader = LayerReader::open(sample.layer);
   ASSERT_TRUE(reader) << reader.error().message();
@@ -189,7 +189,7 @@ TEST(LayerReader, readsStackedExpertsWhoseRowsEndWithinABlock) {
   }
 }
 
-/// The same layer as it lies with its last two axes exchanged, one number at a time.
+/// The same layer stored with its last two axes exchanged, element by element.
 Layer swapped(Store& store, const Sample& s) {
   Layer layer = s.layer;
   const std::int64_t experts = layer.shape[0], rows = layer.shape[1];

@@ -5,7 +5,7 @@
 namespace octavo::checkpoint {
 namespace {
 
-/// Rows of which only their number and where they may be cut is asked.
+/// Rows that are only asked for their number and their step.
 class Rows final : public ValueRows {
 public:
   Rows(std::vector<std::int64_t> shape, std::int64_t step)
@@ -29,10 +29,10 @@ TEST(ValueRows, aTileFillsTheCacheAndLiesAcrossNoTwoSteps) {
   EXPECT_EQ(tileRowsOf(Rows({1000, 5000}, 120), 1), 6); // 120 / 20, since 32768 / 5000 is 6.6
   EXPECT_EQ(tileRowsOf(Rows({1000, 5000}, 128), 1), 4); // 6 does not divide 128
   EXPECT_EQ(tileRowsOf(Rows({1000, 50000}, 128), 1), 1);
-  EXPECT_EQ(tileRowsOf(Rows({1000, 4096}, 128), 16), 16); // what is written has steps too
+  EXPECT_EQ(tileRowsOf(Rows({1000, 4096}, 128), 16), 16); // the output has steps too
   EXPECT_EQ(tileRowsOf(Rows({1000, 4096}, 128), 128), 128);
   EXPECT_EQ(tileRowsOf(Rows({1000, 4096}, 1), 128), 128);
-  EXPECT_EQ(tileRowsOf(Rows({1000, 4096}, 128), 96), 384); // of both, where neither divides
+  EXPECT_EQ(tileRowsOf(Rows({1000, 4096}, 128), 96), 384); // a multiple of both steps
   EXPECT_EQ(tileRowsOf(Rows({2, 30, 4096}, 0), 1), 30);    // whole matrices
 }
 

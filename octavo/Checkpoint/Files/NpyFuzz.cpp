@@ -1,4 +1,4 @@
-// Arbitrary bytes as a .npy file: an error, or a tensor with the size that its shape says.
+// Fuzzes readNpy: arbitrary bytes give an error, or a tensor with the size of its shape.
 
 #include "octavo/Checkpoint/Files/Npy.h"
 

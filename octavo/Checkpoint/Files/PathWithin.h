@@ -1,4 +1,4 @@
-// Whether one path lies below another.
+// Tells whether one path lies below another.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Arbitrary bytes as a safetensors file: an error, or a file whose entries are found by name, lie
-// within it, and are read with the size that their shape says.
+// Fuzzes SafetensorsFile: arbitrary bytes give an error, or a file whose entries are found by name,
+// lie within the file, and have the size of their shape.
 
 #include "octavo/Checkpoint/Files/Safetensors.h"
 

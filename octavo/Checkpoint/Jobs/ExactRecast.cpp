@@ -245,7 +245,7 @@ tl::expected<std::optional<ScaleExponents>, Error> scaleExponents(const LayerRea
 }
 
 float outerFor(const ElementFormat& scale, int most) {
-  constexpr int kLeastNormal = -126; // of f32; its inverse is one, too
+  constexpr int kLeastNormal = -126; // of f32; its inverse is normal too
   const int top = std::ilogb(numerics::maxValue(scale));
   return std::ldexp(1.0f, std::clamp(most - top, kLeastNormal, -kLeastNormal));
 }

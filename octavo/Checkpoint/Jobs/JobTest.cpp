@@ -72,7 +72,7 @@ private:
   int failsAt;
 };
 
-/// Three shards of one U8 tensor each, an index, a configuration and other files.
+/// A source with three shards of one U8 tensor each, an index, a configuration and other files.
 class JobTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -122,7 +122,7 @@ protected:
     }
     return job;
   }
-  /// `failsAt`: shard and row.
+  /// A job of FlipSteps that fails at `failsAt`, a pair of shard and row.
   Job flipJob(std::pair<int, int> failsAt = {-1, -1}) const {
     Job job = emptyJob();
     for (int i = 0; i < 3; ++i) {
@@ -205,7 +205,7 @@ TEST_F(JobTest, continuesWhereItStopped) {
   EXPECT_TRUE(contents(root / "in") == before);
 }
 
-/// Finds the sum of all bytes of a tensor, row by row.
+/// Measures the sum of all bytes of a tensor, row by row.
 class SumMeasurement final : public Measurement {
 public:
   explicit SumMeasurement(const StoredTensor& tensor) : tensor(tensor) {

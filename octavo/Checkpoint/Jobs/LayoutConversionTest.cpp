@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using numerics::Tensor;
 
-/// The bytes of the shards of a folder.
+/// The bytes of a folder's shards, by name.
 std::map<std::string, std::string> shardsOf(const fs::path& folder) {
   std::map<std::string, std::string> shards;
   for (const auto& entry : fs::directory_iterator(folder))
@@ -279,7 +279,7 @@ TEST_F(LayoutConversionTest, staticScalesOfActivationsThereAndBack) {
 }
 
 TEST_F(LayoutConversionTest, saysWhereADivisorIsRounded) {
-  // No f32 divisor x has 1 / x = 1.9999999 in f32: 0.5 and the next above it give 2 and 1.9999998.
+  // No f32 divisor x has 1 / x = 1.9999999 in f32: x = 0.5 gives 2, the next larger x 1.9999998.
   const float stays = 0.25f, isRounded = 0x1.fffffep0f;
   ASSERT_EQ(1.0f / 0.5f, 2.0f);
   ASSERT_EQ(1.0f / std::nextafter(0.5f, 1.0f), 0x1.fffffcp0f);

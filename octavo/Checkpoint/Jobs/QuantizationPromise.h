@@ -13,16 +13,16 @@ namespace octavo::checkpoint {
 /// lie within one step, not half a step.
 enum class ExpectedRounding : std::uint8_t { Nearest, Stochastic };
 
-/// Finds values of a layer that cannot result from quantizing its source. With s = scale * outer
-/// scale of the block, and x, w the values before and after:
+/// Finds values of a layer that cannot result from quantizing its source. Let s be scale * outer
+/// scale of the block, and x, w a value before and after. Each value must satisfy one of:
 ///  - |x - w| <= half a step of the element format at w, times s (one step if rounding is
-///    stochastic); or
-///  - w is the largest value times s, and |x| is what the scale rule clips: from |w| up to 2^(emax
-///    + 1) * s for E8M0 scales (the rule of OCP MX 6.3 clips up to there), else within the rounding
-///    of the scale; or
+///    stochastic);
+///  - w is the largest value times s, and |x| is what the scale rule clips: from |w| up to
+///    2^(emax+1) * s for E8M0 scales (the limit of OCP MX 6.3's rule), else within the rounding of
+///    the scale;
 ///  - both are NaN.
-///  - If the scale format is narrow (E8M0, E4M3) and the scale is not its smallest, the block's
-///    amax is at least 2^(emax - 1) * s: no scale rule gives a larger scale.
+/// And if the scale format is narrow (E8M0, E4M3) and the scale is not its smallest, the block's
+/// amax must be at least 2^(emax-1) * s: no scale rule gives a larger scale.
 class QuantizationCheck {
 public:
   /// `rows`: first the source, second the layer, which `reader` reads. Both must outlive the check.

@@ -1,4 +1,5 @@
-// Arbitrary bytes as a file of scales, of either form: an error, or scales that can be used.
+// Fuzzes the readers of scale files: arbitrary bytes of either form give an error, or usable
+// scales.
 
 #include "octavo/Checkpoint/KvScales/ScaleFile.h"
 

@@ -16,7 +16,7 @@ protected:
   }
   ~ScaleFileTest() override { std::filesystem::remove_all(folder); }
 
-  /// The JSON form with these members of scaling_factor.
+  /// Reads the JSON form with these members of scaling_factor.
   auto readRanks(const std::string& ranks) {
     const std::filesystem::path path = folder / "kv_cache_scales.json";
     std::ofstream(path) << R"({"model_type":"llama","kv_cache":{"dtype":"float8_e4m3fn",)"

@@ -6,7 +6,7 @@ namespace {
 
 class CompressedTensorsTest : public LayoutFixture {
 protected:
-  /// One group for every Linear.
+  /// Configures one group for every Linear.
   void group(const std::string& format, const std::string& weights,
              const std::string& input = "null") {
     quantization(R"({"quant_method":"compressed-tensors","format":")" + format +

@@ -17,9 +17,8 @@
 
 namespace octavo::checkpoint {
 
-/// The shape of a scale part on disk for a weight [N, K] or [E, N, K] whose grid of scales is [n,
-/// k]. A reader accepts any shape with the grid's scales in the grid's order; a writer uses exactly
-/// this shape.
+/// The shape on disk of the scales of a weight [N, K] or [E, N, K]; their grid is [n, k]. A reader
+/// accepts any shape with the grid's scales in the grid's order; a writer uses exactly this shape.
 enum class ScaleShape : std::uint8_t {
   Scalar, ///< []
   One,    ///< [1]

@@ -28,7 +28,7 @@ struct Fit {
 std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spelling,
                             const Claim& claim);
 
-/// "F8_E4M3 [128, 64]"
+/// Dtype and shape as text: "F8_E4M3 [128, 64]".
 std::string describe(const SafetensorsEntry& entry);
 
 /// The format of a scale tensor of one number, or one for each head: F32, BF16 or F16. Null for

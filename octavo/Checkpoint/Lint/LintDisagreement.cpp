@@ -65,7 +65,7 @@ Description ofConfig(const Json& block) {
 
 /// The modules with a weight that a list excludes.
 std::set<std::string_view> excludedOf(const Folder& folder, std::span<const std::string> list) {
-  Findings broken; // reported where the layout is read
+  Findings broken; // already reported by reading the layout
   const NamePatterns patterns(list, PatternStyle::Wildcards, "exclude_modules", broken);
   std::set<std::string_view> modules;
   for (const StoredTensor& tensor : folder.tensors())

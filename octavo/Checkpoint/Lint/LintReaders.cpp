@@ -218,7 +218,7 @@ void excludedBySubstring(const LintSubject& subject, RuleName rule, Findings& fi
   if (!isModelOpt(subject.folder))
     return;
   const std::vector<std::string> entries = excludedModules(subject.folder);
-  Findings ofPatterns; // reported where the layout is read
+  Findings ofPatterns; // already reported by reading the layout
   const NamePatterns excluded(entries, PatternStyle::Wildcards, "exclude_modules", ofPatterns);
   struct Quantized {
     const Layer* layer;
