@@ -21,7 +21,7 @@ namespace {
 
 using mlir::func::FuncOp;
 
-/// Whether a function, or one that it calls, has an operation of such a kind.
+/// Whether a function, or a function that it calls, has an operation of one of these kinds.
 template <typename... Kinds>
 bool has(FuncOp function, llvm::SmallPtrSetImpl<mlir::Operation*>& seen) {
   if (!seen.insert(function).second)
@@ -41,7 +41,7 @@ bool hasParts(FuncOp function) {
   return has<stablehlo::DynamicUpdateSliceOp, stablehlo::DynamicSliceOp>(function, seen);
 }
 
-/// Whether shapes differ by axes of one element before the others alone.
+/// Whether two shapes differ only in leading axes of extent 1.
 bool areAlikeBehindOnes(llvm::ArrayRef<std::int64_t> a, llvm::ArrayRef<std::int64_t> b) {
   const std::size_t common = std::min(a.size(), b.size());
   const auto isOne = [](std::int64_t extent) { return extent == 1; };
@@ -49,8 +49,7 @@ bool areAlikeBehindOnes(llvm::ArrayRef<std::int64_t> a, llvm::ArrayRef<std::int6
          llvm::all_of(b.drop_back(common), isOne);
 }
 
-/// Whether the result is a part of the operand, all of whose axes are the operand's, counted from
-/// the last.
+/// Whether the result is a slice of operand 0, with the operand's axes, counted from the last.
 bool takesPart(mlir::Operation* op) {
   if (op->getNumResults() != 1 || !typeOf(op->getResult(0)) || !typeOf(op->getOperand(0)))
     return false;
@@ -75,7 +74,7 @@ bool callsForDot(mlir::Operation* op) {
          has<stablehlo::DotGeneralOp, stablehlo::DotOp, ir::DotGeneralOp>(function, seen);
 }
 
-/// Whether an operation only moves values about, or chooses among them; a call may.
+/// Whether an operation only moves values or selects among them. A call may do that.
 bool moves(mlir::Operation* op) {
   return llvm::isa<stablehlo::ConcatenateOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
                    stablehlo::DynamicSliceOp, stablehlo::SliceOp, stablehlo::TransposeOp,
@@ -84,7 +83,7 @@ bool moves(mlir::Operation* op) {
          calledFunction(op);
 }
 
-/// Follows an argument.
+/// Computes the CacheFlow of an argument, calls not inlined.
 class FlowOf {
 public:
   explicit FlowOf(mlir::BlockArgument argument) : whole(argument) {
@@ -141,8 +140,8 @@ private:
     }
   }
 
-  /// Whether the axes of a tensor behind some are those of the cache behind the first, as where it
-  /// is some of the layers of a stack, in rows perhaps.
+  /// Whether the trailing axes of a tensor are all axes of the cache but the first: it is then some
+  /// layers of a stack, which may be grouped in rows.
   bool hasLayers(mlir::Value value) {
     const mlir::RankedTensorType type = typeOf(value), all = typeOf(whole);
     if (!type || !all || all.getRank() < 2)
@@ -168,7 +167,7 @@ private:
     flow.values.insert(update->getResult(0));
   }
 
-  /// A part that a loop writes into what it carries, zeros before it.
+  /// Follows a part that a loop writes into a carried tensor which starts as zeros.
   void stack(mlir::Operation* update) {
     const auto stack = llvm::dyn_cast<mlir::BlockArgument>(update->getOperand(0));
     auto loop = stack ? llvm::dyn_cast<stablehlo::WhileOp>(stack.getOwner()->getParentOp())
@@ -188,8 +187,8 @@ private:
   llvm::SmallVector<std::pair<stablehlo::WhileOp, unsigned>> places;
 };
 
-/// What an operation hands on that is given a value: its results, those of the loop or of the
-/// branches that it ends, and what a loop that it is has within.
+/// The values that a use may flow into: results of its operation; if that is a terminator, the
+/// result of the loop or branch that it ends; if it is a loop, its body argument and result.
 llvm::SmallVector<mlir::Value> handedOn(mlir::OpOperand& use) {
   mlir::Operation* op = use.getOwner();
   llvm::SmallVector<mlir::Value> values(op->getResults());
@@ -205,12 +204,13 @@ llvm::SmallVector<mlir::Value> handedOn(mlir::OpOperand& use) {
   return values;
 }
 
-/// The first operation that `isOnTheWay`, and is not followed, on the way to where the values are
-/// appended to, or returned as what the argument is; null where there is none.
+/// Searches forward from the values of `flow`, through operations that `isOnTheWay`, for an append
+/// (isToBeAppended) or a return of a value of type `whole`. Returns the first operation on the path
+/// that is not in `flow`; null if there is no path.
 mlir::Operation* firstInTheWay(const CacheFlow& flow, mlir::Type whole,
                                llvm::function_ref<bool(mlir::Operation*)> isOnTheWay,
                                bool isToBeAppended) {
-  llvm::MapVector<mlir::Value, mlir::Operation*> reached; // and what was the first on the way
+  llvm::MapVector<mlir::Value, mlir::Operation*> reached; // with the first operation on its path
   for (mlir::Value value : flow.values)
     reached.insert({value, nullptr});
   for (std::size_t i = 0; i < reached.size(); ++i) {
@@ -234,7 +234,7 @@ mlir::Operation* firstInTheWay(const CacheFlow& flow, mlir::Type whole,
   return nullptr;
 }
 
-/// Whether an operation gives a tensor of the type of one that it is given, as arithmetic does.
+/// Whether the result has the type of an operand, as in arithmetic.
 bool keepsType(mlir::Operation* op) {
   return op->getNumResults() == 1 &&
          llvm::is_contained(op->getOperandTypes(), op->getResult(0).getType());
@@ -256,7 +256,7 @@ mlir::Operation* CacheFlow::findReader(llvm::function_ref<bool(mlir::Operation*)
 bool CacheFlow::isReadByDot() const { return findReader(isDot) != nullptr; }
 
 CacheFlow cacheFlow(mlir::BlockArgument argument) {
-  llvm::SmallPtrSet<mlir::Operation*, 4> closed; // of functions that reach themselves
+  llvm::SmallPtrSet<mlir::Operation*, 4> closed; // calls that cannot be inlined
   for (;;) {
     CacheFlow flow = FlowOf(argument).take();
     if (flow.call == nullptr && !flow.entries.empty())

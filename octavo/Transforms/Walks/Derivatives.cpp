@@ -18,11 +18,11 @@ namespace {
 
 using mlir::func::FuncOp;
 
-/// JAX writes these around what differentiating in reverse made of the operations of a function,
-/// and over what it computes there once more.
+/// JAX puts "transpose(" around the names of operations that reverse-mode differentiation adds, and
+/// "rematted_computation" into those of the forward pass computed again.
 constexpr llvm::StringLiteral kDerivative = "transpose(", kRecomputed = "rematted_computation";
 
-/// Nothing where the name says none.
+/// nullopt if the name says neither.
 std::optional<Pass> namedPass(llvm::StringRef name) {
   const std::size_t derivative = name.rfind(kDerivative), recomputed = name.rfind(kRecomputed);
   if (derivative != llvm::StringRef::npos &&
@@ -31,7 +31,9 @@ std::optional<Pass> namedPass(llvm::StringRef name) {
   return recomputed == llvm::StringRef::npos ? std::nullopt : std::optional(Pass::Recomputed);
 }
 
-/// Whether values are gradients, of what is asked about and what decides it, up to what is known.
+/// Decides whether a value, and all values that it depends on, are gradients; uses and extends
+/// `known`. A value is a gradient when `missing` of the values that decide it have been found to be
+/// gradients.
 class Gradients {
 public:
   Gradients(const Derivatives& derivatives, const ProgramCalls& program,
@@ -53,8 +55,10 @@ public:
 private:
   struct Node {
     mlir::Value value;
-    llvm::SmallVector<std::size_t, 2> users = {}; ///< with this one as many times as it counts
-    std::size_t missing = 0;                      ///< gradients among what decides it
+    llvm::SmallVector<std::size_t, 2> users = {}; ///< values that this one decides, once for each
+                                                  ///< time that it counts
+    std::size_t missing = 0;                      ///< gradients still needed among the values that
+                                                  ///< decide it
     bool isGradient = false;
   };
 
@@ -93,7 +97,8 @@ private:
       mark(place);
   }
 
-  /// What a loop, or a function by each of its calls, is given.
+  /// An argument is a gradient if a loop starts with one or carries one on, or every call passes
+  /// one.
   void expandArgument(std::size_t place, mlir::BlockArgument argument) {
     const unsigned number = argument.getArgNumber();
     mlir::Operation* around = argument.getOwner()->getParentOp();
@@ -116,7 +121,7 @@ private:
   llvm::DenseMap<mlir::Value, bool>& known;
   llvm::DenseMap<mlir::Value, std::size_t> places;
   std::vector<Node> nodes;
-  llvm::SmallVector<std::size_t> gradients; ///< whose users have not been told
+  llvm::SmallVector<std::size_t> gradients; ///< gradients whose users are not updated yet
 };
 
 } // namespace

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
 
-/// Goes back from a dot's operands to the next dots.
+/// Finds the nearest dots upstream of a dot's operands.
 class Upstream {
 public:
   std::vector<std::size_t> of(mlir::Operation* dot) {
@@ -37,7 +37,7 @@ private:
     if (op == nullptr) {
       auto argument = llvm::cast<mlir::BlockArgument>(value);
       mlir::Operation* around = argument.getOwner()->getParentOp();
-      if (argument.getArgNumber() < around->getNumOperands()) // of a loop: what it begins with
+      if (argument.getArgNumber() < around->getNumOperands()) // a loop's: the initial value
         add(around->getOperand(argument.getArgNumber()));
       return;
     }
@@ -58,11 +58,11 @@ private:
   std::vector<std::size_t> found;
 };
 
-/// Takes out sources that are reached by way of another source, too.
+/// Removes sources that are also reached through another source.
 void leaveOutDetours(DotGraph& graph, const std::vector<std::size_t>& place) {
   std::vector<std::vector<std::size_t>> direct(graph.sources.size());
   for (const std::size_t number : graph.order) {
-    // Those before it that it depends on, the nearest first: what one depends on is no longer new.
+    // Nearest first: everything that a source depends on is already reached when it comes up.
     std::vector<std::size_t> sources = graph.sources[number];
     std::ranges::sort(sources, std::ranges::greater(),
                       [&](std::size_t source) { return place[source]; });
@@ -86,9 +86,9 @@ void leaveOutDetours(DotGraph& graph, const std::vector<std::size_t>& place) {
 
 DotGraph dotGraph(mlir::func::FuncOp function) {
   mlir::OwningOpRef<mlir::ModuleOp> module = function->getParentOfType<mlir::ModuleOp>().clone();
-  inlineCalls(*module); // a call that is left counts as an operation
+  inlineCalls(*module); // a call that cannot be inlined counts as an operation
   DotGraph graph;
-  std::vector<std::size_t> place; // of each number in the order
+  std::vector<std::size_t> place; // position of each number in `order`
   module->lookupSymbol<mlir::func::FuncOp>(function.getName()).walk([&](mlir::Operation* op) {
     const auto number = numberOfDot(op);
     if (!number)

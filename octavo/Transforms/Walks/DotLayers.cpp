@@ -36,8 +36,8 @@ bool areOneWeight(const WeightTrace& a, const WeightTrace& b) {
   return a.sources == b.sources && slices(a) == slices(b);
 }
 
-/// The dots with a weight of the forward pass, by their operations. Of a layer whose dot only the
-/// backward pass needs, that is what it computes.
+/// The forward dots with a weight. A layer whose forward dot only the backward pass needs is
+/// represented by its recomputed dot.
 llvm::MapVector<mlir::Operation*, const Dot*> forwardDots(llvm::ArrayRef<Dot> dots,
                                                           const Derivatives& derivatives) {
   llvm::MapVector<mlir::Operation*, const Dot*> forward, recomputed;
@@ -57,8 +57,7 @@ llvm::MapVector<mlir::Operation*, const Dot*> forwardDots(llvm::ArrayRef<Dot> do
   return forward;
 }
 
-/// The first dot for which something is true, in the order in which a program runs; of the reverse
-/// order, the last.
+/// Searches a program in execution order (or in reverse) for the first dot that isSought.
 class InOrder {
 public:
   InOrder(bool isReverse, llvm::function_ref<bool(mlir::Operation*)> isSought,
@@ -90,7 +89,7 @@ private:
     if (isSought(op))
       return op;
     if (auto function = llvm::dyn_cast<mlir::func::FuncOp>(op); function && !function.isPublic())
-      return nullptr; // where it is called
+      return nullptr; // a function is visited at its calls
     if (mlir::func::FuncOp function = program.called(op))
       return seen.insert(function).second ? in(function.getBody()) : nullptr;
     for (mlir::Region& region : op->getRegions())
@@ -102,7 +101,7 @@ private:
   bool isReverse;
   llvm::function_ref<bool(mlir::Operation*)> isSought;
   const ProgramCalls& program;
-  llvm::DenseSet<mlir::Operation*> seen; ///< functions
+  llvm::DenseSet<mlir::Operation*> seen; ///< visited functions
 };
 
 class Layers {
@@ -113,7 +112,7 @@ public:
         computed[{dot.op(), side.index}] = computedAs(side.value(), program);
   }
 
-  /// The layer of a dot of the forward pass.
+  /// All dots of the layer of a forward dot.
   llvm::DenseSet<mlir::Operation*> of(const Dot& forward) const {
     const DotSide& weight = *forward.weight();
     llvm::DenseSet<mlir::Operation*> layer;
@@ -143,8 +142,9 @@ private:
     return computed.at({side.op, side.index});
   }
 
-  /// Layers that read the same activations are told apart by the gradients that their own dots
-  /// multiply, else by the extents of their weights.
+  /// Whether `dot` computes the gradient of the layer's weight. Layers that read the same
+  /// activations are told apart by the gradients that their own dots multiply, else by the extents
+  /// of their weights.
   bool isGradient(const Dot& dot, const Dot& forward, const Values& activations,
                   const Values& gradients, const Values& ofOthers) const {
     if (dot.weight() || !dot.hasGradient())

@@ -6,7 +6,8 @@
 
 namespace octavo::transforms {
 
-/// Of no dialect: ours says which operations have its attributes, and this one does not last.
+/// Without a dialect prefix: the octavo dialect verifies on which operations its attributes stand,
+/// and this mark is temporary.
 static constexpr llvm::StringLiteral kNumber = "dot_number";
 
 void numberDots(mlir::ModuleOp module) {

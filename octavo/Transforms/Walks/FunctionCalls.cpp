@@ -44,9 +44,9 @@ ProgramCalls::ProgramCalls(mlir::ModuleOp module) : module(module) {
   findOrder();
 }
 
-/// A function is in its place when all that it calls are. Functions wait in a list with the place
-/// among their calls, since calls nest as deep as a program is long. What is met on the way to
-/// itself is circular, and so is what calls something circular on the way: Tarjan's algorithm.
+/// Tarjan's algorithm for strongly connected components: a function is placed after all that it
+/// calls, and a component with a cycle is circular. Iterative, since calls nest as deep as a
+/// program is long.
 void ProgramCalls::findOrder() {
   struct Visit {
     FuncOp function;
@@ -130,7 +130,7 @@ void ProgramCalls::replace(CallOp call, CallOp by) {
 }
 
 void eraseUnnamed(mlir::ModuleOp module, llvm::ArrayRef<FuncOp> functions) {
-  llvm::DenseMap<mlir::Attribute, std::size_t> uses; // by the name of a function
+  llvm::DenseMap<mlir::Attribute, std::size_t> uses; // keys: names of functions
   const auto usesOf = [](mlir::Operation* within) {
     return mlir::SymbolTable::getSymbolUses(within);
   };

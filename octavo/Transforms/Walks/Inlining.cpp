@@ -37,14 +37,14 @@ FuncOp calledFunction(mlir::Operation* op) {
 
 namespace {
 
-/// What a function wraps, if nothing else names that; else null.
+/// The call that a function wraps, if it is the only use of its callee; else null.
 mlir::func::CallOp wrappedCall(FuncOp function, const ProgramCalls& program) {
   mlir::func::CallOp call = callAtEnd(function);
   FuncOp callee = call ? program.called(call) : FuncOp();
   return callee && program.callsOf(callee).size() == 1 ? call : mlir::func::CallOp();
 }
 
-/// The wrapper keeps the names that a function has which is gone then.
+/// Gives unnamed arguments of the wrapper the names of the callee's, which inlining erases.
 void keepNames(FuncOp caller, mlir::func::CallOp call, FuncOp callee) {
   llvm::DenseMap<mlir::Value, mlir::Location> taken;
   for (auto [operand, argument] : llvm::zip_equal(call.getOperands(), callee.getArguments()))
@@ -55,7 +55,7 @@ void keepNames(FuncOp caller, mlir::func::CallOp call, FuncOp callee) {
       argument.setLoc(found->second);
 }
 
-/// What came of a call whose function's body stands in its place.
+/// The result of inlining a call: the number of operations, and the calls among them.
 struct Opened {
   std::size_t operations = 0;
   llvm::SmallVector<mlir::Operation*> calls;
@@ -81,7 +81,7 @@ Opened open(mlir::Operation* call, FuncOp function) {
   return opened;
 }
 
-/// The same where the function around the call may wrap it.
+/// Inlines a call; if its function wraps the callee, keeps the callee's argument names.
 Opened openKeepingNames(mlir::Operation* op, FuncOp function, const ProgramCalls& program) {
   auto call = llvm::dyn_cast<mlir::func::CallOp>(op);
   auto caller = llvm::dyn_cast<FuncOp>(op->getParentOp());
@@ -90,7 +90,8 @@ Opened openKeepingNames(mlir::Operation* op, FuncOp function, const ProgramCalls
   return open(op, function);
 }
 
-/// What narrow values are multiplied or divided by, and what that is computed from.
+/// The values that narrow values are multiplied or divided by, and the values that these are
+/// computed from.
 llvm::SetVector<mlir::Value> factors(mlir::ModuleOp module, DequantizationTraces& origins) {
   llvm::SetVector<mlir::Value> found;
   module.walk([&](mlir::Operation* op) {
@@ -109,7 +110,8 @@ llvm::SetVector<mlir::Value> factors(mlir::ModuleOp module, DequantizationTraces
   return found;
 }
 
-/// Whether values, or comparisons that they are of, come from narrow values, or from their scales.
+/// Whether a value, or a comparison that it selects by, is computed from narrow values or their
+/// scales.
 class Followers {
 public:
   explicit Followers(DequantizationTraces& origins) : origins(origins) {}
@@ -127,7 +129,7 @@ public:
           if (!others.contains(operand))
             asked.insert(operand);
     }
-    others.insert_range(asked); // none of them is one
+    others.insert_range(asked); // none of them follows
     return false;
   }
 
@@ -136,8 +138,8 @@ private:
   llvm::DenseSet<mlir::Value> others;
 };
 
-/// Functions with narrow floats among their values or, where calls can be opened, among those of
-/// what they call.
+/// Functions with narrow floats among their values or, through calls that can be inlined, among
+/// those of their callees.
 llvm::DenseSet<mlir::Operation*> narrowFunctions(const ProgramCalls& program) {
   llvm::DenseSet<mlir::Operation*> narrow;
   for (FuncOp function : program.calleesFirst()) {
@@ -157,8 +159,8 @@ llvm::DenseSet<mlir::Operation*> narrowFunctions(const ProgramCalls& program) {
   return narrow;
 }
 
-/// The most operations that come of opened calls: functions that each call the next one twice are
-/// small, and what they compute has no end.
+/// The most operations that inlining may create: a few small functions that each call the next one
+/// twice would make exponentially many.
 constexpr std::size_t kMostOpened = 400'000;
 
 } // namespace
@@ -227,7 +229,7 @@ void openMovement(mlir::ModuleOp module) {
 }
 
 void openCalls(mlir::ModuleOp module) {
-  std::size_t count = 0; // of operations
+  std::size_t count = 0; // number of operations inlined
   for (bool isDone = false; !isDone;) {
     DequantizationTraces origins;
     const llvm::SetVector<mlir::Value> scales = factors(module, origins);
@@ -237,7 +239,7 @@ void openCalls(mlir::ModuleOp module) {
     const auto isOfScales = [&](mlir::Value value) {
       return scales.contains(value) || (openTypeOf(value) && followers.contains(value));
     };
-    // Those in private functions come later, if these are still called then.
+    // Calls in private functions come last, if those functions still have callers then.
     llvm::SmallVector<mlir::Operation*> calls, ofPrivate;
     module.walk([&](mlir::Operation* op) {
       FuncOp function = program.called(op);
@@ -259,7 +261,7 @@ void openCalls(mlir::ModuleOp module) {
       const Opened made = openKeepingNames(call, function, program);
       count += made.operations;
       opened.insert(function);
-      // What has narrow floats within is opened in one go, however deep calls nest.
+      // Callees with narrow floats are inlined in the same pass, however deep calls nest.
       for (mlir::Operation* inner : llvm::reverse(made.calls))
         if (FuncOp callee = program.called(inner);
             callee && narrow.contains(callee) && !program.reachesItself(callee))
@@ -271,7 +273,7 @@ void openCalls(mlir::ModuleOp module) {
   }
 }
 
-/// Whether the bodies of functions in the place of all calls are more than a machine holds.
+/// Whether inlining all calls would reach kMostOpened operations.
 static bool isEndless(mlir::ModuleOp module) {
   const ProgramCalls program(module);
   llvm::DenseMap<mlir::Operation*, std::size_t> sizes;
@@ -291,8 +293,8 @@ static bool isEndless(mlir::ModuleOp module) {
 void inlineCalls(mlir::ModuleOp module) {
   if (isEndless(module))
     return;
-  // From the outermost functions down, so that each operation is copied once, however deep calls
-  // nest; MLIR's inliner goes up, and copies what it has copied before.
+  // Top-down, so that each operation is copied once, however deep calls nest. MLIR's inliner works
+  // bottom-up and copies its copies again.
   const ProgramCalls program(module);
   llvm::SetVector<mlir::Operation*> opened;
   for (FuncOp root : llvm::make_early_inc_range(module.getOps<FuncOp>())) {

@@ -17,9 +17,9 @@ namespace {
 using mlir::func::CallOp;
 using mlir::func::FuncOp;
 
-constexpr llvm::StringLiteral kShardings = "sdy.sharding"; // of each result
+constexpr llvm::StringLiteral kShardings = "sdy.sharding"; // one sharding for each result
 
-/// An operation without one of its results, and without what is said of it.
+/// Rebuilds `op` without result `place` and that result's sharding.
 mlir::Operation* withoutResult(mlir::Operation* op, mlir::ValueRange operands, unsigned place,
                                ProgramCalls& program) {
   if (auto all = op->getAttrOfType<sdy::TensorShardingPerValueAttr>(kShardings)) {
@@ -46,7 +46,7 @@ mlir::Operation* withoutResult(mlir::Operation* op, mlir::ValueRange operands, u
 
 void handOnNoMore(mlir::Operation* end, unsigned place, ProgramCalls& program);
 
-/// Has the loop no longer carry what it does not change.
+/// Removes value `place`, which the loop does not change, from what it carries.
 void carryNoMore(stablehlo::WhileOp loop, unsigned place, ProgramCalls& program) {
   handOnNoMore(loop.getBody().front().getTerminator(), place, program);
   const mlir::Value given = loop->getOperand(place);
@@ -60,7 +60,7 @@ void carryNoMore(stablehlo::WhileOp loop, unsigned place, ProgramCalls& program)
   withoutResult(loop, operands, place, program);
 }
 
-/// Has a private function no longer return an argument that it hands on.
+/// Removes result `place` of a private function, which returns an argument unchanged.
 void returnNoMore(FuncOp function, unsigned place, ProgramCalls& program) {
   mlir::Operation* end = function.getBody().front().getTerminator();
   const auto given = llvm::cast<mlir::BlockArgument>(originOf(end->getOperand(place), &program));
@@ -72,7 +72,8 @@ void returnNoMore(FuncOp function, unsigned place, ProgramCalls& program) {
   static_cast<void>(function.eraseResult(place));
 }
 
-/// Takes an operand from the end of a region, and from what handed it to there.
+/// Removes operand `place` of a terminator, and then the operations that only passed the value on
+/// to it.
 void handOnNoMore(mlir::Operation* end, unsigned place, ProgramCalls& program) {
   mlir::Value value = end->getOperand(place);
   const mlir::Value origin = originOf(value, &program);
@@ -95,7 +96,7 @@ void handOnNoMore(mlir::Operation* end, unsigned place, ProgramCalls& program) {
   withoutResult(op, op->getOperands(), number, program);
 }
 
-/// Moves what moves a value about before the loops that it need not be in.
+/// Hoists a data movement out of all loops that its operands allow.
 void moveBeforeLoops(mlir::Operation* op) {
   for (mlir::Operation* around = op->getParentOp();
        op->getParentOfType<stablehlo::WhileOp>() &&
@@ -139,10 +140,10 @@ private:
     if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(owner))
       return takeFromLoop(loop, place);
     auto function = llvm::dyn_cast<FuncOp>(owner);
-    // A program that calls itself around in a circle comes here again.
+    // A recursive program reaches an argument again.
     if (!function || !seen.insert(argument).second)
       return;
-    // Calls may be others after each.
+    // The list of calls may change in each iteration.
     for (std::size_t i = 0; i < program.callsOf(function).size(); ++i) {
       CallOp call = program.callsOf(function)[i];
       take(call.getOperand(place));

@@ -56,9 +56,8 @@ namespace {
 using mlir::func::CallOp;
 using mlir::func::FuncOp;
 
-/// Goes from results back to what was handed in. Functions are looked at once for each of their
-/// results, and those that are being looked at are in a list: calls nest as deep as a program is
-/// long.
+/// Traces results back to the operands that they equal. Each result of a function is analyzed once.
+/// Iterative, since calls nest as deep as a program is long.
 class HandedOn {
 public:
   HandedOn(llvm::function_ref<bool(mlir::Operation*)> letThrough, const ProgramCalls* program)
@@ -81,10 +80,10 @@ public:
   }
 
 private:
-  using Result = std::pair<FuncOp, unsigned>; ///< of a function, by its place
+  using Result = std::pair<FuncOp, unsigned>; ///< a function and the number of its result
   using Key = std::pair<mlir::Operation*, unsigned>;
 
-  /// A result of a function, and how far back from it is known.
+  /// A result that is being analyzed, and how far back it has been traced.
   struct Visit {
     Result result;
     mlir::Value at;
@@ -98,12 +97,12 @@ private:
     return argument ? call.getOperand(*argument) : mlir::Value();
   }
 
-  /// Finds which argument a function hands on as a result: none where it computes it.
+  /// Finds which argument a function returns as a result; nullopt if it computes the result.
   void lookAt(Result first) {
     llvm::SmallVector<Visit> visits;
     const auto enter = [&](Result result) {
       auto [function, place] = result;
-      // A function that calls itself hands on nothing that can be known.
+      // The result of a recursive function is taken as computed.
       const bool isOpen = !function.isExternal() && llvm::hasSingleElement(function.getBody()) &&
                           inside.insert(function).second;
       if (isOpen)
@@ -131,8 +130,8 @@ private:
     }
   }
 
-  /// How far back a value is handed on, up to what stands before `around`, or to the call of a
-  /// function that has to be looked at first, which is `needed` then.
+  /// Traces `value` back until it is defined before `around`. Stops at the call of a function that
+  /// must be analyzed first, and sets `needed` to it.
   mlir::Value reached(mlir::Value value, mlir::Operation* around = nullptr) {
     while (around == nullptr || !standsBefore(value, around)) {
       const mlir::Value before = step(value);
@@ -143,8 +142,8 @@ private:
     return value;
   }
 
-  /// What was handed to the operation that gives `value`; null where it computes it, and where a
-  /// function is needed.
+  /// The operand that `value` equals. Null if its operation computes it, or if a function is
+  /// needed.
   mlir::Value step(mlir::Value value) {
     mlir::Operation* op = value.getDefiningOp();
     if (op == nullptr)

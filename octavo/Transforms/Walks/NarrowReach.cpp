@@ -24,10 +24,10 @@ namespace octavo::transforms {
 
 namespace {
 
-/// What a value is made of.
+/// The values that a value is computed from.
 struct Sources {
   llvm::SmallVector<mlir::Value, 4> all;
-  mlir::Value first = {}; ///< of a value that a loop carries: what it is in the first round
+  mlir::Value first = {}; ///< the initial value, if a loop carries the value
 };
 
 Sources sourcesOfArgument(mlir::BlockArgument argument) {
@@ -66,7 +66,7 @@ Sources sourcesOf(mlir::Value value) {
   return {llvm::to_vector<4>(op->getOperands())};
 }
 
-/// What is asked about and what that is made of, up to what is known.
+/// Decides about a value and all values that it is computed from, up to those in `known`.
 class Reached {
 public:
   Reached(Narrow sought, llvm::DenseMap<mlir::Value, bool>& known) : sought(sought), known(known) {}
@@ -84,10 +84,11 @@ public:
 private:
   struct Node {
     mlir::Value value;
-    llvm::SmallVector<std::size_t, 4> users = {}; ///< but those that have it in the first round
+    llvm::SmallVector<std::size_t, 4> users = {}; ///< values computed from this one; without loop
+                                                  ///< values that start as it
     llvm::SmallVector<std::size_t, 1> firstOf = {};
     std::size_t narrowSources = 0;
-    bool isSource = false; ///< narrow whatever it is made of
+    bool isSource = false; ///< narrow itself, whatever it is computed from
     bool isNarrow = false;
   };
 
@@ -122,7 +123,7 @@ private:
     }
   }
 
-  /// Marks what is narrow in any round.
+  /// Marks the values that are narrow in any iteration.
   void spread() {
     llvm::SmallVector<std::size_t> next;
     const auto mark = [&](std::size_t place) {
@@ -140,8 +141,8 @@ private:
     }
   }
 
-  /// Takes the mark of what is narrow in the first round of a loop alone, and of what is made of
-  /// it.
+  /// Unmarks values that are narrow only in the first iteration of a loop, and the values computed
+  /// from them.
   void dropFirstRounds() {
     for (const Node& node : nodes)
       if (node.isNarrow)

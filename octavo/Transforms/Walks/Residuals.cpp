@@ -21,8 +21,8 @@ namespace {
 using mlir::func::CallOp;
 using mlir::func::FuncOp;
 
-/// What all parts are of that are joined, as those of a convolution's patches; null where they are
-/// of several values.
+/// The value that all parts of a concatenation come from, as in a convolution's patches; null if
+/// they come from several.
 mlir::Value sourceOfPatches(stablehlo::ConcatenateOp op) {
   mlir::Value common;
   for (mlir::Value part : op.getInputs()) {
@@ -46,7 +46,7 @@ public:
   }
 
 private:
-  /// A call within which is looked, and the one around it.
+  /// A call whose callee is being searched, and the call around it.
   struct Within {
     CallOp call;
     const Within* around;
@@ -57,7 +57,7 @@ private:
   };
 
   void follow(Place place) {
-    // A function that calls itself, and a loop in circles, come here again.
+    // Recursive functions, and loops that rotate values, reach a value again.
     mlir::Operation* call = place.within == nullptr ? nullptr : CallOp(place.within->call);
     if (!seen.insert({place.value, call}).second)
       return;
@@ -101,7 +101,7 @@ private:
     const llvm::ArrayRef<CallOp> callers = program.callsOf(function);
     if (callers.empty())
       found.insert(argument);
-    for (CallOp call : llvm::reverse(callers)) // the first one next
+    for (CallOp call : llvm::reverse(callers)) // so that the first call is next
       pending.push_back({call.getOperand(number), within});
   }
 

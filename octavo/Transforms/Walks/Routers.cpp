@@ -24,11 +24,11 @@ namespace {
 
 using mlir::Value;
 
-/// What a value is, from the scores on.
+/// What a value downstream of the scores is.
 enum class Kind : std::uint8_t {
   Score,
-  Choice, ///< which of the E
-  OneHot, ///< whether it is each of the E
+  Choice, ///< index of one of the E experts
+  OneHot, ///< for each of the E experts, whether it is chosen
 };
 
 bool isFloat(Value value) {
@@ -41,8 +41,8 @@ bool isMatrix(llvm::ArrayRef<std::int64_t> extents) {
 
 bool isConstant(Value value) { return unmoved(value).getDefiningOp<stablehlo::ConstantOp>(); }
 
-/// A choice is near the scores: as far as this, values that have their axis are looked at. A
-/// program whose other tensors have an axis like it is not gone through for each of its dots.
+/// A choice is near the scores: at most this many values are followed. The bound matters for
+/// programs in which other tensors have an axis of the same extent.
 constexpr std::size_t kMostValues = 2000;
 
 class Scores {
@@ -58,13 +58,13 @@ public:
       for (mlir::OpOperand& use : value.getUses())
         look(use, kinds.lookup(value));
     }
-    // What is selected from must not be of the scores, all of which are known now.
+    // The tensor that is selected from must not come from the scores, all of which are known now.
     return llvm::any_of(selected, [&](Value value) { return !isKnown(value); });
   }
 
 private:
   void add(Value value, Kind kind) {
-    // What lacks the axis is no score of each: normalization takes its sums from beside the scores.
+    // A value without the axis is not a score of each expert: the sums of a normalization, say.
     const auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
     if (!type || (kind == Kind::Score && !llvm::is_contained(type.getShape(), experts)))
       return;
@@ -111,7 +111,7 @@ private:
     addAll(op->getResults(), isCompared(op, number) ? Kind::OneHot : kind);
   }
 
-  /// To where the region's operation, or its function's calls, give the value.
+  /// Continues at the results of the region's operation or of the function's calls.
   void leave(mlir::Operation* end, unsigned number, Kind kind) {
     mlir::Operation* around = end->getParentOp();
     if (auto function = llvm::dyn_cast<mlir::func::FuncOp>(around)) {
@@ -162,7 +162,8 @@ private:
         add(result, Kind::Choice);
   }
 
-  /// Whether an operation takes a choice as what it selects by, which is then looked at.
+  /// Whether operand `number` of an operation is what it selects by; then records the tensor that
+  /// it selects from.
   bool selects(mlir::Operation* op, unsigned number) {
     const auto from = [&](Value value, llvm::ArrayRef<std::int64_t> part) {
       if (isFloat(value) && (isMatrix(part) || !isWeight(value)))
@@ -178,7 +179,7 @@ private:
       for (Value update : scatter.getUpdates())
         if (isFloat(update) && !isConstant(update))
           selected.push_back(update);
-      // What is counted is a choice, too.
+      // Counts of choices are choices, too.
       addAll(op->getResults(), Kind::Choice);
       return true;
     }
@@ -218,7 +219,7 @@ private:
   const ProgramCalls& program;
   llvm::DenseMap<Value, Kind> kinds;
   llvm::SmallVector<Value> pending;
-  llvm::SmallVector<Value> selected; ///< from what, or what is multiplied
+  llvm::SmallVector<Value> selected; ///< tensors selected from, or multiplied by a choice
 };
 
 } // namespace

@@ -15,8 +15,8 @@ namespace octavo::transforms {
 
 namespace {
 
-/// The largest index that keeps every window inside along the axes that an index moves it along;
-/// nullopt if each window has one element there, or an extent is unknown.
+/// The largest index that keeps every window inside the input along the axes that indices address.
+/// nullopt if the windows have extent 1 there, or an extent is unknown.
 std::optional<std::int64_t> largestStart(stablehlo::ScatterOp op) {
   const auto numbers = op.getScatterDimensionNumbers();
   const auto input = llvm::cast<mlir::RankedTensorType>(op.getInputs().front().getType());

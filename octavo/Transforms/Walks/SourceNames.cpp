@@ -4,7 +4,7 @@
 
 namespace octavo::transforms {
 
-/// The name in a location; empty where it has none.
+/// The name in a location; empty if there is none.
 static std::string nameIn(mlir::Location location) {
   if (auto named = llvm::dyn_cast<mlir::NameLoc>(location))
     return named.getName().str();

@@ -52,7 +52,7 @@ class RoundNumbers {
 public:
   RoundNumbers(stablehlo::WhileOp loop, std::int64_t rounds) : loop(loop), rounds(rounds) {}
 
-  /// Each value is looked at once, after its operands, which wait in a list.
+  /// Analyzes each value once, after its operands. Iterative, with a list of pending values.
   Number of(mlir::Value value) {
     llvm::SmallVector<mlir::Value> pending = {value};
     while (!pending.empty()) {
@@ -75,7 +75,7 @@ public:
   }
 
 private:
-  /// The values whose numbers decide what the number of one is.
+  /// The values that decide the number of `value`.
   llvm::SmallVector<mlir::Value> operandsOf(mlir::Value value) {
     mlir::Operation* op = value.getDefiningOp();
     if (op == nullptr || op->getBlock() != &loop.getBody().front())
@@ -102,8 +102,8 @@ private:
     return op->getBlock() == &loop.getBody().front() ? within(value, ofResult(op)) : std::nullopt;
   }
 
-  /// A number that its type holds in all rounds, so that nothing wraps around; of 31 bits, so that
-  /// a product of two and a sum with another are exact here, too.
+  /// `number`, if its type holds it in all iterations, so that nothing wraps around. Only 31 bits
+  /// are allowed, so that a product of two numbers plus a third is exact in 64 bits.
   Number within(mlir::Value value, Number number) {
     auto type = llvm::dyn_cast<mlir::IntegerType>(mlir::getElementTypeOrSelf(value.getType()));
     std::int64_t way = 0, last = 0;
@@ -119,7 +119,7 @@ private:
     return holds(number->first) && holds(last) ? number : std::nullopt;
   }
 
-  /// A value that the loop carries and adds a constant to.
+  /// A carried value that the loop adds a constant to.
   Number ofCarried(mlir::BlockArgument argument) {
     const unsigned place = argument.getArgNumber();
     const auto first = integerOf(loop->getOperand(place));
@@ -158,14 +158,14 @@ private:
         .Default(Number());
   }
 
-  /// a + factor * b, all of which are numbers that `within` has let through.
+  /// a + factor * b, of numbers that `within` has accepted.
   static Number combined(Number a, std::int64_t factor, Number b) {
     if (!a || !b)
       return std::nullopt;
     return RoundNumber{a->first + factor * b->first, a->step + factor * b->step};
   }
 
-  /// What a comparison says, where it is the same in all rounds.
+  /// The outcome of a comparison, if it is the same in all iterations.
   std::optional<bool> ofComparison(mlir::Value predicate) {
     auto compare = predicate.getDefiningOp<stablehlo::CompareOp>();
     if (!compare)
@@ -173,7 +173,8 @@ private:
     const Number a = of(compare.getLhs()), b = of(compare.getRhs());
     if (!a || !b)
       return std::nullopt;
-    // What steps evenly is on one side of a number in all rounds if it is in the first and last.
+    // A linear sequence is on one side of another in all iterations if it is so in the first and
+    // the last.
     const auto isBelow = [&](const RoundNumber& low, const RoundNumber& high, std::int64_t least) {
       return high.first - low.first >= least && high.last(rounds) - low.last(rounds) >= least;
     };

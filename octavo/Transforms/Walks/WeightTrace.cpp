@@ -24,9 +24,9 @@ namespace octavo::transforms {
 
 namespace {
 
-/// Whether an operation that moves values gives a part of a weight that is still one: what indices
-/// choose is a matrix, one of a stack of layers or experts or a range of its columns, and no row,
-/// which is what a table is looked up for. A matrix of a stack may have one row or one column.
+/// Whether the result of a data movement is still a weight. A part chosen by indices must be a
+/// matrix: one of a stack of layers or experts, or a range of columns. A row is a table lookup. A
+/// matrix of a stack may have one row or one column.
 bool keepsWeight(mlir::Operation* op) {
   llvm::ArrayRef<std::int64_t> part;
   if (auto slice = llvm::dyn_cast<stablehlo::DynamicSliceOp>(op))
@@ -38,19 +38,19 @@ bool keepsWeight(mlir::Operation* op) {
   if (llvm::count_if(part, [](std::int64_t extent) { return extent > 1; }) > 1)
     return true;
   const auto whole = llvm::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getShape();
-  std::size_t behind = 0; // the first axis of which one place of several is chosen
+  std::size_t behind = 0; // the first axis on which one of several indices is chosen
   while (behind < part.size() && (part[behind] != 1 || whole[behind] == 1))
     ++behind;
   return behind + 2 < part.size() && part.drop_front(behind + 1) == whole.drop_front(behind + 1);
 }
 
-/// The name of the resource that holds the values; "constant" where they have none.
+/// The name of the constant's resource, or "constant".
 std::string nameOf(stablehlo::ConstantOp constant) {
   auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(constant.getValue());
   return resource ? resource.getRawHandle().getKey().str() : "constant";
 }
 
-/// Whether every value of one float type is one of another.
+/// Whether float type `wide` holds every value of `narrow`.
 bool holdsAll(mlir::Type wide, mlir::Type narrow) {
   const auto* to = elementFormat(wide);
   const auto* from = elementFormat(narrow);
@@ -66,7 +66,7 @@ bool losesNothing(stablehlo::ConvertOp convert) {
                   mlir::getElementTypeOrSelf(convert.getOperand().getType()));
 }
 
-/// Finds the root of a value, and the values that decide what the root is.
+/// Finds the root of a value, and the values that decide the root's origin.
 void WeightTraces::expand(mlir::Value value) {
   auto visit = std::make_unique<Visit>();
   WeightTrace& trace = visit->trace;
@@ -111,8 +111,8 @@ void WeightTraces::expand(mlir::Value value) {
   visits[value] = std::move(visit);
 }
 
-/// Says what a value is when it is known what decides that. A program that calls itself around in a
-/// circle gives no weight: what it comes from is not known then.
+/// Completes a trace after the values that decide it. A recursive program gives no weight: the
+/// origin of its values is not known.
 void WeightTraces::finish(mlir::Value value) {
   Visit& visit = *visits.find(value)->second;
   visit.isKnown = true;
@@ -126,7 +126,8 @@ void WeightTraces::finish(mlir::Value value) {
     return finishCalls(result, visit.by);
   if (llvm::isa<stablehlo::ConcatenateOp>(around))
     return finishJoined(result, visit.by);
-  // A parameter that a loop is given stays one, though a training step changes it; zeros do not.
+  // A parameter that a loop starts with stays a weight, though a training step changes it. A
+  // constant that the loop changes, such as zeros, does not.
   if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(around)) {
     const auto given = visits.find(visit.by.front());
     const unsigned place = argument ? argument.getArgNumber() : placeOfResult(root);
@@ -136,7 +137,7 @@ void WeightTraces::finish(mlir::Value value) {
   take(result, visit.by.front());
 }
 
-/// The root of `result` is what another value is outside.
+/// Takes over the origin of `from`, which the root of `result` equals.
 void WeightTraces::take(WeightTrace& result, mlir::Value from) {
   const Visit& given = *visits.find(from)->second;
   if (!given.isKnown)
@@ -146,7 +147,7 @@ void WeightTraces::take(WeightTrace& result, mlir::Value from) {
   result.sources = given.trace.sources;
 }
 
-/// Weights side by side are one, of all their names.
+/// A concatenation of weights is one weight; its name lists theirs.
 void WeightTraces::finishJoined(WeightTrace& result, llvm::ArrayRef<mlir::Value> parts) {
   Origin origin = Origin::Constant;
   llvm::SetVector<llvm::StringRef> names;
