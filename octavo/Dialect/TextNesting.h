@@ -10,12 +10,14 @@
 
 namespace octavo {
 
+/// The limits of tooDeepIn.
 struct NestingLimits {
   unsigned levels; ///< most open brackets, operators in one expression, and brackets with aliases
                    ///< expanded
   bool areKindsApart = false; ///< count each kind of bracket separately
 };
 
+/// The place that exceeds a limit, and the error message.
 struct TooDeep {
   std::size_t at;   ///< offset into the text, in bytes
   std::string what; ///< "nests deeper than 1000 levels of '['"

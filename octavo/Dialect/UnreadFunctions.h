@@ -12,12 +12,15 @@
 
 namespace octavo {
 
+/// A function that was removed, and why.
 struct UnreadFunction {
   std::string name;
   /// The first error with its location, or which removed function this one refers to.
   std::string why;
 };
 
+/// Runs work on each function of a program and collects those that fail. `settle` or `verify` then
+/// applies the policy.
 class UnreadFunctions {
 public:
   /// What to do with functions that cannot be read: report them as an error, or remove them.

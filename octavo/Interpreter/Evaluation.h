@@ -15,6 +15,7 @@
 
 namespace octavo::interpreter {
 
+/// The state of one evaluation. Each process of a grid has its own, used by its thread only.
 class Evaluation {
 public:
   /// The evaluation of `module` by process number `process` of `grid`. All arguments but `process`

@@ -27,7 +27,7 @@ constexpr double kHead = 46; ///< height of a source's name and the panels' titl
 constexpr double kFoot = 34; ///< height of the ticks
 constexpr double kWidth = kLabels + 2 * kPanel + kBetween + 24;
 
-/// Colors of the rules, in the order of kScaleRules; a palette for readers who cannot distinguish
+/// Colours of the rules, in the order of kScaleRules; a palette for readers who cannot distinguish
 /// red and green (Okabe and Ito).
 constexpr std::array<std::string_view, 5> kColours = {"#d55e00", "#56b4e9", "#009e73", "#0072b2",
                                                       "#333333"};
@@ -114,7 +114,7 @@ std::string_view colour(format::ScaleRule rule) {
   return kColours[static_cast<std::size_t>(row - format::kScaleRules.begin())];
 }
 
-/// A disk for a rule; for a preset a ring in its rule's color, through which a disk is visible.
+/// A disk for a rule; for a preset a ring in its rule's colour, through which a disk is visible.
 std::string mark(const DistinctRow& line, double x, double y, const std::string& label) {
   const analysis::Recipe& recipe = line.row->recipe;
   std::vector<std::string_view> names = line.samePresets;

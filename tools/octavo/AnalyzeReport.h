@@ -37,6 +37,7 @@ struct FormatRows {
 /// The rows of a source without repeated figures. The result points into the source.
 std::vector<FormatRows> distinctRows(const AnalyzedSource& source);
 
+/// The report on sources, as text and as JSON.
 std::string text(std::span<const AnalyzedSource> sources);
 std::string json(std::span<const AnalyzedSource> sources);
 

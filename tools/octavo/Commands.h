@@ -14,6 +14,7 @@
 
 namespace octavo::tools {
 
+/// The exit codes of all subcommands.
 enum class ExitCode : int {
   Success = 0,
   CheckFailed = 1,   ///< the command worked and the answer is no: a check failed, ...

@@ -81,6 +81,7 @@ void alsoReads(const std::filesystem::path& path, const std::string& reader);
 /// `path` belongs to.
 void alsoWrites(const std::filesystem::path& path, const std::string& writer);
 
+/// An output that the command line names.
 struct WrittenPath {
   std::filesystem::path path;
   std::string option; ///< "--output"

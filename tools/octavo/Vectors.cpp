@@ -81,7 +81,7 @@ Rows everyCode(const ElementFormat& format) {
 }
 
 /// Values of f32 at which a conversion to `format` can go wrong, each with both signs: both ends
-/// and the midpoint of each pair of neighboring values, and the adjacent f32 on either side; the
+/// and the midpoint of each pair of neighbouring values, and the adjacent f32 on either side; the
 /// same above the largest value; the corners of f32.
 std::vector<float> roundingInputs(const ElementFormat& format) {
   std::vector<double> values;
@@ -91,7 +91,7 @@ std::vector<float> roundingInputs(const ElementFormat& format) {
   std::ranges::sort(values);
   const auto last = std::ranges::unique(values).begin();
   values.erase(last, values.end());
-  // Above the largest value, neighbors as if the exponent range went on.
+  // Above the largest value, neighbours as if the exponent range went on.
   const double step = values.back() - values[values.size() - 2];
   values.push_back(values.back() + step);
   values.push_back(values.back() + step);

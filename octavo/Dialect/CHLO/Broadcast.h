@@ -17,6 +17,7 @@ namespace octavo::chlo {
 using Axes = std::vector<std::int64_t>;
 using Shape = std::vector<std::int64_t>;
 
+/// The broadcast of two operands.
 struct Broadcast {
   Axes lhsAxes, rhsAxes; ///< for each axis of the operand, the axis of the result
   Shape shape;           ///< of the result; ShapedType::kDynamic for an unknown extent

@@ -11,6 +11,7 @@
 
 namespace octavo::ir {
 
+/// The name of the attribute.
 inline constexpr llvm::StringLiteral kExponents = "octavo.exponents";
 
 /// The values at index i of `axis` are multiplied by 2^exponents[i].

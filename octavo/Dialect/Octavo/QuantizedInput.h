@@ -19,6 +19,7 @@ std::string argumentName(mlir::func::FuncOp function, unsigned index);
 /// The index of an element, one number for each axis.
 using TensorPlace = llvm::SmallVector<std::int64_t>;
 
+/// A tensor of the program, and an element of it.
 struct QuantizedInput {
   std::string name;                 ///< `argument "x"`, `the result of net/tanh`
   /// Index of the element in that tensor; nullopt if no place was given or it is unknown.

@@ -25,6 +25,7 @@ struct AxisSpan {
 class AxisSpans {
 public:
   AxisSpans() = default;
+  /// The spans of `axes`, whose sizes are those of `mesh`.
   AxisSpans(llvm::ArrayRef<AxisRefAttr> axes, MeshAttr mesh);
 
   /// The number of parts into which the axes cut a dimension: the product of the sizes.

@@ -13,7 +13,9 @@ public:
   ComputationParser(mlir::OpAsmParser& parser, mlir::OperationState& state)
       : parser(parser), state(state) {}
 
+  /// Reads `(%x, ...)`.
   mlir::ParseResult parseOperands();
+  /// Reads `(%arg: type) { ... } {attributes} : (...) -> ...` and resolves the operands.
   mlir::ParseResult parseBody();
 
 private:

@@ -18,6 +18,7 @@ struct Einsum {
   std::string result;
 };
 
+/// The character for the first axis of an ellipsis; the next characters follow.
 inline constexpr char kEllipsisFirst = '0';
 
 /// Parses `config` for operands of these ranks. Without an arrow, the result has the axes of the

@@ -13,6 +13,7 @@
 
 namespace octavo::stablehlo {
 
+/// The extent of one axis.
 class Extent {
 public:
   static Extent known(std::int64_t size) { return {Kind::Known, size}; }

@@ -66,6 +66,7 @@ struct Enumeration {
   std::optional<std::uint32_t> (*number)(mlir::Attribute);   ///< nullopt for other attributes
 };
 
+/// All enumerations of artifacts.
 llvm::ArrayRef<Enumeration> enumerations();
 
 } // namespace octavo::vhlo

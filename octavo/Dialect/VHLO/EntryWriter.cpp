@@ -55,7 +55,7 @@ bool writeDense(mlir::ElementsAttr elements, DialectBytecodeWriter& writer) {
   if (!llvm::isa<mlir::RankedTensorType>(elements.getShapedType()))
     return false;
   if (elements.getNumElements() == 0)
-    raw = {}; // MLIR may hold one as a splat, and jaxlib takes what has bytes for no default
+    raw = {}; // an empty tensor can be a splat with bytes, which jaxlib does not take as default
   writer.writeVarInt(kTensor);
   writer.writeType(PortableType::get(elements.getShapedType()));
   writer.writeOwnedBlob(raw);

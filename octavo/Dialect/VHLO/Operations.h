@@ -22,6 +22,7 @@ struct OperationRow {
   llvm::SmallVector<llvm::StringRef> attributeNames() const;
 };
 
+/// All rows, the table of Operations.cpp.
 llvm::ArrayRef<OperationRow> operationRows();
 
 /// The row named `name`, which is without `vhlo.`; null if there is none.

@@ -12,6 +12,7 @@
 
 namespace octavo::vhlo {
 
+/// The dialect vhlo. Its operations are registered from the table in Operations.h.
 class VHLODialect : public mlir::Dialect {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VHLODialect)

@@ -9,11 +9,13 @@
 
 namespace octavo::vhlo {
 
+/// A version, ordered by its numbers.
 struct Version {
   int major = 0;
   int minor = 0;
   int patch = 0; ///< does not change the encoding; kept in the producer's name
 
+  /// `1.8.0`
   std::string text() const;
   friend auto operator<=>(const Version&, const Version&) = default;
 };

@@ -5,6 +5,7 @@
 
 namespace octavo::interpreter {
 
+/// Which elements come first.
 enum class Extreme : std::uint8_t { Largest, Smallest };
 
 /// For each line along the last axis, the k largest or smallest elements in the total order (rule

@@ -106,6 +106,7 @@ template <typename T> inline constexpr bool kIsComplex = !std::same_as<T, Real<T
                 std::size_t);                                                                      \
   }
 
+/// The routines for elements of type T: Routines<T>::getrf and so on.
 template <typename T> struct Routines;
 
 OCTAVO_LAPACK_OF_REALS(s, float)

@@ -54,7 +54,7 @@ struct FusedMultiplyAdd {
     return std::fma(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z));
   }
   /// For f32 and narrower floats, whose product is exact in f64. The sum is rounded to odd: if it
-  /// is inexact, to the neighbor whose last bit is set. Rounding that to the format equals one
+  /// is inexact, to the neighbour whose last bit is set. Rounding that to the format equals one
   /// rounding of the exact sum, because f64 has more than two extra bits.
   static double real(double x, double y, double z) {
     const double product = x * y, sum = product + z;

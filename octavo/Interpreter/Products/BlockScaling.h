@@ -8,6 +8,7 @@
 
 namespace octavo::interpreter {
 
+/// A block-scaled tensor.
 struct ElementsAndScales {
   Tensor elements, scales;
 };

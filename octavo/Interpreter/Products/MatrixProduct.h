@@ -9,11 +9,13 @@
 
 namespace octavo::interpreter {
 
+/// Rows of a tile.
 inline constexpr std::int64_t kTileRows = 4;
 
 /// Columns of a tile: one cache line (64 bytes) of lanes.
 template <typename Real> inline constexpr std::int64_t kTileColumns = 64 / sizeof(Real);
 
+/// Sums of a tile, row-major.
 template <typename Real> using Tile = Real[kTileRows][kTileColumns<Real>];
 
 /// For k = 0 .. depth - 1 in this order, adds a[r * stride + k] * b[k * kTileColumns + j] to

@@ -10,8 +10,10 @@ namespace octavo::interpreter {
 /// definite, the triangle is NaN. Floats or complex numbers, computed in f64 and rounded once.
 Tensor cholesky(const Tensor& a, bool isLower);
 
+/// How a matrix is used: unchanged, transposed, or conjugate transposed.
 enum class MatrixForm { AsIs, Transposed, Adjoint };
 
+/// The options of a triangular solve.
 struct TriangularSystem {
   bool isLeft;         ///< form(a) x = b, else x form(a) = b
   bool isLower;        ///< which triangle of `a`, before `form`, is read

@@ -6,6 +6,7 @@
 
 namespace octavo::interpreter {
 
+/// The axes of a dot_general.
 inline DotDimensions dotDimensions(stablehlo::DotDimensionNumbersAttr numbers) {
   return {.lhsBatch = numbers.getLhsBatchingDimensions().vec(),
           .rhsBatch = numbers.getRhsBatchingDimensions().vec(),

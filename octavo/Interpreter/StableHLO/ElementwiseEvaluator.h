@@ -23,6 +23,7 @@ inline llvm::Error requireOneShape(mlir::Operation* op, const Operands& operands
   return llvm::Error::success();
 }
 
+/// Applies `Op` to the operands, whose number must be that of the indices I.
 template <typename Op, std::size_t... I>
 llvm::Expected<Results> evaluateMap(mlir::Operation* op, const Operands& operands,
                                     std::index_sequence<I...>) {
@@ -43,12 +44,14 @@ llvm::Expected<Results> evaluateElementwise(mlir::Operation* op, const Operands&
                            });
 }
 
+/// The evaluator of an operation with one operand.
 template <typename Op>
 llvm::Expected<Results> evaluateUnary(mlir::Operation* op, const Operands& operands,
                                       Evaluation& evaluation) {
   return evaluateElementwise<Op, 1>(op, operands, evaluation);
 }
 
+/// The evaluator of an operation with two operands.
 template <typename Op>
 llvm::Expected<Results> evaluateBinary(mlir::Operation* op, const Operands& operands,
                                        Evaluation& evaluation) {

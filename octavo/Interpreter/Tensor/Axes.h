@@ -7,6 +7,7 @@
 
 namespace octavo::interpreter {
 
+/// Whether `axes` has `axis`.
 inline bool contains(std::span<const std::int64_t> axes, std::int64_t axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }

@@ -12,12 +12,14 @@ Tensor batchNormInference(const Tensor& operand, const Tensor& scale, const Tens
                           const Tensor& mean, const Tensor& variance, double epsilon,
                           std::int64_t feature);
 
+/// The results of batch_norm_training.
 struct BatchNormTraining {
   Tensor output, mean, variance;
 };
 BatchNormTraining batchNormTraining(const Tensor& operand, const Tensor& scale,
                                     const Tensor& offset, double epsilon, std::int64_t feature);
 
+/// The gradients of the operand, the scale and the offset.
 struct BatchNormGrad {
   Tensor operand, scale, offset;
 };

@@ -9,7 +9,7 @@
 namespace octavo::interpreter {
 namespace {
 
-/// Values around rounding boundaries: each value of the format, the midpoints between neighbors,
+/// Values around rounding boundaries: each value of the format, the midpoints between neighbours,
 /// and the adjacent f64 on both sides; infinities, NaN, and values far beyond.
 std::vector<double> boundaries(const ElementFormat& format) {
   std::vector<double> values{0.0, INFINITY, NAN, 0x1p-1074, 0x1p-1022, 0x1.8p1023};

@@ -18,6 +18,7 @@ using numerics::IntegerType;
 using numerics::QuantizedType;
 using numerics::Tensor;
 
+/// Frequent element types.
 inline const ElementType kF32{format::element("f32")};
 inline const ElementType kF64{format::element("f64")};
 inline const ElementType kBoolean{IntegerType{1, false}};

@@ -8,6 +8,7 @@
 
 namespace octavo::interpreter {
 
+/// Forward uses exp(-2 pi i jk / n), inverse the conjugate.
 enum class FftDirection { Forward, Inverse };
 
 /// Transforms the last `axes` axes of a complex tensor, computed in a wider type. The inverse

@@ -57,6 +57,7 @@ struct Undefined {
   std::string message() const { return "is not defined on elements of " + type.name(); }
 };
 
+/// A result, or the error that the operation is not defined on the element type.
 template <typename T> using Defined = tl::expected<T, Undefined>;
 
 /// Calls f(i) for 0 <= i < n, in parallel. f(i) must not read what another call writes.

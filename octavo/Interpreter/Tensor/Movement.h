@@ -29,6 +29,7 @@ std::vector<std::int64_t> keptStrides(std::span<const std::int64_t> shape,
 Tensor pick(const Tensor& tensor, std::vector<std::int64_t> shape, std::int64_t base,
             std::span<const std::int64_t> strides);
 
+/// Axis i of the result is axis permutation[i] of the operand.
 Tensor transpose(const Tensor& tensor, std::span<const std::int64_t> permutation);
 
 /// Broadcasts to `shape`: axis i of the operand is axis dimensions[i] of the result.
@@ -38,8 +39,10 @@ Tensor broadcastInDim(const Tensor& tensor, std::vector<std::int64_t> shape,
 /// Broadcasts a rank 0 tensor to `shape`.
 Tensor broadcastScalar(const Tensor& scalar, std::vector<std::int64_t> shape);
 
+/// The same elements in row-major order, with another shape of equal size.
 Tensor reshape(Tensor tensor, std::vector<std::int64_t> shape);
 
+/// The elements from `start` to before `limit`, every strides[axis]-th on each axis.
 Tensor slice(const Tensor& tensor, std::span<const std::int64_t> start,
              std::span<const std::int64_t> limit, std::span<const std::int64_t> strides);
 
@@ -47,7 +50,7 @@ Tensor slice(const Tensor& tensor, std::span<const std::int64_t> start,
 Tensor reverse(const Tensor& tensor, std::span<const std::int64_t> dimensions);
 
 /// The shape of a padded tensor: on each axis low + extent + high, and `interior` elements between
-/// neighbors. nullopt if an extent is negative or does not fit 63 bits.
+/// neighbours. nullopt if an extent is negative or does not fit 63 bits.
 std::optional<std::vector<std::int64_t>> paddedShape(std::span<const std::int64_t> shape,
                                                      std::span<const std::int64_t> low,
                                                      std::span<const std::int64_t> high,

@@ -9,6 +9,7 @@
 
 namespace octavo::interpreter {
 
+/// Element numbers of a tensor, reordered within each line.
 class Permutation {
 public:
   /// The identity order for a tensor of `shape`, with lines along `axis`.

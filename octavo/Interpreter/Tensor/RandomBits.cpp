@@ -35,7 +35,7 @@ RandomBits threefryBits(std::span<const std::uint64_t> state, std::span<const st
     result.state[1] += static_cast<std::uint64_t>(size);
     return result;
   }
-  // A block gives two neighbors on one axis: the first axis of even extent, or else the longest,
+  // A block gives two neighbours on one axis: the first axis of even extent, or else the longest,
   // which then uses only half of its last block.
   std::size_t axis = 0;
   const auto even =

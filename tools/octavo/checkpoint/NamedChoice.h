@@ -9,6 +9,7 @@
 
 namespace octavo::tools {
 
+/// A word and its value.
 template <typename Choice> struct NamedChoice {
   const char* name;
   Choice choice;

@@ -10,6 +10,7 @@
 
 namespace octavo::tools {
 
+/// The values of the options; empty: not given.
 struct QuantizeFlags {
   std::string rule;
   std::string preset;

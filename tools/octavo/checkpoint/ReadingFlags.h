@@ -14,6 +14,7 @@
 
 namespace octavo::tools {
 
+/// The values of --memory (bytes) and --threads (0: all of the machine's).
 struct WorkFlags {
   std::uint64_t memory = std::uint64_t{1} << 30;
   int threads = 0;

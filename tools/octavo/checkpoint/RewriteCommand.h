@@ -12,6 +12,7 @@
 
 namespace octavo::tools {
 
+/// The values of the options.
 struct RewriteFlags {
   std::string input;
   std::string output;

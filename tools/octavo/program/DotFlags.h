@@ -12,6 +12,7 @@
 
 namespace octavo::tools {
 
+/// The values of the options. Empty text means that the option is not given.
 struct DotFlags {
   std::string format; ///< of the weights; empty: by the recipe, or nothing is quantized
   std::string recipe; ///< name or path

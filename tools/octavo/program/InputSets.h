@@ -10,6 +10,7 @@
 
 namespace octavo::tools {
 
+/// The files of one set.
 struct InputSet {
   std::string label; ///< the text given on the command line, or the path; for messages
   std::string name;  ///< name of its only file or its folder, without suffix; else empty

@@ -12,6 +12,7 @@
 
 namespace octavo::tools {
 
+/// Peak rates of all threads together.
 struct MachineLimits {
   int threads = 1;
   /// Operations per second on vectors of the element type; 0: unknown.

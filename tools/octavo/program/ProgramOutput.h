@@ -9,6 +9,7 @@
 
 namespace octavo::tools {
 
+/// The values of --to and --target.
 struct OutputFormFlags {
   std::string form;
   std::string target;

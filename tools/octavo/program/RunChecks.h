@@ -12,6 +12,7 @@
 
 namespace octavo::tools {
 
+/// How results are printed.
 enum class ReportFormat { Text, Json };
 
 /// Runs every self-checking function of the program and prints the outcome of each. Throws

@@ -26,6 +26,7 @@ const format::ScaledFormat* formatOf(const transforms::DotRecord& dot, std::size
 /// The explanation that there are no shares because every float output has rows of one element.
 std::string noSharesOfOne();
 
+/// A table of the dots with their errors.
 std::string text(const session::DotErrors& errors);
 
 /// The title of the page.
@@ -33,6 +34,7 @@ struct DotsPageTitle {
   std::string program;
   std::string quantization; ///< a sentence without the final period
 };
+/// A self-contained HTML page.
 std::string dotsPage(const session::DotErrors& errors, const DotsPageTitle& title);
 
 } // namespace octavo::tools

@@ -12,6 +12,7 @@
 
 namespace octavo::tools {
 
+/// A function and what became of it when it was compiled.
 struct ExplainedFunction {
   std::string name;
   program::Explanation explanation;

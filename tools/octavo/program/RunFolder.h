@@ -9,6 +9,7 @@
 
 namespace octavo::tools {
 
+/// The options of `octavo run` for a compiled folder.
 struct FolderRun {
   std::string folder;
   std::vector<std::string> weights, inputs;

@@ -55,6 +55,7 @@ struct RunOptions {
 /// Replaces "{process}" in a path by the number of a process.
 std::string pathOf(std::string path, std::int64_t process);
 
+/// The backend that --backend names. Throws CommandError with all names if it is unknown.
 const session::Backend& backendOf(const RunOptions& options);
 
 /// The outputs of one run of a function, each a plain tensor.
@@ -67,6 +68,7 @@ struct Outputs {
   void add(const std::string& name, std::int64_t process, const program::Value& value);
 };
 
+/// The results of a run.
 struct Run {
   Outputs outputs;
   WeightSizes weights;
@@ -107,6 +109,8 @@ void dumpStages(const program::Executable& executable, const RunOptions& options
 /// only the first warns.
 enum class MissedDots : std::uint8_t { Told, Known };
 
+/// Binds, compiles and runs a function, and repeats the run as --repeat says. `container` is the
+/// jax.export container of the program, if it has one. `probes` may be null. Throws CommandError.
 Run runFunction(mlir::func::FuncOp function, const std::optional<session::JaxExport>& container,
                 const RunOptions& options, program::Probes* probes, MissedDots missed);
 

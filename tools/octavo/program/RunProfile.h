@@ -68,6 +68,8 @@ struct ProfileReport {
   double least = 0;             ///< least seconds of those steps
 };
 
+/// Attributes the times of `profile` to the steps of the program. `explanation` must be that of the
+/// executable that ran.
 ProfileReport reportOf(const RunProfile& profile, const program::Explanation& explanation,
                        MachineLimits limits);
 std::string text(const ProfileReport& report);

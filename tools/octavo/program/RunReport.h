@@ -29,6 +29,7 @@ struct StoredSize {
   double bitsPerValue() const;
 };
 
+/// The sizes of a program's weights.
 struct WeightSizes {
   StoredSize all;
   StoredSize quantized; ///< the scaled tensors among them
@@ -46,6 +47,7 @@ struct RunTimes {
   std::vector<double> repeated{}; ///< each run after the first
 };
 
+/// One output of the run.
 struct OutputReport {
   std::string name;
   const numerics::Tensor* tensor;
@@ -54,6 +56,7 @@ struct OutputReport {
   std::optional<program::UlpDistance> ulps = {}; ///< if comparedWith is the reference
 };
 
+/// The quantization of the program.
 struct QuantizationReport {
   std::string recipe; ///< empty: format, activations and rule apply to all dots
   std::string format;
@@ -80,6 +83,7 @@ struct DropCounts {
   std::int64_t kept = 0;    ///< their codes have another use
 };
 
+/// Everything that `octavo run` reports of one run.
 struct RunReport {
   std::string program;
   std::string function;
@@ -89,7 +93,7 @@ struct RunReport {
   std::optional<QuantizationReport> quantization;
   WeightSizes weights;
   RunTimes times;
-  std::string comparedWith = {}; ///< "f32", "the program as it is", or "reference"
+  std::string comparedWith = {}; ///< of --compare: f32 (the unchanged program) or reference
   std::optional<RunTimes> comparedTimes;
   /// Times of the unchanged program, if runs are repeated and the program was changed.
   std::optional<RunTimes> f32Times = {};

@@ -10,6 +10,7 @@
 
 namespace octavo::tools {
 
+/// The options of `octavo tune` for weights and inputs.
 struct TuneInputFlags {
   std::vector<std::string> weights;
   std::vector<std::string> inputs; ///< of every set: NAME=FILE.npy, FILE.npy, FILE.safetensors
@@ -17,6 +18,7 @@ struct TuneInputFlags {
   bool ignoresUnused = false;
 };
 
+/// The bound values of all sets.
 struct InputSets {
   std::vector<std::string> names; ///< all different
   /// For each set, one value for each argument. Weights are read once.

@@ -28,7 +28,7 @@ constexpr double kLine = 17; ///< height of a dot's line
 constexpr double kNames = 400, kBars = 300;
 constexpr double kLabel = 13; ///< height of a label
 
-/// Colors of the candidates, in order; a palette for readers who cannot distinguish red and green
+/// Colours of the candidates, in order; a palette for readers who cannot distinguish red and green
 /// (Okabe and Ito; the last ones are lighter).
 constexpr std::array<std::string_view, 10> kColours = {"#bbbbbb", "#0072b2", "#56b4e9", "#009e73",
                                                        "#e69f00", "#d55e00", "#cc79a7", "#f0e442",

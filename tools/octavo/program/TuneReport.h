@@ -9,6 +9,7 @@
 
 namespace octavo::tools {
 
+/// The result of a search, and its options.
 struct TuneReport {
   std::string program;
   const session::FormatTrials* trials;
@@ -24,6 +25,7 @@ struct TuneReport {
   /// The best choice, or the one with the least loss if none is within the budget.
   const analysis::MeasuredChoice& chosen() const;
   bool isMet() const { return result->search.best.has_value(); }
+  /// The metric's value for a loss.
   double value(double loss) const;
   /// `20 mxfp6_e2m3, 12 mxfp4, 4 f32`
   std::string formatCounts(const analysis::Choice& choice) const;
