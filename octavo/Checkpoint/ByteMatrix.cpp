@@ -9,8 +9,8 @@ void gatherColumns(const std::byte* matrix, std::int64_t height, std::int64_t wi
                    std::int64_t begin, std::int64_t end, std::size_t size,
                    std::vector<std::byte>& columns) {
   columns.resize(static_cast<std::size_t>((end - begin) * height) * size);
-  constexpr std::int64_t kTile =
-      64; // a tile reads 64 cache lines of 64 bytes, if elements are bytes
+  // A tile of one-byte elements is 64 cache lines of 64 bytes.
+  constexpr std::int64_t kTile = 64;
   for (std::int64_t y = 0; y < height; y += kTile)
     for (std::int64_t x = begin; x < end; x += kTile)
       for (std::int64_t i = x; i < std::min(end, x + kTile); ++i)

@@ -32,8 +32,7 @@ private:
   /// Reads the columns from `begin` on that fit the window, at least up to `end`.
   tl::expected<void, Error> fill(const StoredMatrix& matrix, std::int64_t begin, std::int64_t end);
 
-  const SafetensorsEntry* source =
-      nullptr; ///< the tensor whose columns are in `strips`; null: none
+  const SafetensorsEntry* source = nullptr; ///< the tensor of `strips`; null: none
   std::uint64_t offset = 0;
   std::int64_t first = 0, last = 0;
   std::vector<std::byte> strips; ///< columns [first, last) of each row, row after row

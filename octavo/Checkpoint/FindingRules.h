@@ -52,8 +52,7 @@ struct FindingRule {
   std::string_view why; ///< the consequence; Readers: what the reader does
   std::string_view fix;
   ReaderSet readers = {};
-  std::string_view source =
-      {}; ///< Readers: the version, file or report in which the behaviour was seen
+  std::string_view source = {}; ///< Readers: the version, file or report that shows it
 };
 
 namespace rules {

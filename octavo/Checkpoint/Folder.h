@@ -115,9 +115,9 @@ public:
   /// nullopt if it refers to none. If a single file was opened and its folder has an index, the
   /// folder's index and shards count too.
   std::optional<std::string> ownFile(const std::filesystem::path& path) const;
-  /// The name of any other file that `path` refers to and that lies in or below the folder, such as
-  /// one of otherFiles() or weights in another form; nullopt if there is none. If a single file was
-  /// opened, nullopt unless its folder has an index.
+  /// The name of any other file in or below the folder that `path` refers to: one of otherFiles(),
+  /// weights in another form, and so on. nullopt if there is none. If a single file was opened,
+  /// nullopt unless its folder has an index.
   std::optional<std::string> otherFile(const std::filesystem::path& path) const;
 
 private:

@@ -97,9 +97,9 @@ struct Layer {
   /// Static activation scale; NVFP4: the activations' outer scale. One number, or one for each
   /// expert.
   std::optional<Part> inputScale;
-  /// A tensor beside the weight that changes what the layer computes and that octavo does not
-  /// apply, as a clause ("m.g_idx puts its columns in another order"). Empty if the values are
-  /// codes times scales.
+  /// A tensor beside the weight that changes what the layer computes, and that octavo does not
+  /// apply. As a clause: "m.g_idx puts its columns in another order". Empty if the values are codes
+  /// times scales.
   std::string unapplied;
   std::vector<StoredTensor> idle; ///< tensors of that kind without effect: zero points of 0
   Activations activations;

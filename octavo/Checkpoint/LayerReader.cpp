@@ -218,8 +218,8 @@ tl::expected<void, Error> LayerReader::fetchTiles(std::int64_t begin, std::int64
                                                   Fetched& fetched) const {
   assert(blockRows == 1);
   const auto width = static_cast<std::size_t>(source->scales->format->bytes());
-  const std::int64_t inRow =
-      paddedToTiles(1, gridColumns)[1] * kTileRows; // scales in one row of tiles
+  // Scales in one row of tiles.
+  const std::int64_t inRow = paddedToTiles(1, gridColumns)[1] * kTileRows;
   const std::int64_t firstRow = begin / kTileRows;
   const std::int64_t lastRow = std::max(firstRow, (end + kTileRows - 1) / kTileRows);
   fetched.tiles.resize(static_cast<std::size_t>((lastRow - firstRow) * inRow) * width);

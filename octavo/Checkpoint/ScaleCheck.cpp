@@ -59,8 +59,8 @@ tl::expected<void, Error> ScaleCheck::checkRows(Piece piece, Fetched& fetched) c
   std::vector<std::byte> codes(count * width);
   if (auto read = reader.scales(piece.begin, piece.end, codes.data(), fetched); !read)
     return read;
-  std::int64_t lookedAt =
-      -1; // first row of the last row of blocks whose scales of 0 were all found to be over zeros
+  // First row of the last row of blocks whose scales of 0 were all found to be over zeros.
+  std::int64_t lookedAt = -1;
   for (std::size_t i = 0; i < count; ++i) {
     const std::byte* code = codes.data() + i * width;
     const std::optional<Doubt> doubt = doubtAt(code);

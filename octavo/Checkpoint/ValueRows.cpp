@@ -89,8 +89,8 @@ public:
   tl::expected<float, Error> amax(Piece piece, Scratch& scratch) const override {
     float greatest = 0;
     for (std::uint64_t at = begin(piece), last = end(piece); at < last && !std::isnan(greatest);) {
-      const std::uint64_t to =
-          std::min<std::uint64_t>(last, at + kTileValues * 4); // for amax the order is irrelevant
+      // The maximum does not depend on the order, so swapped axes are read as stored.
+      const std::uint64_t to = std::min<std::uint64_t>(last, at + kTileValues * 4);
       if (auto done = fetch(at, to, scratch); !done)
         return tl::unexpected(std::move(done.error()));
       const float found = kernels::amax(type, scratch.fetched.elements.data(),

@@ -5,8 +5,8 @@
 namespace octavo::checkpoint {
 
 int workersFor(const WorkSettings& settings, std::uint64_t pieceMemory) {
-  constexpr int kWaiting =
-      4; // additional threads, which wait for the disk while the others compute
+  // More threads than processors: some wait for the disk while the others compute.
+  constexpr int kWaiting = 4;
   const int useful = tbb::this_task_arena::max_concurrency() + kWaiting;
   const int threads = settings.threads > 0 ? std::min(settings.threads, useful) : useful;
   const std::uint64_t fit = settings.memory / std::max<std::uint64_t>(1, pieceMemory);

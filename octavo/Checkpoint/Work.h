@@ -20,8 +20,7 @@ namespace octavo::checkpoint {
 
 /// Resources of a command, and its hooks for progress and interruption.
 struct WorkSettings {
-  std::uint64_t memory = std::uint64_t{1}
-                         << 30; ///< bytes for the pieces that are processed at the same time
+  std::uint64_t memory = std::uint64_t{1} << 30; ///< bytes for pieces in work
   int threads = 0; ///< at most; 0: one for each processor, and 4 more that wait for the disk
   /// Called with the number of bytes just completed, from any thread.
   std::function<void(std::uint64_t)> progress = {};

@@ -37,9 +37,10 @@ struct SafetensorsEntry {
   std::uint64_t size() const { return end - begin; } ///< in bytes, sub-byte codes packed
 };
 
-/// An open file whose header was checked: dtypes and keys are known, no name occurs twice, the
-/// offsets cover the data without hole or overlap and match shapes and dtypes, and the file has the
-/// exact length.
+/// An open file whose header was checked:
+///  - dtypes and keys are known, and no name occurs twice;
+///  - offsets cover the data without hole or overlap, and match shapes and dtypes;
+///  - the file has the exact length.
 class SafetensorsFile {
 public:
   /// Opens and checks a file. Errors: a fault of the header; the file system.

@@ -1,6 +1,6 @@
-// A job makes a new checkpoint from another one. It is planned completely before a byte is written,
-// runs piece by piece on several threads within a bound of memory, and continues after an
-// interruption with the same bytes.
+// A job makes a new checkpoint from another one. It is planned completely before a byte is written.
+// It runs piece by piece on several threads within a bound of memory. After an interruption it
+// continues and gives the same bytes.
 #pragma once
 
 #include "octavo/Checkpoint/Files/PageBuffer.h"

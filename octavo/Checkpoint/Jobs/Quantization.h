@@ -20,9 +20,9 @@
 
 namespace octavo::checkpoint {
 
-/// Which tensors are quantized. A pattern is the name of a tensor or module with shell wildcards,
-/// matched over the whole name, or `re:` and a regular expression, matched from the start. The name
-/// of a module covers everything below it.
+/// Which tensors are quantized. A pattern is a name of a tensor or module with shell wildcards,
+/// which must match the whole name. Or it is `re:` and a regular expression, which must match from
+/// the start. The name of a module covers everything below it.
 struct WeightChoice {
   std::vector<std::string> only = {}; ///< empty: all weights of Linear modules, recognized by name
   std::vector<std::string> ignore = {};
@@ -55,7 +55,7 @@ planQuantized(std::string_view module, std::string_view parameter,
               const numerics::Preset* preset);
 
 /// The module of a plain tensor that readers take for the weight of a Linear or for stacked
-/// experts, so that configurations must list it as not quantized. nullopt for other tensors and for
+/// experts; configurations must list it as not quantized. nullopt for other tensors and for
 /// embeddings.
 std::optional<std::string> quantizableModule(const StoredTensor& tensor);
 

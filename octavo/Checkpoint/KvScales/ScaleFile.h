@@ -45,7 +45,7 @@ tl::expected<void, Error> writeScaleFile(const std::filesystem::path& path,
 /// The JSON form: one scale a layer, for both keys and values, repeated for each rank of tensor
 /// parallelism.
 struct KvScaleJson {
-  std::string modelType; ///< may be empty
+  std::string modelType;     ///< may be empty
   std::vector<float> layers; ///< the scale of each layer
 };
 

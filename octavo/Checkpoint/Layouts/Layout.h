@@ -207,9 +207,9 @@ const Layout* findLayout(std::string_view name);
 struct DetectedLayout {
   const Layout* layout;
   std::string reason;
-  /// Whether the layout is only a guess, good enough for inspection: the configuration names a
-  /// quant_method that octavo does not know, or the tensors fit no layout although the
-  /// configuration mentions a quantization or codes have scales.
+  /// Whether the layout is only a guess, good enough for inspection. It is if the configuration
+  /// names a quant_method that octavo does not know. It is also if no layout fits the tensors
+  /// although the configuration mentions a quantization, or codes have scales.
   bool isForeign = false;
   std::string producer = {}; ///< producer of its codes; empty if unknown
   /// A second layout that reads the same bytes as other values, if nothing tells which is right;

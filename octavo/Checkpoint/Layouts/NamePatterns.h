@@ -67,8 +67,8 @@ private:
     bool mayBeClass = false;
     bool broken = false;
   };
-  /// The RE2 expressions. If there are many, only those are matched whose atoms occur in the name
-  /// (an atom is a piece of text without which the expression cannot match).
+  /// The RE2 expressions. An atom is a piece of text without which an expression cannot match. If
+  /// there are many expressions, only those are matched whose atoms occur in the name.
   struct Filter {
     re2::FilteredRE2 expressions{2};
     std::vector<std::size_t> entries; ///< entry of each expression

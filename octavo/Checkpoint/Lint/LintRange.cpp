@@ -14,11 +14,11 @@ namespace {
 /// Share of codes at the largest value below which nothing is reported.
 constexpr double kLeastShare = 0.005;
 
-/// Upper bound of the ratio of codes at the largest value to codes at the next smaller one, if the
-/// scale follows from the maximum and larger weights are rarer. Uniform weights are the limit: then
-/// it is the ratio of the intervals that round to the two codes. The upper interval ends where the
-/// scale rule allows the maximum: at the largest value, half a step of the scale format above it,
-/// or, for power-of-two scales that are rounded down, at the next power of two.
+/// Upper bound of the ratio of codes at the largest value to codes at the next smaller one. It
+/// holds if the scale follows from the maximum and larger weights are rarer. Uniform weights are
+/// the limit: then it is the ratio of the intervals that round to the two codes. The upper interval
+/// ends where the scale rule allows the maximum: at the largest value, half a step of the scale
+/// format above it, or, for power-of-two scales that are rounded down, at the next power of two.
 double roundedRatio(const numerics::ScaledType& type) {
   const format::ElementFormat& element = *type.element;
   const auto value = [&](std::uint64_t below) {

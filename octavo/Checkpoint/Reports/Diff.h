@@ -35,9 +35,9 @@ struct WeightDifference {
   std::uint64_t elements = 0, differing = 0;
   std::uint64_t zeroSigns = 0; ///< pairs +0 and -0, which count as equal
   double maxAbsolute = 0;      ///< largest |a - b|; infinite if only one of a pair is finite
-  double maxRelative = 0; ///< largest |a - b| / |a| over a != 0
-  double ofAmax = 0;      ///< maxAbsolute / largest |a|
-  double rms = 0;         ///< Euclidean norm of a - b, divided by that of a
+  double maxRelative = 0;      ///< largest |a - b| / |a| over a != 0
+  double ofAmax = 0;           ///< maxAbsolute / largest |a|
+  double rms = 0;              ///< Euclidean norm of a - b, divided by that of a
 };
 
 /// The comparison of two checkpoints.
