@@ -1,6 +1,6 @@
-// A number that a program computes from the batch size and uses for more than a shape. It is put
-// behind an optimization barrier: the program is compiled for sample batch sizes, and the barrier
-// keeps passes from folding the value of one sample.
+// Marks numbers that a program computes from the batch size and uses for more than a shape. Such a
+// number is put behind an optimization barrier. The program is compiled for sample batch sizes, and
+// the barrier keeps passes from folding the value of one sample.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"

@@ -8,8 +8,8 @@
 
 namespace octavo {
 
-/// The value of `text`. nullopt: the text is not JSON, or has more than 64 open brackets at one
-/// place. LLVM's parser recurses over brackets, so a deeper text could exhaust the stack.
+/// The value of `text`. nullopt: the text is not JSON, or nests brackets deeper than 64 levels.
+/// LLVM's parser recurses over brackets, so deeper text could exhaust the stack.
 inline std::optional<llvm::json::Value> configurationJson(llvm::StringRef text) {
   constexpr unsigned kDeepest = 64;
   unsigned depth = 0;

@@ -15,7 +15,8 @@ namespace octavo {
 namespace {
 
 constexpr llvm::StringLiteral kOpen = "({[<", kClose = ")}]>";
-/// The most attributes and types of an alias when the aliases in it are expanded, as printing does.
+/// The most attributes and types that an alias may contain with the aliases in it expanded, as
+/// printing does.
 constexpr std::uint64_t kMostParts = 10'000'000;
 
 bool isIdentifierByte(char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; }

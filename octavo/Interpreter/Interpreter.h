@@ -1,5 +1,5 @@
-// The reference interpreter: walks a program's IR and computes each operation by the scalar rules
-// of Numerics. The meaning of each operation is in docs/semantics.md, section Interpreter.
+// The interpreter: walks a program's IR and computes each operation by the scalar rules of
+// Numerics. The meaning of each operation is in docs/semantics.md, section Interpreter.
 #pragma once
 
 #include "octavo/Program/Values/Executable.h"

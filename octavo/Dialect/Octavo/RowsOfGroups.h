@@ -1,4 +1,5 @@
-// The operation octavo.rows_of_groups: selects from a dot over all groups the rows of each group.
+// The operation octavo.rows_of_groups: selects, from a dot of all rows with the matrices of all
+// groups, the values of each row's own group.
 #pragma once
 
 #include "octavo/Dialect/Octavo/Octavo.h"

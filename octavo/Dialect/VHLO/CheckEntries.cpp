@@ -15,7 +15,8 @@ namespace {
 
 /// The deepest nesting: reading, verifying and printing recurse.
 constexpr unsigned kDeepest = 1000;
-/// The most attributes and types of an entry with all references expanded, as printing does.
+/// The most attributes and types that an entry may contain with all references expanded, as
+/// printing does.
 constexpr std::uint64_t kMost = 10'000'000;
 
 class EntryChecker {

@@ -70,8 +70,7 @@ Structure takeStructure(mlir::NamedAttrList& attributes, llvm::StringRef name) {
   return llvm::cast<Structure>(attributes.erase(name));
 }
 
-//===-- Gather and scatter
-//------------------------------------------------------------------------===//
+// Gather and scatter
 
 bool isGather(llvm::StringRef stem) { return stem == "gather" || stem == "dynamic_gather"; }
 
@@ -128,8 +127,7 @@ void splitScatter(mlir::NamedAttrList& attributes, mlir::Builder& builder) {
   setNumber(attributes, builder, "index_vector_dim", dimensions.getIndexVectorDim());
 }
 
-//===-- Convolutions
-//------------------------------------------------------------------------------===//
+// Convolutions
 
 bool isConvolution(llvm::StringRef stem) { return stem == "convolution" || stem == "dynamic_conv"; }
 
@@ -180,8 +178,7 @@ void splitConvolution(mlir::NamedAttrList& attributes, mlir::Builder& builder) {
   setList(attributes, builder, "output_spatial_dimensions", axes.getOutputSpatialDimensions());
 }
 
-//===-- Dots
-//--------------------------------------------------------------------------------------===//
+// Dots
 
 LogicalResult joinDot(mlir::NamedAttrList& attributes, mlir::MLIRContext* context,
                       EmitError emitError) {
