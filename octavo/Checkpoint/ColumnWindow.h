@@ -16,7 +16,7 @@ struct StoredMatrix {
   StoredTensor tensor;  ///< holds the matrix
   std::uint64_t offset; ///< of the matrix from the tensor's first byte, in bytes
   std::int64_t height, width;
-  std::size_t size;
+  std::size_t size; ///< bytes of an element
 };
 
 /// Reads columns through a window of some MiB, so that consecutive calls for adjacent columns read

@@ -49,9 +49,9 @@ struct FindingRule {
   std::string_view name; ///< stable, kebab case: "missing-scale", "zero-scale", ...
   RuleFamily family;
   Severity severity;
-  std::string_view why; ///< the consequence; Readers: what the reader does
-  std::string_view fix;
-  ReaderSet readers = {};
+  std::string_view why;         ///< the consequence; Readers: what the reader does
+  std::string_view fix;         ///< what to do
+  ReaderSet readers = {};       ///< Readers: the readers that the rule applies to
   std::string_view source = {}; ///< Readers: the version, file or report that shows it
 };
 

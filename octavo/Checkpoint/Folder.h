@@ -48,8 +48,8 @@ struct StoredTensor {
 
 /// An object of config.json that describes a quantization.
 struct QuantizationBlock {
-  std::string path; ///< keys from the root: "text_config.quantization_config"
-  const Json* block;
+  std::string path;  ///< keys from the root: "text_config.quantization_config"
+  const Json* block; ///< points into the configuration
 };
 /// All quantization blocks of `config`, the decisive block first:
 ///  - quantization_config, then text_config.quantization_config, then compression_config;

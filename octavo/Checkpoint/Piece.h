@@ -26,15 +26,15 @@ struct Piece {
 
 /// Input bytes of one thread as the file stores them, reused from call to call.
 struct Fetched {
-  std::vector<std::byte> elements, scales;
-  std::vector<std::byte> tiles; ///< scales in the order of the file: Tiles or Parts
+  std::vector<std::byte> elements, scales; ///< stored bytes, row after row
+  std::vector<std::byte> tiles;            ///< scales in the order of the file: Tiles or Parts
   ColumnWindow elementColumns, scaleColumns;
 };
 
 /// Buffers of one thread, reused from piece to piece.
 struct Scratch {
   Fetched fetched;
-  std::vector<float> values, restored;
+  std::vector<float> values, restored; ///< values, and a second set to compare with
   std::vector<std::byte> codes, scales;
   PageBuffer stored; ///< stored bytes that a piece writes
 };

@@ -37,6 +37,7 @@ public:
 
   /// Appends bytes. Errors: the file system.
   tl::expected<void, Error> write(std::span<const std::byte> bytes);
+  /// Appends text. Errors: the file system.
   tl::expected<void, Error> write(std::string_view text);
 
   /// Makes the file `length` bytes long. Allocates the disk space at once if the file system

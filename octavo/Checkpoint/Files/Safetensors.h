@@ -45,6 +45,7 @@ class SafetensorsFile {
 public:
   /// Opens and checks a file. Errors: a fault of the header; the file system.
   static tl::expected<SafetensorsFile, Error> open(const std::filesystem::path& path);
+  /// Checks an open file. Errors: a fault of the header; reading the file.
   static tl::expected<SafetensorsFile, Error> open(InputFile file);
 
   /// All tensors, by offset.

@@ -34,7 +34,7 @@ std::uint64_t storedBytes(const SafetensorsDtype& dtype, std::span<const std::in
 struct ShardHeader {
   std::string bytes;                 ///< header length and JSON
   std::vector<std::uint64_t> begins; ///< offset of each given tensor, from the end of the header
-  std::uint64_t dataLength;
+  std::uint64_t dataLength;          ///< bytes of all tensors
 };
 tl::expected<ShardHeader, Error> shardHeader(const std::string& file,
                                              std::span<const PlannedTensor> tensors,
@@ -64,7 +64,7 @@ public:
   /// cache and takes twice the time.
   tl::expected<void, Error> copy(std::size_t index, const SafetensorsFile& source,
                                  const SafetensorsEntry& entry, PageBuffer& buffer);
-  static constexpr std::size_t kCopyPiece = std::size_t{4} << 20;
+  static constexpr std::size_t kCopyPiece = std::size_t{4} << 20; ///< bytes
   /// See OutputFile. Error of both: not every byte was written.
   tl::expected<void, Error> place();
   tl::expected<void, Error> commit();

@@ -23,7 +23,7 @@ std::optional<std::array<std::uint8_t, 256>> codesWithValuesOf(const format::Ele
 
 /// The range of scales that are powers of two: 2^least to 2^most.
 struct ScaleExponents {
-  int least, most;
+  int least, most; ///< exponents
 };
 
 /// The range of a layer's scales, outer scale included and NaN left out. nullopt if a scale is not

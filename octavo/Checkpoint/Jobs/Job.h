@@ -63,6 +63,7 @@ public:
 class Step {
 public:
   virtual ~Step() = default;
+  /// The tensors that the step makes.
   virtual std::span<const PlannedTensor> outputs() const = 0;
   std::uint64_t bytes() const; ///< of all outputs
   /// What must be measured before make; null: nothing.
@@ -90,7 +91,7 @@ std::unique_ptr<Step> bytesStep(PlannedTensor planned, std::vector<std::byte> by
 struct PlannedShard {
   std::string name; ///< file name relative to the folder
   std::vector<std::unique_ptr<Step>> steps;
-  SafetensorsMetadata metadata;
+  SafetensorsMetadata metadata; ///< written to the header
 
   /// The outputs of all steps.
   std::vector<PlannedTensor> tensors() const;

@@ -27,7 +27,7 @@ struct LayerPlan {
   std::optional<std::size_t> outer, input; ///< indices in `tensors`; nullopt: no such scale
   Meaning outerMeaning = Meaning::Multiplies, inputMeaning = Meaning::Multiplies;
 
-  static constexpr std::size_t kElements = 0, kScales = 1;
+  static constexpr std::size_t kElements = 0, kScales = 1; ///< indices in `tensors`
 
   std::int64_t columns() const { return shape.back(); }
   std::int64_t rowsInMatrix() const { return shape[shape.size() - 2]; }

@@ -20,8 +20,8 @@ struct Requantization {
 
 /// Options of convert.
 struct ConversionChoice {
-  const Layout* from;
-  const Layout* to;
+  const Layout* from; ///< layout of the source
+  const Layout* to;   ///< layout of the output
   /// The format of all layers in the output, which the new layout must spell; null: each layer
   /// keeps its own.
   const format::ScaledFormat* format = nullptr;

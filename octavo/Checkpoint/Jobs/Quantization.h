@@ -35,7 +35,7 @@ struct QuantizationChoice {
   numerics::QuantizeOptions options;
   const numerics::Preset* preset = nullptr; ///< the preset of these options; null: none
   WeightChoice weights = {};
-  Activations::Kind activations = Activations::Kind::Dynamic;
+  Activations::Kind activations = Activations::Kind::Dynamic; ///< wanted
 };
 
 /// Plans a checkpoint whose Linear weights are quantized as `choice` states. Fused modules share

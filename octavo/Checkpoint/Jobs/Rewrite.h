@@ -46,8 +46,8 @@ struct Rewrite {
   std::unique_ptr<Inventory> inventory; ///< the steps point into it; null for plain weights
   Job job;
   std::vector<LayerChange> changes;
-  std::vector<LeftAlone> left;
-  Findings notes; ///< losses and surprises
+  std::vector<LeftAlone> left; ///< weights that could have been changed and are not
+  Findings notes;              ///< losses and surprises
 };
 
 /// What to do if the checkpoint has parts that octavo cannot read or apply, without which the rest

@@ -35,7 +35,7 @@ struct VerifyReport {
 
 /// Options of verify.
 struct VerifyOptions {
-  ExpectedRounding rounding = ExpectedRounding::Nearest;
+  ExpectedRounding rounding = ExpectedRounding::Nearest; ///< how weights were quantized
   /// The dtype of the intermediate plain weights, if the source was dequantized first. Weights in
   /// the source's own format are then rounded instead of kept.
   std::optional<kernels::WideType> through = {};

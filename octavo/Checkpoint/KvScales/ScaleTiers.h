@@ -53,7 +53,7 @@ readScalesFor(const Folder& folder, const Inventory& inventory, const std::files
 struct ScaleChange {
   std::string tensor, shard;
   enum class Kind : std::uint8_t { Replaced, Added, Removed, Same } kind;
-  std::vector<float> before, after;
+  std::vector<float> before, after; ///< values; empty if there is no tensor
   /// Whether the tensor's dtype represents the new values exactly.
   bool isExact = true;
   /// Whether the change alters the values of a weight: a weight's scale was replaced by a different

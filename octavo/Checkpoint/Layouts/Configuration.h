@@ -64,7 +64,7 @@ bool isOfDeepSeekV4(const Json& config);
 /// none; readers of DeepSeek-V4 assume "fp4" then (isDefault).
 struct ExpertLabel {
   std::string value;
-  bool isDefault = false;
+  bool isDefault = false; ///< not stated, but assumed by readers
 };
 ExpertLabel expertLabel(const Folder& folder);
 

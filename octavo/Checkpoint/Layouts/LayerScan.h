@@ -30,7 +30,7 @@ struct Claim {
   std::string_view format = {}; ///< row of the scaled format; empty: any that the layout spells
   /// Block extents across and along, if they differ from the row's.
   std::optional<std::array<std::int64_t, 2>> block = {};
-  Activations activations = {};
+  Activations activations = {}; ///< what the configuration states about them
   /// Whether its scales are in cuBLAS tiles; nullopt: as the spellings state.
   std::optional<bool> tiled = {};
   std::string source = {}; ///< where it is stated: "quantization_config: config_groups.group_0"

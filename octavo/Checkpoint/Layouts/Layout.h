@@ -53,7 +53,7 @@ struct ScaleSpelling {
   /// "F32", "U8", ...; empty: the dtype of the weight before it was quantized
   std::string_view dtype;
   ScaleShape shape;
-  Meaning meaning = Meaning::Multiplies;
+  Meaning meaning = Meaning::Multiplies; ///< how the stored number enters the value
 };
 
 /// How a spelling may be used.
@@ -80,8 +80,8 @@ struct LayerSpelling {
   std::string_view format; ///< name of the row in kScaledFormats
   ElementSpelling elements;
   ScaleSpelling scales;
-  ScaleSpelling outer = {};
-  ScaleSpelling input = {};
+  ScaleSpelling outer = {}; ///< outer scale
+  ScaleSpelling input = {}; ///< input scale
   Access access = Access::ReadAndWrite;
   /// Swapped: only for stacked experts, elements [E, K * bits / 8, N] and scales [E, k, n].
   StoredAxes axes = StoredAxes::Same;
@@ -206,7 +206,7 @@ const Layout* findLayout(std::string_view name);
 /// of its tensors; at last "plain", which fits any.
 struct DetectedLayout {
   const Layout* layout;
-  std::string reason;
+  std::string reason; ///< why it is that layout
   /// Whether the layout is only a guess, good enough for inspection. It is if the configuration
   /// names a quant_method that octavo does not know. It is also if no layout fits the tensors
   /// although the configuration mentions a quantization, or codes have scales.

@@ -19,7 +19,7 @@ struct Candidate {
 
 /// The result of fitParts.
 struct Fit {
-  Layer layer;
+  Layer layer;        ///< what was read; parts that do not fit are left out
   Findings problems;  ///< it fits if none of them is an error
   bool exact = false; ///< dtypes and shapes are exactly as spelled, not only equivalent
 };

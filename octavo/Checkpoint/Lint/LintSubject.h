@@ -17,7 +17,7 @@ namespace octavo::checkpoint {
 struct LayerCensus {
   const Layer* layer;
   CodeCensus codes;
-  std::optional<ScaleCensus> scales, outer, input;
+  std::optional<ScaleCensus> scales, outer, input; ///< nullopt: no such scale
 
   /// The largest weight under the layout's reading of the scales; nullopt if a scale is missing or
   /// none is finite and positive.

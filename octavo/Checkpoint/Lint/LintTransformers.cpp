@@ -16,8 +16,8 @@ namespace {
 
 // The conditions, in the order of the table of rules.
 
-/// How transformers reads blocks: it computes their extents as the weight's extent divided by the
-/// number of scales.
+/// How transformers reads blocks, whose extents it computes as the weight's extent divided by the
+/// number of scales. AsStored: correctly; AsOthers: as blocks of another size; No: it refuses them.
 enum class BlocksRead { AsStored, AsOthers, No };
 BlocksRead readingOfBlocks(const Layer& layer) {
   const std::size_t rank = layer.shape.size();

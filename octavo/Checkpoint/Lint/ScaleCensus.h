@@ -19,8 +19,8 @@ inline constexpr int kScaleFaults = 5;
 
 /// Number of scales with a magnitude in [2^e, 2^(e+1)), for each exponent e of f32.
 struct ScaleHistogram {
-  static constexpr int kLowest = -149, kHighest = 127;
-  std::array<std::uint64_t, kHighest - kLowest + 1> counts{};
+  static constexpr int kLowest = -149, kHighest = 127;        ///< exponents of f32
+  std::array<std::uint64_t, kHighest - kLowest + 1> counts{}; ///< by exponent - kLowest
 
   std::uint64_t& operator[](int exponent) { return counts[exponent - kLowest]; }
   std::uint64_t operator[](int exponent) const { return counts[exponent - kLowest]; }
@@ -30,7 +30,7 @@ struct ScaleHistogram {
 /// Counts of scales. Sums with +=.
 struct ScaleCensus {
   std::uint64_t count = 0;
-  std::array<std::uint64_t, kScaleFaults> faults{};
+  std::array<std::uint64_t, kScaleFaults> faults{}; ///< counts by ScaleFault
   /// Over the finite, positive scales; smallest > largest if there are none.
   float smallest = std::numeric_limits<float>::infinity();
   float largest = 0;

@@ -24,7 +24,7 @@ struct FormatUse {
   std::string activations; ///< "dynamic fp8_row", "static fp8_tensor", "-"
   std::uint64_t layers = 0;
   std::uint64_t weights = 0;
-  std::uint64_t codeBytes = 0;
+  std::uint64_t codeBytes = 0;  ///< stored bytes of elements
   std::uint64_t scaleBytes = 0; ///< bytes of the weights' scales, outer scales included
   ScaleCensus scales;
   ScaleHistogram histogram;
@@ -41,7 +41,7 @@ struct PlainUse {
 /// The scales of the key-value cache.
 struct KvUse {
   std::string format; ///< format that the configuration asks for; may be empty
-  std::uint64_t attentionModules = 0, withKey = 0, withValue = 0;
+  std::uint64_t attentionModules = 0, withKey = 0, withValue = 0; ///< numbers of modules
 };
 
 /// The result of inspect.
