@@ -16,7 +16,8 @@ namespace octavo::transforms {
 llvm::Expected<std::vector<CalibratedSide>>
 addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& options) {
   DotOptions dotOptions;
-  dotOptions.weights = format::findScaledFormat("fp8_tensor"); // any: nothing is quantized
+  dotOptions.weights = format::findScaledFormat("fp8_tensor"); // DotChoice needs a format; nothing
+                                                               // is quantized
   dotOptions.parameters = options.parameters;
   llvm::Expected<DotChoice> choice = DotChoice::make(dotOptions);
   if (!choice)
@@ -25,7 +26,7 @@ addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& optio
     mlir::Value value;
     std::vector<std::vector<bool>> seen;
   };
-  llvm::DenseMap<mlir::Operation*, Input> inputs; // of convolutions, by their dots
+  llvm::DenseMap<mlir::Operation*, Input> inputs; // of convolutions; keys: their dots
   for (ConvolutionDot& each : writeConvolutionDots(module).written) {
     inputs[each.dot()] = {each.input(), each.seenOfInput()};
     each.finish();

@@ -17,7 +17,7 @@ namespace octavo::transforms {
 
 namespace {
 
-/// The least and greatest exponents: far from where f32 and bf16 overflow, or have subnormals.
+/// Bound of the exponents' magnitude: far from where f32 and bf16 overflow or have subnormals.
 constexpr double kMost = 24;
 
 using Columns = std::span<const float>;
@@ -50,13 +50,14 @@ llvm::Expected<Columns> columnsOf(const DotSide& side, const std::string& name) 
   return Columns(found->columnAmax);
 }
 
-/// Dots that one tensor of activations goes to, along one axis.
+/// The dots that multiply one tensor of activations along one axis.
 struct Group {
   std::vector<Dot*> dots;
-  std::vector<float> activations, weights; ///< largest magnitudes of their columns
+  std::vector<float> activations, weights; ///< largest magnitudes of the columns
 };
 
-/// The nearest powers of two to activations^strength / weights^(1 - strength), around their mean.
+/// The powers of two nearest to activations^strength / weights^(1 - strength), divided by its
+/// geometric mean over the columns.
 ColumnExponents exponentsOf(const Group& group, double strength) {
   std::vector<double> wanted(group.activations.size());
   double sum = 0;
@@ -91,7 +92,7 @@ bool takesExponents(const Dot& dot) {
   const DotSide* weight = dot.weight();
   if (!dot.record.isQuantized || !weight || !weight->settings->moved)
     return false;
-  // Subnormals of f16 begin at 2^-14: a product by a power of two is often not exact.
+  // Not f16: its subnormals begin at 2^-14, so multiplying by a power of two is often inexact.
   return llvm::all_of(dot.sides,
                       [&](const DotSide& side) {
                         const mlir::Type element = side.type().getElementType();

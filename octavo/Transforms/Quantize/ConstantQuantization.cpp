@@ -12,7 +12,7 @@
 
 namespace octavo::transforms {
 
-/// Codes as MLIR keeps a constant's elements: in their bytes, not packed.
+/// Codes as MLIR stores the elements of a constant: one in each byte or bytes, not packed.
 template <typename Codes>
 static mlir::DenseElementsAttr attribute(mlir::RankedTensorType type, const Codes& codes,
                                          int bytes) {
@@ -24,7 +24,7 @@ static mlir::DenseElementsAttr attribute(mlir::RankedTensorType type, const Code
   return mlir::DenseElementsAttr::getFromRawBuffer(type, buffer);
 }
 
-/// `[3, 17]`: where a row-major index lies.
+/// The indices of a row-major position: `[3, 17]`.
 static std::string position(llvm::ArrayRef<std::int64_t> shape, std::int64_t index) {
   std::string text;
   for (std::int64_t extent : llvm::reverse(shape)) {

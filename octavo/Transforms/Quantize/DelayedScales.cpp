@@ -34,11 +34,13 @@ namespace {
 
 using mlir::RankedTensorType;
 
-/// The codes of values, the amax of the finite ones, and what is divided by the scale to give its
-/// inverse. NaN and infinities become codes of NaN and infinities: a loss scale that is too large
-/// shows in the gradients. {0}: the type of the values, {1}: of the codes, {2}: all axes, {3}: one
-/// more argument, the random bits, and {4}: how the conversion takes them; both empty where there
-/// are none. {5}: as {0}, of i1. {6}: the largest value of the format. {7}: the dividend.
+/// Computes the codes of values, the amax of the finite ones, and the dividend whose quotient by
+/// the scale is the inverse scale. NaN and infinities become codes of NaN and infinities: a loss
+/// scale that is too large shows in the gradients.
+/// - {0}: type of the values; {1}: of the codes; {2}: all axes
+/// - {3}: an argument for the random bits; {4}: their use in the conversion; both empty if not
+///   random
+/// - {5}: {0} with i1 elements; {6}: largest value of the format; {7}: the dividend
 constexpr const char* kQuantize = R"(
 func.func private @octavo.quantize_delayed(%x: {0}, %scale: tensor<f32>{3})
     -> ({1}, tensor<f32>, tensor<f32>) {{
@@ -64,8 +66,8 @@ func.func private @octavo.quantize_delayed(%x: {0}, %scale: tensor<f32>{3})
 constexpr const char* kOne = R"(
   %dividend = stablehlo.constant dense<1.0> : tensor<f32>)";
 
-/// The dividend in formats without NaN: NaN if any value is not finite. {0}: the type of the
-/// values, {1}: all axes.
+/// The dividend for formats without NaN: NaN if a value is not finite. {0}: type of the values;
+/// {1}: all axes.
 constexpr const char* kNanOrOne = R"(
   %largest = stablehlo.reduce(%magnitudes init: %zero) applies stablehlo.maximum across dimensions = [{1}]
     : ({0}, tensor<f32>) -> tensor<f32>
@@ -74,8 +76,9 @@ constexpr const char* kNanOrOne = R"(
   %nan = stablehlo.constant dense<0x7FC00000> : tensor<f32>
   %dividend = stablehlo.select %areFinite, %one, %nan : tensor<i1>, tensor<f32>)";
 
-/// {0}: tensors, {1}: slots of a history, {2}: the largest value of each tensor's format, after its
-/// margin, {3}: how the history rolls, {4}: the largest f32.
+/// Computes the next scales and histories. {0}: number of tensors; {1}: slots of a history; {2}:
+/// largest value of each tensor's format times the margin; {3}: how the history rolls; {4}: largest
+/// f32.
 constexpr const char* kUpdate = R"(
 func.func private @octavo.update_scales(%scales: tensor<{0}xf32>, %before: tensor<{0}x{1}xf32>,
     %amaxes: tensor<{0}x1xf32>) -> (tensor<{0}xf32>, tensor<{0}x{1}xf32>) {{
@@ -105,7 +108,8 @@ func.func private @octavo.update_scales(%scales: tensor<{0}xf32>, %before: tenso
   return %next, %rolled : tensor<{0}xf32>, tensor<{0}x{1}xf32>
 })";
 
-/// Rule F2: {0}: tensors, {1}: slots, {2}: those between the first and the last.
+/// Rolls a history (rule F2). {0}: number of tensors; {1}: slots; {2}: slots between the first and
+/// the last.
 constexpr const char* kRoll = R"(
   %later = stablehlo.slice %history [0:{0}, 2:{1}] : (tensor<{0}x{1}xf32>) -> tensor<{0}x{2}xf32>
   %rolled = stablehlo.concatenate %empty, %later, %amaxes, dim = 1
@@ -113,12 +117,12 @@ constexpr const char* kRoll = R"(
 constexpr const char* kRollOne = R"(
   %rolled = stablehlo.add %empty, %empty : tensor<{0}x1xf32>)";
 
-/// An f32 as MLIR reads it without rounding.
+/// An f32 as the hexadecimal literal that MLIR reads without rounding.
 std::string bitsText(float value) {
   return "0x" + llvm::utohexstr(std::bit_cast<std::uint32_t>(value), /*LowerCase=*/false, 8);
 }
 
-/// A function that is in no module yet, under a name that nothing there has.
+/// Parses a function and inserts it into the module under a free name.
 mlir::func::FuncOp insert(mlir::SymbolTable& symbols, const std::string& text) {
   mlir::OwningOpRef<mlir::ModuleOp> parsed =
       mlir::parseSourceString<mlir::ModuleOp>(text, symbols.getOp()->getContext());
@@ -128,7 +132,8 @@ mlir::func::FuncOp insert(mlir::SymbolTable& symbols, const std::string& text) {
   return function;
 }
 
-/// `symbols` of the module, which are found once.
+/// Calls a function parsed from `text`. `symbols` are those of the module, collected at the first
+/// call.
 mlir::func::CallOp call(mlir::OpBuilder& builder, std::optional<mlir::SymbolTable>& symbols,
                         mlir::Location at, const std::string& text, mlir::ValueRange operands) {
   if (!symbols)
@@ -144,7 +149,7 @@ mlir::Value zeros(mlir::OpBuilder& builder, mlir::Location at, std::int64_t coun
       builder, at, mlir::DenseElementsAttr::get(type, llvm::ArrayRef<float>{0.0f}));
 }
 
-/// `count` of several numbers, from `first` on.
+/// `count` elements of a vector, from `first` on.
 mlir::Value sliced(mlir::OpBuilder& builder, mlir::Location at, mlir::Value numbers,
                    std::int64_t first, std::int64_t count) {
   const auto type = llvm::cast<RankedTensorType>(numbers.getType());
@@ -166,7 +171,7 @@ mlir::Value joined(mlir::OpBuilder& builder, mlir::Location at, llvm::ArrayRef<m
                                           parts, builder.getI64IntegerAttr(0));
 }
 
-/// Brings scales to the tensors of a program, and their amaxes back.
+/// Distributes scales to the tensors of a program, and collects their amaxes.
 class Carrying {
 public:
   Carrying(mlir::ModuleOp module, llvm::ArrayRef<DelayedScales::Tensor> all) : program(module) {
@@ -178,7 +183,7 @@ public:
 
   const llvm::SetVector<mlir::Operation*>& entries() const { return publicFunctions; }
 
-  /// What the formats of a block's scales have at most.
+  /// The largest values of the formats of a block's tensors, one for each scale.
   const std::vector<float>& largestOf(mlir::Block& block) {
     const auto [found, isNew] = largest.try_emplace(&block);
     if (!isNew)
@@ -189,14 +194,14 @@ public:
     return largest[&block] = std::move(result);
   }
 
-  /// Gives the tensors of a block its scales; their amaxes, at its end.
+  /// Passes `scales` to the tensors of a block; returns their amaxes at its end.
   mlir::Value through(mlir::Block& block, mlir::Value scales) {
     llvm::SmallVector<mlir::Value> amaxes;
     std::int64_t first = 0;
     for (mlir::Operation* op : itemsOf(block)) {
       const auto count = static_cast<std::int64_t>(largestOf(*op).size());
       numbers.erase(op);
-      if (count == 0) // of a loop without rounds
+      if (count == 0) // a loop with no iterations
         continue;
       mlir::OpBuilder builder(op);
       const mlir::Value own = sliced(builder, op->getLoc(), scales, first, count);
@@ -208,7 +213,7 @@ public:
   }
 
 private:
-  /// An operation, and all around it, whose first tensor has that number.
+  /// Records `number` as that of the first tensor within `op` and all operations around it.
   void mark(mlir::Operation* op, std::size_t number) {
     if (!numbers.try_emplace(op, number).second)
       return;
@@ -222,7 +227,7 @@ private:
         mark(call, number);
   }
 
-  /// The tensors of a block and what has such within, in the order of the tensors.
+  /// The tensors of a block and the operations that contain some, in the order of the tensors.
   llvm::SmallVector<mlir::Operation*> itemsOf(mlir::Block& block) const {
     std::multimap<std::size_t, mlir::Operation*> items;
     for (mlir::Operation& op : block)
@@ -258,7 +263,7 @@ private:
     return stablehlo::ReshapeOp::create(builder, at, own.getType(), tensor.amax);
   }
 
-  /// The amaxes of an operation that has tensors within.
+  /// Passes `scales` to an operation that contains tensors; returns their amaxes.
   mlir::Value through(mlir::Operation& op, mlir::Value scales) {
     const mlir::Type type = scales.getType();
     if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op))
@@ -274,7 +279,7 @@ private:
     return extended(&op, {}, type)->getResults().back();
   }
 
-  /// The amaxes of branches that are not taken are 0, which decide nothing (F3).
+  /// Branches that are not taken give amaxes of 0, which have no effect (F3).
   void throughBranches(mlir::Operation& op, mlir::Value scales) {
     const auto count = llvm::cast<RankedTensorType>(scales.getType()).getDimSize(0);
     std::int64_t first = 0;
@@ -294,7 +299,7 @@ private:
     }
   }
 
-  /// Each round takes scales of its own, from where the ones before have ended.
+  /// Each iteration takes the next slice of the scales.
   mlir::Value throughRounds(stablehlo::WhileOp loop, mlir::Value scales) {
     const mlir::Location at = loop.getLoc();
     mlir::OpBuilder before(loop);
@@ -324,14 +329,15 @@ private:
   }
 
   ProgramCalls program;
-  llvm::DenseMap<mlir::Operation*, const DelayedScales::Tensor*> tensors; ///< by their places
+  /// keys: their placeholders
+  llvm::DenseMap<mlir::Operation*, const DelayedScales::Tensor*> tensors;
   llvm::DenseMap<mlir::Operation*, std::size_t> numbers;
   llvm::SetVector<mlir::Operation*> publicFunctions;
   std::map<mlir::Block*, std::vector<float>> largest;
   llvm::DenseSet<mlir::Operation*> done;
 };
 
-/// Rounds are counted up to here: a program has scales for each.
+/// The most iterations; a program has a scale for each.
 constexpr std::int64_t kMostRounds = 65536;
 
 } // namespace
@@ -386,7 +392,7 @@ DelayedScales::Codes DelayedScales::quantize(mlir::Value value, const format::El
   const mlir::Location at = value.getLoc();
   history = scaling.history;
 
-  // Which scale it has is known at the end.
+  // A placeholder: finish() knows which scale it is.
   const auto scalar = RankedTensorType::get({}, builder.getF32Type());
   const mlir::Value scale = stablehlo::ConstantOp::create(
       builder, at, mlir::DenseElementsAttr::get(scalar, llvm::ArrayRef<float>{1.0f}));
@@ -416,7 +422,7 @@ DelayedScales::Codes DelayedScales::quantize(mlir::Value value, const format::El
   tensors.push_back(
       {scale.getDefiningOp(), quantized.getResult(1), std::ldexp(largest, -scaling.margin)});
   mlir::Value dividend = quantized.getResult(2);
-  if (format.hasNan()) // then the inverse does not wait for the values
+  if (format.hasNan()) // the inverse then does not depend on the values
     dividend = stablehlo::ConstantOp::create(
         builder, at, mlir::DenseElementsAttr::get(scalar, llvm::ArrayRef<float>{1.0f}));
   return {quantized.getResult(0), stablehlo::DivOp::create(builder, at, scalar, dividend, scale)};

@@ -32,7 +32,7 @@ using format::ScaledFormat;
 
 namespace {
 
-/// Whether a format has that rule: scales with a significand have but one.
+/// Whether a format has the rule. Scales with a significand have only one: nearest.
 bool takes(const ScaledFormat* format, format::ScaleRule rule) {
   return format &&
          (format->scale->specials == format::Specials::Scale || rule == format::ScaleRule::Nearest);
@@ -49,7 +49,7 @@ bool findsIn(const RE2& pattern, const Dot& dot) {
 
 bool isWide(mlir::Type type) { return type.isF32() || type.isBF16() || type.isF16(); }
 
-/// Nothing where one of the extents is unknown.
+/// Product of the extents of `axes`; nullopt if one is unknown.
 std::optional<std::int64_t> product(const DotSide& side, llvm::ArrayRef<std::int64_t> axes) {
   std::int64_t result = 1;
   for (std::int64_t axis : axes) {
@@ -92,7 +92,7 @@ std::string reasonByKind(const Dot& dot) {
   return {};
 }
 
-/// That the preset is one of both formats, and all that is said of the quantization.
+/// Fails unless the preset exists for both formats and is the only setting of the quantization.
 llvm::Error checkPreset(const DotFormats& options) {
   if (options.preset.empty())
     return llvm::Error::success();
@@ -112,7 +112,7 @@ llvm::Error checkPreset(const DotFormats& options) {
   return llvm::Error::success();
 }
 
-/// That what is said of gradients' random numbers is not said elsewhere in another way.
+/// Fails if settings of stochastic rounding or rotation of gradients contradict other settings.
 llvm::Error checkRandom(const DotFormats& formats) {
   if (formats.roundsGradientsAtRandom && !formats.preset.empty())
     return llvm::createStringError("the preset \"" + formats.preset +
@@ -124,7 +124,8 @@ llvm::Error checkRandom(const DotFormats& formats) {
   return llvm::Error::success();
 }
 
-/// That delayed scales are of whole tensors, and all that is said of the quantization.
+/// Fails unless delayed scales are for formats with one scale a tensor, without other settings of
+/// the quantization.
 llvm::Error checkDelayed(const DotFormats& formats) {
   if (!formats.delayed)
     return llvm::Error::success();
@@ -142,7 +143,7 @@ llvm::Error checkDelayed(const DotFormats& formats) {
   return llvm::Error::success();
 }
 
-/// That the formats are there and that what is said of their scales fits them.
+/// Fails unless the formats are given and have the scale settings.
 llvm::Error checkFormats(const DotFormats& formats) {
   if (!formats.weights)
     return llvm::createStringError("no scaled format of weights is given");
@@ -163,7 +164,7 @@ llvm::Error checkFormats(const DotFormats& formats) {
   return checkPreset(formats);
 }
 
-/// Bytes of patterns, which may be of any length, in messages.
+/// Most bytes of a pattern that a message quotes.
 constexpr std::size_t kLongestPattern = 200;
 
 std::string quoted(const std::string& pattern) {
@@ -190,7 +191,7 @@ bool hasOpenExtents(const Dot& dot) {
   return llvm::any_of(dot.sides, [](const DotSide& side) { return !side.type().hasStaticShape(); });
 }
 
-/// Elements of its weight; of the larger side where it has none.
+/// Number of elements of the dot's weight; of the larger side if it has none.
 std::int64_t sizeOf(const Dot& dot) {
   std::int64_t size = 0;
   for (const DotSide& side : dot.sides)
@@ -241,7 +242,7 @@ llvm::Expected<DotChoice> DotChoice::make(const DotOptions& options) {
     return llvm::createStringError(rule.where + ": " + llvm::toString(std::move(error)));
   };
   const DotRule* firstDelayed = nullptr;
-  for (DotRule& rule : choice.chosen.rules) // delayed scaling lets all through
+  for (DotRule& rule : choice.chosen.rules) // delayed scaling has a policy of its own
     if (!rule.keep && !rule.formats.delayed && rule.formats.preset.empty() &&
         !rule.formats.nonFinite)
       rule.formats.nonFinite = options.nonFinite;
@@ -273,7 +274,7 @@ llvm::Expected<DotChoice> DotChoice::make(const DotOptions& options) {
   return choice;
 }
 
-/// Puts a rule where dots find it.
+/// Enters a rule in `rulesByName` and `otherRules`.
 void DotChoice::order(std::size_t index) {
   const auto& names = chosen.rules[index].names;
   bool hasOthers = names.empty();
@@ -338,8 +339,9 @@ void DotChoice::take(mlir::ModuleOp program) {
       });
 }
 
-/// Which contracted axis comes first is free. In the order of the weight's, or of the right side's,
-/// they merge where they lie, and no block goes over several of the outer ones.
+/// Orders the contracted axes, which is free to choose, as they lie in the weight, or else in the
+/// right side. They then merge without a transpose, and no block spans several indices of the outer
+/// axes.
 static void orderContracted(Dot& dot) {
   const DotSide* weight = dot.weight();
   const DotSide& by = weight != nullptr ? *weight : dot.sides[1];
@@ -408,7 +410,7 @@ bool DotChoice::takes(const DotRule& rule, std::size_t index, const Dot& dot) co
          });
 }
 
-/// The product of a gradient and what a weight was multiplied with.
+/// Whether the dot multiplies a gradient with activations that a weight was multiplied with.
 bool DotChoice::isWeightGradient(const Dot& dot) const {
   return dot.hasGradient() && llvm::any_of(dot.sides, [&](const DotSide& side) {
            return !side.isGradient &&
@@ -417,7 +419,7 @@ bool DotChoice::isWeightGradient(const Dot& dot) const {
          });
 }
 
-/// The values that decide whether one, which no weight is, is computed of weights.
+/// The values that decide whether `value`, which is not itself a weight, is computed from weights.
 llvm::SmallVector<mlir::Value> DotChoice::madeOf(mlir::Value value) const {
   const WeightTrace& found = trace(value);
   mlir::Operation* op = found.root.getDefiningOp();
@@ -431,12 +433,12 @@ llvm::SmallVector<mlir::Value> DotChoice::madeOf(mlir::Value value) const {
   if (op->getNumRegions() != 0 || movedFrom(found.root))
     return {};
   mlir::OperandRange operands = op->getOperands();
-  if (llvm::isa<stablehlo::SelectOp>(op)) // a weight with other numbers in some places
+  if (llvm::isa<stablehlo::SelectOp>(op)) // a weight with some elements replaced
     operands = operands.drop_front();
   return llvm::SmallVector<mlir::Value>(operands);
 }
 
-/// From what is known of the values that a value is made of.
+/// Finds the detour of a value from those of the values that it is computed from.
 void DotChoice::findDetour(mlir::Value value) const {
   const WeightTrace& found = trace(value);
   Detour detour;
@@ -464,8 +466,8 @@ void DotChoice::findDetour(mlir::Value value) const {
   facts->detours[value] = std::move(detour);
 }
 
-/// Values wait in a list for those that they are made of. A function that calls itself comes to a
-/// value again, which decides nothing then.
+/// Iterative, with a list of pending values. A recursive function reaches a value again, which then
+/// decides nothing.
 const DotChoice::Detour& DotChoice::detourTo(mlir::Value value) const {
   llvm::SmallVector<mlir::Value> pending = {value};
   llvm::DenseSet<mlir::Value> asked, open;
@@ -487,7 +489,8 @@ const DotChoice::Detour& DotChoice::detourTo(mlir::Value value) const {
   return facts->detours.find(value)->second;
 }
 
-/// Which operation makes an operand no weight though it is computed of weights; empty if none does.
+/// Which operation between a weight and the dot makes the operand a computed value; empty if none
+/// does.
 std::string DotChoice::reasonByDetour(const Dot& dot) const {
   for (const DotSide& side : dot.sides) {
     const Detour& found = detourTo(side.value());
@@ -500,7 +503,8 @@ std::string DotChoice::reasonByDetour(const Dot& dot) const {
   return {};
 }
 
-/// Which weight a call gives an argument that another gives an activation; empty if none does.
+/// Which weight one call passes for an argument if another call passes an activation; empty if none
+/// does.
 const std::string& DotChoice::reasonByCalls(mlir::BlockArgument argument) const {
   const auto [found, isNew] = facts->reasonsByCalls.try_emplace(argument);
   if (!isNew)
@@ -527,8 +531,8 @@ std::string DotChoice::reasonByCalls(const Dot& dot) const {
   return {};
 }
 
-/// The rules that may take a dot, in order: those that have its name or its weight's, and those
-/// that are not of whole names.
+/// The rules that may apply to a dot, in order: those with its exact name or its weight's, and
+/// those without exact names.
 std::vector<std::size_t> DotChoice::rulesFor(const Dot& dot) const {
   std::vector<std::size_t> rules = otherRules;
   for (const std::string& name : {dot.record.name, dot.record.weight})
@@ -628,7 +632,8 @@ std::string DotChoice::reasonByEdges(const Dot& dot) {
     const MergedAxes merged = side.merged();
     const auto type = mlir::RankedTensorType::get(merged.shape, side.type().getElementType());
     llvm::SmallVector<std::int64_t> shape(merged.shape);
-    llvm::replace(shape, mlir::ShapedType::kDynamic, std::int64_t{1}); // a multiple of no block
+    // 1 is not a multiple of any block
+    llvm::replace(shape, mlir::ShapedType::kDynamic, std::int64_t{1});
     const auto refused =
         numerics::refusedAxis(*numerics::findPreset(preset, *side.format), *side.format, shape,
                               static_cast<int>(merged.contracting));
@@ -649,7 +654,7 @@ ir::QuantizationAttr DotChoice::quantization(const DotSide& side, ir::ScaledType
   if (!settings.preset.empty()) {
     options = numerics::findPreset(settings.preset, format)->options;
     options.amax = side.amax;
-    // Two formats can be one type: scales of rows and of the tensor where there is one row.
+    // Two formats can have one type: with a single row, scales of rows and of the tensor.
     const auto byName = ir::QuantizationAttr::get(context, llvm::StringRef(settings.preset));
     const mlir::ScopedDiagnosticHandler quiet(context, [](mlir::Diagnostic&) {});
     const auto emitError = [&] { return mlir::emitError(mlir::UnknownLoc::get(context)); };
@@ -664,8 +669,8 @@ ir::QuantizationAttr DotChoice::quantization(const DotSide& side, ir::ScaledType
   options.amax = side.amax;
   if (side.isRoundedAtRandom()) {
     options.rounding = numerics::Rounding::Stochastic;
-    // The mean of an element that saturates is not its value: scales are rounded up, unless the
-    // recipe names a rule that the format has. Scales of f32 are as good as not rounded.
+    // Scales are rounded up, since the mean of a saturating element is not its value, unless the
+    // recipe names a rule that the format has. f32 scales count as not rounded.
     numerics::QuantizeOptions up = options;
     up.rule = format::ScaleRule::RoundUp;
     const bool roundsUp =

@@ -20,7 +20,7 @@ bool hasUnusedResult(stablehlo::OptimizationBarrierOp barrier) {
   return llvm::any_of(barrier->getResults(), [](mlir::Value each) { return each.use_empty(); });
 }
 
-/// A barrier before what else stands behind one, in whose place it comes.
+/// Replaces a barrier by one with only the used results.
 mlir::Operation* withUsedResults(stablehlo::OptimizationBarrierOp barrier) {
   llvm::SmallVector<mlir::Value> operands, results;
   for (auto [operand, result] : llvm::zip_equal(barrier->getOperands(), barrier->getResults()))
@@ -39,7 +39,8 @@ mlir::Operation* withUsedResults(stablehlo::OptimizationBarrierOp barrier) {
 } // namespace
 
 void DotRewriting::quantizeRoots() {
-  // The types and attributes of a function's arguments are changed together.
+  // The types and attributes of a function's arguments are changed together, once for each
+  // function.
   llvm::MapVector<mlir::Operation*, llvm::SmallVector<mlir::DictionaryAttr>> functions;
   for (const auto& [root, ahead] : plan.roots()) {
     if (ahead.constant) {
@@ -79,7 +80,7 @@ void DotRewriting::quantizeRoots() {
       giveScaled(llvm::cast<mlir::BlockArgument>(root), ahead);
 }
 
-/// Has the calls of a private function give its argument as it is taken.
+/// Makes the calls of a private function pass its argument scaled.
 void DotRewriting::giveScaled(mlir::BlockArgument argument, const AheadRoot& ahead) {
   const unsigned place = argument.getArgNumber();
   for (mlir::func::CallOp call : program.callsOf(privateFunctionOf(argument))) {
@@ -92,7 +93,8 @@ void DotRewriting::giveScaled(mlir::BlockArgument argument, const AheadRoot& ahe
   }
 }
 
-/// What a side takes of a root that is quantized ahead; its contracted axes are then `merged`.
+/// The operand that `user` gets from a root that is quantized ahead; if `merged` is not null, with
+/// merged contracted axes.
 mlir::Value DotRewriting::taken(const AheadSide& ahead, mlir::Operation* user,
                                 const MergedAxes* merged) {
   const mlir::Value scaled = roots.lookup(ahead.root);
@@ -104,7 +106,7 @@ mlir::Value DotRewriting::taken(const AheadSide& ahead, mlir::Operation* user,
                     ahead.moved);
 }
 
-/// A tensor whose one contracted axis is its columns, with their powers of two moved.
+/// Multiplies the columns of a tensor along its one contracted axis by their powers of two.
 mlir::Value DotRewriting::multiplied(mlir::Value given, std::int64_t axis,
                                      const ColumnExponents* exponents, bool isWeight,
                                      mlir::Location location) {
@@ -150,15 +152,16 @@ void DotRewriting::take(const ConvolutionDot& convolution) {
       maybeUnused.insert(each);
 }
 
-/// Whose patches a side is, where its input may be quantized in their place; else null.
+/// The convolution whose patches a side is, if its input may be quantized instead of the patches;
+/// else null.
 const ConvolutionDot* DotRewriting::convolutionOf(const DotSide& side) const {
   stablehlo::DotGeneralOp op = side.op;
   return side.index == 0 && side.format && !side.isRoundedAtRandom() ? convolutions.lookup(op)
                                                                      : nullptr;
 }
 
-/// The patches of a convolution that are made of codes and scales; null where they are quantized as
-/// they are.
+/// The patches of a convolution, made of codes and scales of its input; null if the patches
+/// themselves are quantized.
 mlir::Value DotRewriting::patches(const DotSide& side, const MergedAxes& merged) {
   stablehlo::DotGeneralOp op = side.op;
   const ConvolutionDot* convolution = convolutionOf(side);
@@ -186,7 +189,7 @@ mlir::Value DotRewriting::quantize(const DotSide& side, mlir::Value value,
   stablehlo::DotGeneralOp op = side.op;
   if (!side.isRoundedAtRandom())
     return quantize(value, type, quantization, op.getLoc());
-  // What is drawn in a round or a branch is drawn there, wherever the value comes from.
+  // Random numbers of an iteration or a branch are drawn there, wherever the value comes from.
   const bool isBeside = value.getParentBlock() == op->getBlock();
   mlir::Value own;
   mlir::Value& quantized = isBeside ? inProgram[{value, type, quantization}] : own;
@@ -200,7 +203,7 @@ mlir::Value DotRewriting::quantize(const DotSide& side, mlir::Value value,
   return quantized;
 }
 
-/// Right after the value, so that one serves all who need it.
+/// Quantizes right after the value's definition, so that one quantization serves all users.
 mlir::Value DotRewriting::quantize(mlir::Value value, ir::ScaledType type,
                                    ir::QuantizationAttr quantization, mlir::Location location) {
   mlir::Value& quantized = inProgram[{value, type, quantization}];
@@ -212,8 +215,8 @@ mlir::Value DotRewriting::quantize(mlir::Value value, ir::ScaledType type,
   return quantized;
 }
 
-/// One scale covers the tensor, however its axes are merged: all dots take the same codes. `value`
-/// is of the merged shape, or the side's own.
+/// One scale covers the whole tensor, so all dots share its codes however they merge its axes.
+/// `value` has the merged shape or the side's.
 mlir::Value DotRewriting::quantizeDelayed(const DotSide& side, mlir::Value value,
                                           const MergedAxes& merged) {
   stablehlo::DotGeneralOp op = side.op;
@@ -318,7 +321,7 @@ void DotRewriting::eraseUnused() {
     if (!isUnused && !(barrier && hasUnusedResult(barrier)))
       continue;
     left.erase(op);
-    // What only this has used.
+    // Then the operations that only this one used.
     for (mlir::Value operand : op->getOperands())
       if (mlir::Operation* maker = operand.getDefiningOp(); maker && left.contains(maker))
         pending.push_back(maker);

@@ -32,32 +32,36 @@ using Axes = llvm::SmallVector<std::int64_t>;
 using mlir::RankedTensorType;
 using stablehlo::DotDimensionNumbersAttr;
 
-/// What the rounds read of a hoisted product comes from a last cache, which has as much.
+/// The most bytes of a hoisted product, which the iterations should still find in a last-level
+/// cache.
 constexpr std::int64_t kMostBytes = std::int64_t{32} << 20;
 
-/// From so many rows on, reading the other side again, and handing it to threads, is lost in the
-/// arithmetic: on AVX2 and two threads, hoisted, an LSTM of 16 rows gains 9 %, of 48 rows 4 %.
+/// From this many rows on, arithmetic outweighs what hoisting saves: reading the other side again
+/// and starting threads. On AVX2 with two threads, hoisting gains 9 % on an LSTM of 16 rows, 4 % on
+/// one of 48.
 constexpr std::int64_t kManyRows = 32;
 
-/// Up to so many rows, sums of scaled floats have another order (Product.h).
+/// Up to this many rows, products of scaled floats sum in another order (Product.h).
 constexpr std::int64_t kFewRows = 16;
 
-/// A side of a dot that is another part of one stack in each round.
+/// A side of a dot that is a slice of one stack, a different one in each iteration.
 struct SlicedSide {
-  mlir::Value stack, start;                 ///< in the loop
-  llvm::SmallVector<mlir::Operation*> made; ///< of the slice: converts, a quantization; last first
-  std::int64_t axis = 0;                    ///< of the stack
-  bool isDropped = false;                   ///< the side has no such axis
-  std::int64_t begin = 0, extent = 0;       ///< of what all rounds read
+  mlir::Value stack, start;                 ///< values inside the loop
+  llvm::SmallVector<mlir::Operation*> made; ///< operations between the slice and the side
+                                            ///< (converts, a quantization), the last one first
+  std::int64_t axis = 0;                    ///< the stack's sliced axis
+  bool isDropped = false;                   ///< the side lacks that axis
+  std::int64_t begin = 0, extent = 0;       ///< the range on `axis` that all iterations read
+                                            ///< together
 
-  /// Axes of the side as those of the stack.
+  /// Maps axes of the side to axes of the stack.
   Axes ofStack(llvm::ArrayRef<std::int64_t> axes) const {
     return llvm::to_vector(llvm::map_range(
         axes, [&](std::int64_t each) { return isDropped && each >= axis ? each + 1 : each; }));
   }
 };
 
-/// A dot of either dialect, of known extents.
+/// A dot_general of StableHLO or octavo, all extents known.
 struct Dot {
   mlir::Operation* op;
   DotDimensionNumbersAttr numbers;
@@ -90,7 +94,7 @@ std::optional<Dot> dotOf(mlir::Operation* op) {
              : std::nullopt;
 }
 
-/// The axes of a side that are axes of the result, in order.
+/// The free axes of a side, in order.
 Axes freeAxes(std::size_t rank, llvm::ArrayRef<std::int64_t> batching,
               llvm::ArrayRef<std::int64_t> contracting) {
   Axes free;
@@ -114,7 +118,7 @@ std::int64_t bytesOf(mlir::Value value) {
   return elementCount(*knownShape(value)) * width / 8;
 }
 
-/// Whether an element of a plain dot is a sum in the order of K (rule P10), or of integers.
+/// Whether an element of a plain dot is summed in the order of K (rule P10), or is an integer sum.
 bool isPlainProduct(const Dot& dot) {
   const auto isFloat = [](mlir::Value value) {
     const format::ElementFormat* format = elementFormatOf(value);
@@ -128,8 +132,8 @@ bool isPlainProduct(const Dot& dot) {
          (isInteger(left, 8) && isInteger(right, 8) && isInteger(result, 32));
 }
 
-/// Whether the left side of a dot of scaled tensors is one whose rows have scales of their own, and
-/// whose products have the same sums, however many rows there are.
+/// Whether a dot of scaled tensors has a left side with scales for each row, and sums that do not
+/// depend on the number of rows.
 bool isRowByRow(const Dot& dot) {
   const auto left = llvm::dyn_cast<ir::ScaledType>(dot.side(0).getType());
   const auto right = llvm::dyn_cast<ir::ScaledType>(dot.side(1).getType());
@@ -154,14 +158,15 @@ bool isRowByRow(const Dot& dot) {
   return plan && !plan->floats;
 }
 
-/// Whether an operation makes the same of the same, and is worth no more than its memory.
+/// Whether an operation is deterministic and cheap enough to repeat before the loop: it costs no
+/// more than its memory traffic.
 bool isCloned(mlir::Operation* op) {
   return llvm::isa<stablehlo::ConstantOp, stablehlo::TransposeOp, stablehlo::ReshapeOp,
                    stablehlo::BroadcastInDimOp, stablehlo::SliceOp, stablehlo::ReverseOp,
                    stablehlo::ConvertOp, ir::QuantizeOp>(op);
 }
 
-/// The dots in the body of a loop, of which some become one dot before it.
+/// Hoists dots out of one loop: the dots of all iterations become one dot before it.
 class LoopDots {
 public:
   LoopDots(stablehlo::WhileOp loop, std::int64_t rounds)
@@ -185,16 +190,16 @@ private:
           return replace(dot, side, *sliced);
   }
 
-  /// Whether each round reads more of the other side again than it will write and read of the
-  /// result, so much that it counts, and all results together are not too much.
+  /// Whether hoisting pays: few rows in each iteration, an other side more than twice as large as
+  /// the result, and a result of all iterations within kMostBytes.
   bool isWorthIt(const Dot& dot, unsigned side) const {
     const std::int64_t bytes = bytesOf(dot.op->getResult(0));
     return rowsOf(dot, side) < kManyRows && bytesOf(dot.side(1 - side)) > 2 * bytes &&
            bytes <= kMostBytes / rounds;
   }
 
-  /// Whether a value is the same in all rounds, and can be had before the loop. Each value is
-  /// looked at once, after its operands, which wait in a list.
+  /// Whether a value is the same in all iterations and can be computed before the loop. Iterative:
+  /// each value is analyzed once, after its operands.
   bool isSame(mlir::Value value) {
     llvm::SmallVector<mlir::Value> pending = {value};
     while (!pending.empty()) {
@@ -228,7 +233,8 @@ private:
     return same.lookup(value);
   }
 
-  /// The value before the loop of one that isSame, which has no origin; null where it must be made.
+  /// The value before the loop that equals `origin`, a value that isSame and its own originOf; null
+  /// if it must be created.
   mlir::Value madeBefore(mlir::Value origin) {
     if (standsBefore(origin, loop))
       return origin;
@@ -237,7 +243,7 @@ private:
     return hoisted.lookup(origin);
   }
 
-  /// A value that isSame, before the loop.
+  /// The equal of a value that isSame, before the loop; created if necessary.
   mlir::Value before(mlir::Value value) {
     llvm::SmallVector<mlir::Value> pending = {value};
     while (!pending.empty()) {
@@ -282,7 +288,7 @@ private:
     return isFound ? std::optional(side) : std::nullopt;
   }
 
-  /// Whether the slices of all rounds lie one behind the other along one axis.
+  /// Whether the slices of all iterations are consecutive along one axis.
   bool goesThroughStack(stablehlo::DynamicSliceOp slice, SlicedSide& side) {
     const llvm::ArrayRef<std::int64_t> shape = shapeOf(side.stack), sizes = slice.getSliceSizes();
     llvm::SmallVector<std::size_t> cut;
@@ -299,11 +305,12 @@ private:
     side.axis = static_cast<std::int64_t>(axis);
     side.begin = std::min(start->first, start->last(rounds));
     side.extent = sizes[axis] * rounds;
-    // A start beyond the stack is clamped, and its slice another round's.
+    // A start beyond the stack would be clamped to another iteration's slice.
     return side.begin >= 0 && side.begin + side.extent <= shape[axis];
   }
 
-  /// Whether a side has the axes of the slice, but perhaps the one that is cut, which is free.
+  /// Whether the side has the axes of the slice, except possibly the sliced one, and that axis is
+  /// free.
   static bool keepsAxes(llvm::ArrayRef<std::int64_t> sizes, const Dot& dot, unsigned number,
                         SlicedSide& side) {
     const llvm::ArrayRef<std::int64_t> shape = *knownShape(dot.side(number));
@@ -316,7 +323,7 @@ private:
     return shape == llvm::ArrayRef(others) && sizes[static_cast<std::size_t>(side.axis)] == 1;
   }
 
-  /// The sides of all rounds as one.
+  /// The sides of all iterations as one tensor.
   mlir::Value whole(const SlicedSide& side, mlir::Value ofRound) {
     if (const mlir::Value known = hoisted.lookup(ofRound))
       return known;
@@ -358,7 +365,7 @@ private:
     const auto numbers = DotDimensionNumbersAttr::get(
         dot.op->getContext(), axes(0, dot.batching(0)), axes(1, dot.batching(1)),
         axes(0, dot.contracting(0)), axes(1, dot.contracting(1)));
-    // Where the result has the axis: behind those of the batch and the free ones before it.
+    // The position of the axis in the result: behind the batch axes and the free axes before it.
     const std::size_t rank = knownShape(sides[number])->size();
     const Axes free =
         freeAxes(rank, axes(number, dot.batching(number)), axes(number, dot.contracting(number)));
@@ -407,7 +414,7 @@ private:
   mlir::Block& body;
   std::int64_t rounds;
   llvm::DenseMap<mlir::Value, bool> same;
-  llvm::DenseMap<mlir::Value, mlir::Value> hoisted; ///< by what it is in a round
+  llvm::DenseMap<mlir::Value, mlir::Value> hoisted; ///< keys: the value inside the loop
   llvm::SetVector<mlir::Operation*> replaced;
 };
 
@@ -415,7 +422,7 @@ struct HoistDots : impl::HoistDotsBase<HoistDots> {
   using HoistDotsBase::HoistDotsBase;
 
   void runOnOperation() override {
-    llvm::SmallVector<stablehlo::WhileOp> loops; // those within others first
+    llvm::SmallVector<stablehlo::WhileOp> loops; // inner loops first
     getOperation().walk([&](stablehlo::WhileOp loop) { loops.push_back(loop); });
     for (stablehlo::WhileOp loop : loops)
       if (const std::optional<std::int64_t> rounds = roundsOf(loop); rounds && *rounds > 1)

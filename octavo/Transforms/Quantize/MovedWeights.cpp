@@ -15,14 +15,15 @@ namespace octavo::transforms {
 
 namespace {
 
-/// Whether an operation gives its operand's values in their places, though of another type perhaps.
+/// Whether an operation keeps its operand's values at their indices, though perhaps in another
+/// type.
 bool keepsPlaces(mlir::Operation* op) {
   auto convert = llvm::dyn_cast<stablehlo::ConvertOp>(op);
   return laysOut(op) || llvm::isa<stablehlo::OptimizationBarrierOp>(op) ||
          (convert && losesNothing(convert));
 }
 
-/// Whether a broadcast repeats nothing.
+/// Whether an operation is a reshape, or a broadcast that repeats nothing.
 bool isReshape(mlir::Operation* op) {
   auto broadcast = llvm::dyn_cast<stablehlo::BroadcastInDimOp>(op);
   return llvm::isa<stablehlo::ReshapeOp>(op) ||
@@ -30,7 +31,8 @@ bool isReshape(mlir::Operation* op) {
           elementCount(shapeOf(broadcast.getOperand())) == elementCount(shapeOf(broadcast)));
 }
 
-/// Axis by axis, blocks of what parts are taken of: `takes(axis)` says whether whole blocks are.
+/// Whether slicing keeps blocks whole: `takes(axis, block)` decides for each sliced axis with
+/// blocks.
 bool sliceBlocks(llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_t> to,
                  llvm::ArrayRef<std::int64_t> block,
                  llvm::function_ref<bool(std::size_t axis, std::int64_t block)> takes) {
@@ -39,7 +41,8 @@ bool sliceBlocks(llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_t>
   });
 }
 
-/// Blocks of what indices take parts of: places of their own where they choose.
+/// The blocks of a gather's operand from those of its result: single indices on the axes that the
+/// gather's indices choose from. False if there are none.
 bool gatherBlocks(stablehlo::GatherOp gather, llvm::ArrayRef<std::int64_t> shape,
                   llvm::ArrayRef<std::int64_t> after, Extents& block) {
   const stablehlo::GatherDimensionNumbersAttr numbers = gather.getDimensionNumbers();
@@ -50,7 +53,7 @@ bool gatherBlocks(stablehlo::GatherOp gather, llvm::ArrayRef<std::int64_t> shape
     const auto number = static_cast<std::int64_t>(axis);
     if (llvm::is_contained(numbers.getCollapsedSliceDims(), number) ||
         llvm::is_contained(numbers.getOperandBatchingDims(), number)) {
-      if (shape[axis] == 1) // its one block is that of all parts
+      if (shape[axis] == 1) // a single block for all slices
         return false;
       continue;
     }
@@ -64,7 +67,7 @@ bool gatherBlocks(stablehlo::GatherOp gather, llvm::ArrayRef<std::int64_t> shape
   });
 }
 
-/// Blocks of an operand of that shape, from those of the result; false where it has none.
+/// The blocks of an operand of `shape` from those of the result; false if there are none.
 bool blocksBefore(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape, ir::ScaledType after,
                   Extents& block) {
   block.assign(after.getBlock().begin(), after.getBlock().end());
@@ -103,7 +106,7 @@ bool canMove(mlir::Operation* op) {
                    stablehlo::GatherOp, stablehlo::ReverseOp>(op);
 }
 
-/// Which operand of an operation that moves values a value is, and so of which result.
+/// The operand, and so the result, of a data movement that `value` is.
 unsigned placeOf(mlir::Operation* op, mlir::Value value) {
   return llvm::isa<stablehlo::OptimizationBarrierOp>(op)
              ? static_cast<unsigned>(llvm::find(op->getOperands(), value) - op->operand_begin())
@@ -146,7 +149,7 @@ typeBefore(const MergedAxes& merged, llvm::ArrayRef<std::int64_t> shape, ir::Sca
                              block, operand.getHasOuterScale());
 }
 
-/// The values of a root, in whose place its codes and scales are moved.
+/// A wide stand-in for a root, on which the movement of its codes and scales is traced.
 mlir::Value MovedWeights::wideRoot(mlir::Value root, mlir::Value scaled) {
   mlir::Value& values = wide[root];
   if (values)

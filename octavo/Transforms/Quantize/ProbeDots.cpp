@@ -13,7 +13,7 @@ namespace octavo::transforms {
 
 static constexpr llvm::StringLiteral kPrefix = "octavo.dot/";
 
-/// The tensor that an operand was before it was quantized.
+/// The tensor that an operand was quantized from.
 static mlir::Value wideOperand(mlir::Value operand) {
   auto quantize = operand.getDefiningOp<ir::QuantizeOp>();
   return quantize ? quantize.getOperand() : operand;

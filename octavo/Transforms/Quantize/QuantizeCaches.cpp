@@ -42,8 +42,7 @@ bool isNamed(const CacheRule& rule, const std::string& name) {
              : wanted == "*" || wanted == name;
 }
 
-/// Whether an axis of what is written, and of what it is written into, or of what is joined, is an
-/// axis of the cache as it is there.
+/// Whether, in an update or a concatenation, all operands have the whole axis `axis` of the cache.
 bool isWholeAt(std::int64_t axis, mlir::RankedTensorType cache, mlir::Operation* op) {
   const mlir::ValueRange operands = op->getOperands();
   return llvm::all_of(llvm::isa<stablehlo::ConcatenateOp>(op) ? operands : operands.take_front(2),
@@ -53,7 +52,8 @@ bool isWholeAt(std::int64_t axis, mlir::RankedTensorType cache, mlir::Operation*
                       });
 }
 
-/// A dot whose batch an axis of a cache is, which it reaches as it is; null where there is none.
+/// A dot for which `axis` of the cache is a batch axis when it reads the cache; null if there is
+/// none.
 mlir::Operation* dotOfBatch(const CacheFlow& flow, mlir::RankedTensorType cache,
                             std::int64_t axis) {
   llvm::SetVector<std::pair<mlir::Value, std::int64_t>> reached;
@@ -83,12 +83,13 @@ mlir::Operation* dotOfBatch(const CacheFlow& flow, mlir::RankedTensorType cache,
   return nullptr;
 }
 
-/// The axis along which blocks lie: the last that everything appended covers, so that none cuts a
-/// block, and that is no batch of a dot, whose items have scales of their own.
+/// The axis along which blocks lie: the last axis that everything appended covers whole, so that no
+/// update cuts a block, and that is not a batch axis of a dot, since every index of a batch axis
+/// has scales of its own.
 struct BlockAxis {
   std::optional<std::int64_t> found;
-  std::int64_t batch = 0;           ///< the last that is left since it is one
-  mlir::Operation* dotOf = nullptr; ///< of the batch
+  std::int64_t batch = 0;           ///< the last axis rejected as a batch axis
+  mlir::Operation* dotOf = nullptr; ///< the dot with that batch axis
 };
 
 BlockAxis blockAxis(mlir::BlockArgument argument, const CacheFlow& flow) {
@@ -112,7 +113,7 @@ BlockAxis blockAxis(mlir::BlockArgument argument, const CacheFlow& flow) {
   return axis;
 }
 
-/// The value that an operation moves, or writes into; null where it computes another.
+/// The operand that an operation moves, or writes into; null for other operations.
 mlir::Value movedBy(mlir::Operation* op) {
   return llvm::isa<stablehlo::DynamicUpdateSliceOp, stablehlo::ScatterOp, stablehlo::DynamicSliceOp,
                    stablehlo::SliceOp, stablehlo::ReshapeOp, stablehlo::TransposeOp,
@@ -122,7 +123,7 @@ mlir::Value movedBy(mlir::Operation* op) {
              : mlir::Value();
 }
 
-/// What a value is a view of.
+/// The value that `value` is a view of.
 mlir::Value viewed(mlir::Value value) {
   for (;;) {
     mlir::Value from;
@@ -201,8 +202,8 @@ std::string reasonToLeave(FuncOp function, mlir::BlockArgument argument, const C
   return {};
 }
 
-/// For a program without caches: the first argument that seems to be meant for one, and what it
-/// lacks; empty where there is none.
+/// For a program without caches: the first argument that looks like one, and what it lacks; empty
+/// if there is none.
 std::string nearestCache(llvm::ArrayRef<FuncOp> functions) {
   for (FuncOp function : functions)
     for (const mlir::BlockArgument argument : function.getArguments()) {
@@ -228,7 +229,7 @@ mlir::Value converted(mlir::OpBuilder& builder, mlir::Location location, mlir::V
              : stablehlo::ConvertOp::create(builder, location, type, value).getResult();
 }
 
-/// The values of a scaled tensor in a type.
+/// Dequantizes a scaled tensor to `type`.
 mlir::Value dequantized(mlir::OpBuilder& builder, mlir::Location location, mlir::Value scaled,
                         mlir::RankedTensorType type) {
   const mlir::Value wide =
@@ -236,19 +237,19 @@ mlir::Value dequantized(mlir::OpBuilder& builder, mlir::Location location, mlir:
   return converted(builder, location, wide, type.getElementType());
 }
 
-/// A cache that can become codes and scales.
+/// An argument and result that can become codes and scales.
 struct Cache {
   unsigned argument, result;
   CacheRecord* record;
 };
 
-/// One that is becoming them.
+/// A cache whose argument is replaced, and whose result is not yet.
 struct Codes {
   mlir::BlockArgument argument, scales;
   Cache cache;
 };
 
-/// Quantizes what is appended, and has the function take codes and scales.
+/// Replaces the argument by codes and scales, and quantizes what is appended.
 Codes takeCodes(FuncOp function, const Cache& cache) {
   mlir::MLIRContext* context = function.getContext();
   mlir::BlockArgument argument = function.getArgument(cache.argument);
@@ -285,7 +286,7 @@ Codes takeCodes(FuncOp function, const Cache& cache) {
   return {argument, scales, cache};
 }
 
-/// Leaves a cache after all.
+/// Marks a cache as left, with the reason.
 void leave(CacheRecord& record, std::string reason) {
   record.format = nullptr;
   record.reason = std::move(reason);
@@ -293,10 +294,10 @@ void leave(CacheRecord& record, std::string reason) {
   record.bitsBefore = record.bitsAfter = 0;
 }
 
-/// Has the function return codes and scales, which loops carry too. Caches whose result is wide
-/// values after that are left, and the function is to be put back as it was: false then.
+/// Replaces the results by codes and scales, which loops carry too. Returns false if some result is
+/// still wide: these caches are marked as left, and the caller must restore the function.
 bool returnCodes(FuncOp function, llvm::SmallVector<Codes> caches) {
-  // The scales that are returned are in the order of the codes that are, as those that are taken.
+  // Returned scales are in the order of the returned codes, as among the arguments.
   llvm::sort(caches,
              [](const Codes& a, const Codes& b) { return a.cache.result < b.cache.result; });
   mlir::Operation* end = function.getBody().front().getTerminator();
@@ -328,7 +329,7 @@ bool returnCodes(FuncOp function, llvm::SmallVector<Codes> caches) {
   function.setType(mlir::FunctionType::get(
       function.getContext(), function.getBody().getArgumentTypes(), end->getOperandTypes()));
   for (const Codes& each : caches) {
-    // Donated as the codes are.
+    // Scales are donated if the codes are.
     const unsigned index = each.argument.getArgNumber(), scalesIndex = each.scales.getArgNumber();
     if (!function.getArgAttr(index, "tf.aliasing_output"))
       function.removeArgAttr(scalesIndex, "tf.aliasing_output");
@@ -339,7 +340,7 @@ bool returnCodes(FuncOp function, llvm::SmallVector<Codes> caches) {
   return true;
 }
 
-/// Has a function take and return caches as codes and scales.
+/// Replaces the caches of a function by codes and scales, as arguments and as results.
 void store(FuncOp function, std::vector<Cache> caches) {
   while (!caches.empty()) {
     FuncOp before = function.clone();

@@ -40,7 +40,7 @@ namespace octavo::transforms {
 
 namespace {
 
-/// What a record says of where the weight of a quantized dot is quantized.
+/// When the weight of a quantized dot is quantized, in words.
 std::string describeTime(const Dot& dot, const WeightPlan& plan) {
   const DotSide* weight = dot.weight();
   if (!weight)
@@ -52,7 +52,7 @@ std::string describeTime(const Dot& dot, const WeightPlan& plan) {
   return "weight quantized in the program" + (reason.empty() ? "" : ": " + reason);
 }
 
-/// What a record says of static scales.
+/// The static scales of a dot, in words.
 std::string describeScales(const Dot& dot) {
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -63,7 +63,7 @@ std::string describeScales(const Dot& dot) {
   return text;
 }
 
-/// What a record says of random numbers.
+/// Stochastic rounding and rotation of a dot, in words.
 std::string describeRandom(const Dot& dot) {
   std::string text;
   if (llvm::any_of(dot.sides, std::mem_fn(&DotSide::isRoundedAtRandom)))
@@ -73,15 +73,15 @@ std::string describeRandom(const Dot& dot) {
   return text;
 }
 
-/// For weights that no memory holds, but a program may name.
+/// Saturates, since a program may declare weights larger than any memory.
 std::int64_t saturatingProduct(std::int64_t a, std::int64_t b) {
   std::int64_t product;
   return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max()
                                                 : product;
 }
 
-/// The weights of all dots, and which are whose. An argument that several functions see is one
-/// weight.
+/// Records the weights of all dots, and links each dot to its weights. A named argument of several
+/// functions is one weight.
 void addWeights(DotReport& report, llvm::ArrayRef<Dot> dots, const WeightPlan& plan) {
   llvm::StringMap<std::size_t> named;
   llvm::DenseMap<mlir::Value, std::size_t> constants;
@@ -163,7 +163,7 @@ const format::ScaledFormat* defaultActivations(const format::ScaledFormat& weigh
 
 llvm::Error checkOptions(const DotOptions& options) { return DotChoice::make(options).takeError(); }
 
-/// Has the dots that are left and read caches multiply their codes, and says so in their records.
+/// Rewrites dots that are left and read caches to multiply the codes, and says so in their records.
 static void readCodes(llvm::ArrayRef<Dot> dots,
                       const llvm::DenseSet<mlir::Operation*>& inConvolutions, DotReport& report) {
   llvm::SmallVector<stablehlo::DotGeneralOp> left;
@@ -204,7 +204,7 @@ static void readCodes(llvm::ArrayRef<Dot> dots,
   }
 }
 
-/// Has what is quantized, and no round of a loop changes, come from before the loop, where it is
+/// Hoists values that are quantized and that loops do not change out of these loops, where they are
 /// quantized once.
 static void takeFromBeforeLoops(mlir::ModuleOp module, DotChoice& choice, std::vector<Dot>& dots) {
   const auto isLoop = [](mlir::Operation* op) {
@@ -214,7 +214,7 @@ static void takeFromBeforeLoops(mlir::ModuleOp module, DotChoice& choice, std::v
   if (module.walk(isLoop).wasInterrupted())
     for (Dot& dot : dots)
       for (DotSide& side : dot.sides)
-        if (side.format && !side.isRoundedAtRandom()) // each round draws numbers of its own
+        if (side.format && !side.isRoundedAtRandom()) // each iteration draws other numbers
           takeFromBeforeLoops(side.value(), choice.calls());
   choice.take(module);
   for (Dot& dot : dots)
@@ -257,12 +257,12 @@ otherProducts(mlir::ModuleOp module, const llvm::DenseMap<mlir::Operation*, std:
   return others;
 }
 
-/// For messages.
+/// Quotes a pattern in a message, shortened.
 static std::string quotedPattern(const std::string& pattern) {
   return "\"" + base::shortened(pattern, 200) + "\"";
 }
 
-/// Names near a pattern that finds none: whole ones, and what stands between their separators.
+/// Names near a pattern that matches nothing: whole names, and the parts between their separators.
 static std::string nearText(const std::string& pattern, const std::vector<std::string>& names) {
   std::vector<std::string> known = names;
   for (llvm::StringRef name : names)
@@ -277,8 +277,8 @@ static std::string nearText(const std::string& pattern, const std::vector<std::s
   return near.empty() ? "" : "; near it: " + llvm::join(near, ", ");
 }
 
-/// A pattern that finds nothing is one that is misspelt: the error says so. A module without
-/// products has nothing that a pattern could find.
+/// Fails on a pattern that matches nothing, since it is probably misspelt. A module without
+/// products has nothing to match.
 static llvm::Error checkPatterns(const DotOptions& options, const std::vector<Dot>& dots,
                                  const std::vector<OtherProduct>& others) {
   const auto findsNone = [](const std::string& pattern, const std::vector<std::string>& names) {
@@ -420,8 +420,8 @@ llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& 
                                  .wasInterrupted();
   if (options.caches.empty() && !changesBefore)
     return quantizeWithin(module, options);
-  // Caches, loops, convolutions and ragged dots change before all is decided, and an error must
-  // leave the program as it was.
+  // Works on a clone: caches, loops, convolutions and ragged dots change before everything is
+  // decided, and an error must leave the program as it was.
   mlir::OwningOpRef<mlir::ModuleOp> changed(module.clone());
   llvm::Expected<DotReport> report = quantizeWithin(*changed, options);
   if (report) {

@@ -1,4 +1,4 @@
-// octavo-quantize-dots for pass managers: options from text, records to remarks.
+// The pass octavo-quantize-dots: parses its options and reports records as remarks.
 #include "octavo/Base/NearNames.h"
 #include "octavo/Format/UnknownFormat.h"
 #include "octavo/Transforms/Passes.h"
@@ -14,7 +14,7 @@ namespace octavo::transforms {
 
 namespace {
 
-/// `others` are names besides those of formats.
+/// Finds a format by name. `others` are further names for the suggestions in the error.
 llvm::Expected<const format::ScaledFormat*>
 findFormat(llvm::StringRef option, llvm::StringRef name,
            const std::vector<std::string>& others = {}) {
@@ -78,7 +78,7 @@ private:
     return llvm::Error::success();
   }
 
-  /// One format for all dots.
+  /// Reads the options that give all dots one format.
   llvm::Error parseFormats(DotOptions& result) {
     if (weights.empty())
       return llvm::createStringError("weights=FORMAT or recipe=FILE must be given");

@@ -27,7 +27,7 @@ using stablehlo::RngBitGeneratorOp;
 
 namespace {
 
-constexpr std::int64_t kPerBlock = 4; // numbers of 32 bits that a counter of Philox gives
+constexpr std::int64_t kPerBlock = 4; // 32-bit numbers from one counter of Philox
 
 RankedTensorType unsignedType(mlir::OpBuilder& builder, llvm::ArrayRef<std::int64_t> shape,
                               unsigned width) {
@@ -39,7 +39,7 @@ mlir::Value constant(mlir::OpBuilder& builder, mlir::Location location,
   return stablehlo::ConstantOp::create(builder, location, value);
 }
 
-/// H / sqrt(size): the sign of an element is the parity of the bits that row and column share.
+/// H / sqrt(size). The sign of an element is the parity of the bits that its row and column share.
 std::vector<float> hadamardMatrix(std::int64_t size) {
   const float magnitude = 1 / std::sqrt(static_cast<float>(size));
   std::vector<float> matrix;
@@ -54,7 +54,7 @@ RankedTensorType stateType(mlir::MLIRContext* context) {
                                mlir::IntegerType::get(context, 64, mlir::IntegerType::Unsigned));
 }
 
-/// `state` with so many counters drawn.
+/// `state` after `counters` counters have been drawn.
 mlir::Value after(mlir::OpBuilder builder, mlir::Location location, mlir::Value state,
                   std::uint64_t counters) {
   if (counters == 0)
@@ -72,7 +72,7 @@ std::uint64_t countersOf(RngBitGeneratorOp draw) {
   return static_cast<std::uint64_t>(llvm::divideCeil(type.getNumElements(), kPerBlock));
 }
 
-/// Gives each draw the state that the one before has left.
+/// Gives each draw the state after the previous draw.
 class Carrying {
 public:
   Carrying(mlir::ModuleOp module, llvm::ArrayRef<RngBitGeneratorOp> all)
@@ -107,7 +107,7 @@ private:
     }
   }
 
-  /// The state at the end of a block.
+  /// Threads `state` through a block; returns the state at its end.
   mlir::Value through(mlir::Block& block, mlir::Value state) {
     std::uint64_t counters = 0; // drawn from `state`
     for (mlir::Operation& op : llvm::make_early_inc_range(block)) {
@@ -126,7 +126,7 @@ private:
     return after(mlir::OpBuilder(end), end->getLoc(), state, counters);
   }
 
-  /// The state after a loop, a branch or a call.
+  /// Threads `state` through a loop, a branch or a call; returns the state after it.
   mlir::Value through(mlir::Operation& op, mlir::Value state) {
     const mlir::Type type = state.getType();
     if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op)) {
@@ -153,7 +153,7 @@ private:
   llvm::SetVector<mlir::Operation*> entries;
 };
 
-/// Why state does not come to the body of a function, from what is known of its calls.
+/// Why state does not reach the body of a function, from what is known of its calls.
 std::string reasonOfFunction(FuncOp function, const ProgramCalls& program,
                              const StateReach& known) {
   const std::string name = "@" + function.getName().str();
@@ -195,7 +195,7 @@ std::string StateReach::reasonWithout(mlir::Operation* op) const {
 
 mlir::Value RandomState::bits(mlir::OpBuilder& builder, mlir::Location location,
                               llvm::ArrayRef<std::int64_t> shape) {
-  // Which state it is drawn from is known at the end.
+  // A placeholder: finish() knows the state.
   const RankedTensorType type = stateType(builder.getContext());
   const mlir::Value none = constant(
       builder, location, mlir::DenseElementsAttr::get(type, llvm::ArrayRef<std::uint64_t>{0, 0}));
@@ -252,7 +252,7 @@ mlir::Value rotated(mlir::OpBuilder& builder, mlir::Location location, mlir::Val
                                      builder.getDenseI64ArrayAttr(high),
                                      builder.getDenseI64ArrayAttr(none));
   }
-  // [.., groups, size, ..] times the matrix has the elements of a group last.
+  // The product of [.., groups, size, ..] and the matrix has a group's elements as its last axis.
   llvm::SmallVector<std::int64_t> split(shape);
   split[axis] = groups;
   split.insert(split.begin() + axis + 1, size);

@@ -75,10 +75,10 @@ llvm::Expected<std::vector<std::string>> dotNames(const std::string& where, cons
   return names;
 }
 
-/// The calibrations that rules name, each read once.
+/// The calibrations that rules name; each file is read once.
 class Calibrations {
 public:
-  /// Paths are from this folder on.
+  /// Paths are relative to `folder`.
   explicit Calibrations(std::filesystem::path folder) : folder(std::move(folder)) {}
 
   llvm::Expected<std::shared_ptr<const StaticScales>> of(const std::string& where,
@@ -110,7 +110,7 @@ private:
   std::map<std::string, std::shared_ptr<const StaticScales>> read;
 };
 
-/// One rule, key by key.
+/// Reads one rule, key by key.
 class RuleReader {
 public:
   RuleReader(std::string where, Calibrations& calibrations) : calibrations(calibrations) {
@@ -176,7 +176,7 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
     return llvm::Error::success();
   }
   if (key == "hadamard") {
-    constexpr std::array kSizes = {4, 16, 64, 256}; // powers of 4, whose roots are exact
+    constexpr std::array kSizes = {4, 16, 64, 256}; // powers of 4, whose square roots are exact
     if (!value.is_number_integer() || !llvm::is_contained(kSizes, value.get<std::int64_t>()))
       return llvm::createStringError(where + ": expected 4, 16, 64 or 256 elements, found " +
                                      value.dump(-1, ' ', false, Json::error_handler_t::replace));
@@ -298,7 +298,7 @@ llvm::Error RuleReader::finish(const Json& object) {
   return llvm::Error::success();
 }
 
-/// A format, or an object of that and what becomes of NaN and infinities.
+/// Reads a cache's setting: a format, or an object of a format and a policy for NaN and infinities.
 llvm::Expected<CacheRule> cacheOf(const Json& value, const std::string& where, CacheRule rule) {
   if (!value.is_string() && !value.is_object())
     return wrongType(where, "a scaled format, or an object of \"format\" and \"non_finite\"",
@@ -331,7 +331,7 @@ llvm::Expected<CacheRule> cacheOf(const Json& value, const std::string& where, C
   return rule;
 }
 
-/// A format for every cache, or an object of names and formats.
+/// Reads "kv_cache": a format for all caches, or an object of names and settings.
 llvm::Expected<std::vector<CacheRule>> cachesOf(const Json& value, const std::string& where) {
   const Json formats = value.is_object() ? value : Json::object({{"*", value}});
   if (!value.is_object() && !value.is_string())
@@ -350,7 +350,7 @@ llvm::Expected<std::vector<CacheRule>> cachesOf(const Json& value, const std::st
   return rules;
 }
 
-/// Of what is no recipe as a whole.
+/// Adds what a recipe looks like to an error about the file as a whole.
 llvm::Error noRecipe(llvm::Error found) {
   return llvm::createStringError(
       llvm::toString(std::move(found)) +
@@ -400,7 +400,7 @@ llvm::Expected<Recipe> recipeOf(const tl::expected<Json, checkpoint::Error>& rec
   return recipeOf(*recipe, file, folder);
 }
 
-/// What a recipe in that folder says of a calibration: its path from there, or what it holds.
+/// How a recipe in `folder` gives a calibration: its path relative to the folder, or its content.
 Json calibrationJson(const StaticScales& scales, const std::filesystem::path& folder) {
   if (scales.path.empty())
     return Json::parse(analysis::calibrationText(scales.calibration));

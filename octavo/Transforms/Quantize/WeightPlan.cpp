@@ -27,33 +27,34 @@ namespace octavo::transforms {
 
 namespace {
 
-/// What takes a root: a side of a dot, or a call of a private function whose argument is scaled.
+/// A user of a root: a side of a dot, or a call of a private function whose argument becomes
+/// scaled.
 struct Taker {
-  const DotSide* side; ///< of the call: one that the argument reaches
+  const DotSide* side; ///< for a call: one of the sides that the argument reaches
   mlir::Operation* user;
-  unsigned index; ///< of its operand
+  unsigned index; ///< operand number in `user`
   llvm::SmallVector<mlir::Operation*> movement;
-  /// Of a call: the argument, and the axis of its columns.
+  /// For a call: the type of the argument, and the axis of its columns.
   ir::ScaledType argument = {};
   std::int64_t axis = 0;
 };
 
-/// All of one root, and what lies between it and them.
+/// All users of one root, and the data movement between the root and them.
 struct Takers {
   std::vector<Taker> all;
   llvm::SmallPtrSet<mlir::Operation*, 8> movement;
-  llvm::DenseSet<std::pair<mlir::Operation*, unsigned>> operands; ///< of users
+  llvm::DenseSet<std::pair<mlir::Operation*, unsigned>> operands; ///< operands of users
 
   const DotSide& first() const { return *all.front().side; }
 };
 
-/// How a taker takes a root, and the type that it needs of it.
+/// How a user uses a root, and the type of the root that this needs.
 struct Mapped {
   AheadSide side;
   ir::ScaledType root;
 };
 
-/// A side whose axes are axes of the root; nothing where its movement is more than that.
+/// A side that is at most a transpose of the root; nullopt if its movement is more than that.
 std::optional<AheadSide> asItIs(mlir::Value root, const DotSide& side) {
   const std::optional<PermutedRoot> permuted = permutedRoot(side.trace, side.type().getRank());
   if (side.contracting.size() != 1 || !permuted)
@@ -61,13 +62,14 @@ std::optional<AheadSide> asItIs(mlir::Value root, const DotSide& side) {
   const auto toRoot = [&](llvm::ArrayRef<std::int64_t> axes) {
     return llvm::map_to_vector(axes, [&](std::int64_t i) { return permuted->axes[i]; });
   };
-  // The result has the free axes in the order of the operand's.
+  // The free axes must keep their order, since the result has them in the order of the operand's.
   if (!llvm::is_sorted(toRoot(side.freeAxes())))
     return std::nullopt;
   return AheadSide{root, toRoot(side.batching), toRoot(side.contracting)};
 }
 
-/// Of a convolution whose blocks go over places of its windows, and which blocks would not.
+/// The reason for a convolution whose blocks span several places of its windows, and the block
+/// sizes that would not.
 std::string reasonOfPlaces(const DotSide& side, std::int64_t block) {
   const std::string_view row = side.format->rowName();
   std::string reason =
@@ -80,7 +82,7 @@ std::string reasonOfPlaces(const DotSide& side, std::int64_t block) {
   return reason;
 }
 
-/// Or why the root cannot take its place.
+/// How a user uses a root, or the reason that the root cannot be quantized for it.
 tl::expected<Mapped, std::string> mapToRoot(mlir::Value root, const Taker& taker) {
   const auto moved = [&](AheadSide side,
                          ir::ScaledType apart) -> tl::expected<Mapped, std::string> {
@@ -123,7 +125,8 @@ tl::expected<Mapped, std::string> mapToRoot(mlir::Value root, const Taker& taker
   return mapped;
 }
 
-/// Why a value that would become scaled must stay as it is; empty if it need not.
+/// Why a value cannot become scaled: another use of it, or of what is moved from it; empty if it
+/// can.
 std::string reasonOfUse(mlir::Value value, const Takers& takers) {
   llvm::SetVector<mlir::Value> moved;
   moved.insert(value);
@@ -139,7 +142,8 @@ std::string reasonOfUse(mlir::Value value, const Takers& takers) {
   return {};
 }
 
-/// How deep calls go from functions; nothing for those that come to themselves or to one that does.
+/// The depth of the calls below each function; nullopt for functions that are recursive or call a
+/// recursive one.
 class CallDepths {
 public:
   explicit CallDepths(const ProgramCalls& program) {
@@ -166,7 +170,7 @@ private:
   llvm::DenseMap<mlir::Operation*, unsigned> depths;
 };
 
-/// Why an argument cannot become one of scaled type; empty if it can.
+/// Why an argument cannot have a scaled type; empty if it can.
 std::string reasonOfArgument(mlir::BlockArgument argument, const Takers& takers,
                              const ProgramCalls& program, const CallDepths& depths) {
   mlir::Operation* owner = argument.getOwner()->getParentOp();
@@ -182,7 +186,7 @@ std::string reasonOfArgument(mlir::BlockArgument argument, const Takers& takers,
   return reasonOfUse(argument, takers);
 }
 
-/// Whether the values of a constant root are in the program, and not in a file beside it.
+/// Whether the values of a constant root are in the program rather than in a file beside it.
 bool hasValues(stablehlo::ConstantOp root) {
   if (auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(root.getValue()))
     return resource.getRawHandle().getBlob() != nullptr;
@@ -194,7 +198,7 @@ bool isWide(mlir::Value root) {
   return element.isF32() || element.isBF16() || element.isF16();
 }
 
-/// Whether the sides, all of one type, want different scales.
+/// Whether the sides, which have one type, need different quantizations.
 bool haveSeveralSettings(const Takers& takers, ir::ScaledType type) {
   const ir::QuantizationAttr first = DotChoice::quantization(takers.first(), type);
   return llvm::any_of(takers.all, [&](const Taker& taker) {
@@ -202,7 +206,8 @@ bool haveSeveralSettings(const Takers& takers, ir::ScaledType type) {
   });
 }
 
-/// Whether the sides have their columns multiplied by other powers of two, or along other axes.
+/// Whether the sides need their columns multiplied by different powers of two, or along different
+/// axes.
 bool haveSeveralExponents(const Takers& takers, llvm::ArrayRef<AheadSide> sides) {
   const DotSide& first = takers.first();
   return llvm::any_of(llvm::zip_equal(takers.all, sides), [&](const auto& each) {
@@ -215,7 +220,7 @@ bool haveSeveralExponents(const Takers& takers, llvm::ArrayRef<AheadSide> sides)
   });
 }
 
-/// The values in f32 with their columns multiplied.
+/// The values in f32, their columns multiplied by 2^exponents.
 numerics::Tensor withColumnsMultiplied(const numerics::Tensor& values, std::int64_t axis,
                                        const ColumnExponents& exponents) {
   numerics::Tensor result = numerics::Tensor::zeros(format::element("f32"), values.shape);
@@ -225,7 +230,7 @@ numerics::Tensor withColumnsMultiplied(const numerics::Tensor& values, std::int6
   return result;
 }
 
-/// Why a root is not quantized ahead, and in `sides` and `type` what it needs if it is.
+/// Why a root is not quantized ahead, or "", with the `sides` and the `type` that it needs.
 std::string decide(mlir::Value root, const Takers& takers, const ProgramCalls& program,
                    const CallDepths& depths, std::vector<AheadSide>& sides, ir::ScaledType& type) {
   if (!isWide(root))
@@ -291,7 +296,7 @@ public:
   }
 
   llvm::Expected<WeightPlan> run() {
-    // What a function takes decides what its calls give.
+    // Callees are decided before callers, since a function's argument decides its calls' operands.
     std::map<unsigned, llvm::SmallVector<mlir::func::FuncOp>> byDepth;
     if (!roots.empty())
       for (mlir::func::FuncOp function : choice.calls().calleesFirst())
@@ -383,7 +388,7 @@ std::string WeightPlan::reasonInProgram(const DotSide& side) const {
   return reasonOf(side.trace.root);
 }
 
-/// Of a root, from those of what the calls of its function give.
+/// Finds the reason of a root from those of its calls' operands.
 void WeightPlan::findReason(mlir::Value root) const {
   std::string reason = ahead.contains(root) ? "" : reasons.lookup(root);
   if (const auto roots = given.find(root); ahead.contains(root) && roots != given.end())
@@ -393,7 +398,7 @@ void WeightPlan::findReason(mlir::Value root) const {
   found[root] = std::move(reason);
 }
 
-/// Roots wait in a list for those that calls give: these nest as deep as a program is long.
+/// Iterative, since calls nest as deep as a program is long.
 std::string WeightPlan::reasonOf(mlir::Value root) const {
   llvm::SmallVector<mlir::Value> pending = {root};
   while (!pending.empty()) {

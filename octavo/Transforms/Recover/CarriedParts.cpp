@@ -25,7 +25,7 @@ llvm::SmallVector<mlir::Value> values(const Dequantized& parts) {
   return all;
 }
 
-/// The same parts, held by others of their types.
+/// `parts` with their values replaced by `values`.
 Dequantized heldBy(const Dequantized& parts, mlir::ValueRange values) {
   Dequantized held = parts;
   held.elements = values[0];
@@ -51,7 +51,7 @@ bool fitTogether(const Dequantized& a, const Dequantized& b) {
          !a.outer == !b.outer;
 }
 
-/// The values that parts stand for, in a type.
+/// Dequantizes parts to `type`.
 mlir::Value dequantized(mlir::OpBuilder& builder, mlir::Location location, const Dequantized& parts,
                         mlir::Type type) {
   const mlir::Value scaled = packed(builder, location, parts);
@@ -61,8 +61,8 @@ mlir::Value dequantized(mlir::OpBuilder& builder, mlir::Location location, const
                                 : stablehlo::ConvertOp::create(builder, location, type, wide);
 }
 
-/// Puts parts in the place of one of a terminator's operands, as the last, and gives what computed
-/// that.
+/// Removes operand `place` of a terminator, appends the parts, and returns the operation that
+/// computed the operand.
 mlir::Operation* endWith(mlir::Operation* end, unsigned place, const Dequantized& parts) {
   mlir::Operation* wide = end->getOperand(place).getDefiningOp();
   end->eraseOperand(place);
@@ -70,7 +70,7 @@ mlir::Operation* endWith(mlir::Operation* end, unsigned place, const Dequantized
   return wide;
 }
 
-/// An operation like `op` with these operands and the parts in the place of a result, as the last.
+/// Rebuilds `op` with these operands; the parts, as last results, replace result `place`.
 mlir::Operation* withParts(mlir::Operation* op, mlir::ValueRange operands, unsigned place,
                            const Dequantized& parts) {
   mlir::OpBuilder builder(op);
@@ -93,7 +93,7 @@ mlir::Operation* withParts(mlir::Operation* op, mlir::ValueRange operands, unsig
   return narrow;
 }
 
-/// Adds arguments for the parts to a block, in the place of one for their values.
+/// Appends arguments for the parts to a block, in place of the argument for their values.
 llvm::SmallVector<mlir::Value> takeParts(mlir::Block& block, unsigned place,
                                          const Dequantized& parts) {
   llvm::SmallVector<mlir::Value> held;
@@ -110,8 +110,8 @@ llvm::SmallVector<mlir::Value> takeParts(mlir::Block& block, unsigned place,
   return held;
 }
 
-/// A tensor of the parts' types that is zero everywhere, under scales of 1: nothing where its
-/// blocks would not be whole. What an update writes into such zeros decides their format.
+/// Zeros under scales of 1, as initial value of a loop. The update that the loop writes into them
+/// decides the format. nullopt if its blocks would not be whole.
 std::optional<Dequantized> zerosFor(stablehlo::WhileOp loop, unsigned place) {
   const mlir::Value start = loop->getOperand(place);
   mlir::Block& body = loop.getBody().front();
@@ -139,7 +139,7 @@ std::optional<Dequantized> zerosFor(stablehlo::WhileOp loop, unsigned place) {
     Extents grid;
     for (auto [extent, part, block] :
          llvm::zip_equal(shapeOf(start), shapeOf(written->elements), written->block)) {
-      // The last block of an axis that is written as a whole may be short.
+      // The last block of an axis may be short if the axis is written as a whole.
       if (block < 1 || (extent % block != 0 && part != extent))
         return {};
       grid.push_back((extent + block - 1) / block);
@@ -152,8 +152,8 @@ std::optional<Dequantized> zerosFor(stablehlo::WhileOp loop, unsigned place) {
   return zeros;
 }
 
-/// What is known of a program until it changes, so that loops in a row do not each look at all that
-/// is before them.
+/// Traces that stay valid until the program changes, so that consecutive loops do not each trace
+/// all that is before them.
 class KnownOrigins {
 public:
   DequantizationTraces& get() {
@@ -167,9 +167,9 @@ private:
   std::optional<DequantizationTraces> origins;
 };
 
-/// The loop with parts at the end of what it carries, in the place of their values; null where the
-/// value at a place is not of the same parts in every round. What is within the loop is tried on a
-/// copy of it, since loops and branches there change, too.
+/// The loop, with parts at the end of the carried values in place of value `place`; null if the
+/// value is not of the same parts in every iteration. The body is tried on a copy, since inner
+/// loops and branches change, too.
 mlir::Operation* carried(stablehlo::WhileOp loop, unsigned place, KnownOrigins& known) {
   const DequantizationTrace origin = known.get().of(loop->getOperand(place));
   const bool isOfZeros = !std::holds_alternative<Dequantized>(origin);
@@ -208,8 +208,8 @@ mlir::Operation* carried(stablehlo::WhileOp loop, unsigned place, KnownOrigins& 
   return withParts(trial, operands, place, *parts);
 }
 
-/// The branches with parts at the end of their results, in the place of their values; null where
-/// they do not give the same parts.
+/// The branches, with parts at the end of their results in place of result `place`; null if they do
+/// not all return the same parts.
 mlir::Operation* chosen(mlir::Operation* op, unsigned place, KnownOrigins& known) {
   llvm::SmallVector<Dequantized> found;
   llvm::SetVector<mlir::Operation*> wide;
@@ -246,12 +246,12 @@ void carryParts(mlir::Region& region, KnownOrigins& known) {
               ++place;
               continue;
             }
-            op = narrow;    // the next value has come to this place
-            isDone = false; // a value before it may be of what it is now
+            op = narrow;    // the next value has moved to this position
+            isDone = false; // an earlier value may depend on the new one
           }
         }
       };
-      if (isLoop) // what it carries decides what those within do
+      if (isLoop) // the carried values decide about inner loops and branches
         rewrite();
       for (mlir::Region& inner : op->getRegions())
         carryParts(inner, known);

@@ -16,8 +16,8 @@ namespace octavo::transforms {
 
 namespace {
 
-/// The tensors of 8-bit integers that a value follows from, none of them from another; nothing if
-/// it follows from anything else, or by too much.
+/// The nearest tensors of 8-bit integers that a value is computed from; none depends on another.
+/// nullopt if the value depends on anything else, or on too many operations.
 std::optional<llvm::SetVector<mlir::Value>> nearestCodes(mlir::Value floats) {
   llvm::SetVector<mlir::Value> above, codes;
   above.insert(floats);
@@ -63,7 +63,7 @@ std::optional<DecodedCodes> decodedCodes(mlir::Value floats) {
   if (!nearest || nearest->empty())
     return {};
   OnAllCodes evaluation(floats.getContext());
-  if (nearest->size() == 1) // arithmetic that they are made by, as roundings are, is not followed
+  if (nearest->size() == 1) // operations behind the codes, such as roundings, are not followed
     evaluation.takeCodes(nearest->front());
   const auto values = evaluation.values(floats);
   if (!values || values->size() != OnAllCodes::kCodes || !evaluation.codes())

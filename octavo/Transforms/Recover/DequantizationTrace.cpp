@@ -24,7 +24,7 @@
 
 namespace octavo::transforms {
 
-/// Whether two operations compute the same of the same operands.
+/// Whether two operations compute the same from the same operands.
 static bool areAlike(mlir::Operation* one, mlir::Operation* other) {
   return one->getName() == other->getName() && mlir::isMemoryEffectFree(one) &&
          one->getNumRegions() == 0 && one->getNumOperands() == other->getNumOperands() &&
@@ -53,7 +53,7 @@ bool areSame(mlir::Value a, mlir::Value b) {
   return true;
 }
 
-/// The one number of a constant.
+/// The number that all elements of a constant equal.
 static std::optional<double> splatOfConstant(mlir::Value value) {
   mlir::DenseElementsAttr constant;
   if (!matchPattern(value, mlir::m_Constant(&constant)) || !constant.isSplat())
@@ -73,7 +73,7 @@ static std::optional<double> splatOfConstant(mlir::Value value) {
              : static_cast<double>(number.getSExtValue());
 }
 
-/// A number as a conversion gives it in a type; nothing where that is neither the number nor the
+/// A number after conversion to `element`; nullopt if the result is neither the number nor the
 /// number rounded to a wide float.
 static std::optional<double> convertedNumber(double number, mlir::Type element) {
   if (auto type = llvm::dyn_cast<mlir::FloatType>(element)) {
@@ -145,7 +145,7 @@ mlir::Value DequantizationTraces::filled(mlir::OpBuilder& builder, mlir::Locatio
                        [&](std::size_t axis) { return shapes.sizeOf(like, axis); });
 }
 
-/// Whether an operation moves its operand about, or one of the arms that it selects from.
+/// Whether an operation moves its operand, or one of the arms that it selects from.
 static bool isMovedByParts(mlir::Operation* op) {
   return llvm::isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp,
                    stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp,
@@ -154,7 +154,7 @@ static bool isMovedByParts(mlir::Operation* op) {
                    stablehlo::GatherOp, stablehlo::ReverseOp>(op);
 }
 
-/// The values whose origins decide what the origin of one is.
+/// The values whose traces decide the trace of `value`.
 llvm::SmallVector<mlir::Value> DequantizationTraces::madeOf(mlir::Value value) {
   mlir::Operation* op = value.getDefiningOp();
   if (op == nullptr || !openTypeOf(value) || isCodes(value) || !comesFromNarrow(value))
@@ -173,8 +173,7 @@ llvm::SmallVector<mlir::Value> DequantizationTraces::madeOf(mlir::Value value) {
   return values;
 }
 
-/// What a value is made of is looked at before it, and waits in a list: programs are longer than a
-/// stack is deep.
+/// Iterative, with a list of pending values: programs are longer than a stack is deep.
 DequantizationTrace DequantizationTraces::of(mlir::Value value) {
   llvm::SmallVector<mlir::Value> pending = {value};
   while (!pending.empty()) {
@@ -201,8 +200,7 @@ bool isForEach(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> 
                       [](auto axis) { return std::get<0>(axis) == 1 || std::get<1>(axis) == 1; });
 }
 
-/// Whether a tensor is one row or one column, whose elements may each have the scale of a column or
-/// row.
+/// Whether a tensor is one row or one column: each element may have the scale of a column or row.
 static bool isRowOrColumn(llvm::ArrayRef<std::int64_t> shape) {
   return shape.size() > 1 &&
          llvm::count_if(shape, [](std::int64_t extent) { return extent != 1; }) == 1;
@@ -213,8 +211,8 @@ bool isInBlocks(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t>
   return !isForEach(shape, block) || count == 0 || count == 1 || isRowOrColumn(shape);
 }
 
-/// The scales of a grid as octavo.pack takes them: none where there are no elements. A block that
-/// spans an open axis is none where the axis has no index.
+/// The scales of a grid as octavo.pack takes them: empty if there are no elements. A block that
+/// spans an open axis has no scale if that axis is empty.
 static mlir::Value scalesOfBlocks(mlir::OpBuilder& builder, mlir::Location location,
                                   mlir::RankedTensorType elements, const Dequantized& parts,
                                   mlir::Value scales) {
@@ -306,7 +304,7 @@ DequantizationTrace DequantizationTraces::traced(mlir::Value value) {
     if (isDivided || std::holds_alternative<Dequantized>(first))
       return first;
     DequantizationTrace second = scaled(op, rhs, lhs, false);
-    // The side of the codes says more of what is wrong.
+    // The obstacle of the side that comes from codes says more.
     return std::holds_alternative<Dequantized>(second) || !comesFromNarrow(lhs) ? second : first;
   }
   if (auto call = llvm::dyn_cast<stablehlo::CustomCallOp>(op)) {
@@ -468,7 +466,7 @@ DequantizationTrace DequantizationTraces::dequantized(mlir::Operation* call) {
   return parts;
 }
 
-/// What scalesOfBlocks makes the scales of; null where they are otherwise.
+/// Inverse of scalesOfBlocks; null if the scales were not made by it.
 static mlir::Value gridOfPacked(mlir::Value scales, const Extents& block) {
   if (!llvm::is_contained(block, mlir::ShapedType::kDynamic))
     return scales;
@@ -484,7 +482,7 @@ static mlir::Value gridOfPacked(mlir::Value scales, const Extents& block) {
   return broadcast.getOperand();
 }
 
-/// Whether they are what `packed` gives codes without scales.
+/// Whether these are the scales that `packed` gives codes without scales.
 static bool isUnscaled(mlir::Value scales) {
   return typeOf(scales) && elementCount(shapeOf(scales)) == 1 &&
          typeOf(scales).getElementType().isF32() && splatNumber(scales) == 1.0;
@@ -525,7 +523,7 @@ DequantizationTrace DequantizationTraces::concatenated(mlir::Operation* op) {
   llvm::SmallVector<mlir::Value> elements, scales;
   std::optional<Dequantized> first;
   bool isShared = true;
-  // What has no elements may be of any kind.
+  // Operands without elements are ignored, whatever they are.
   llvm::SmallVector<mlir::Value> operands(op->getOperands());
   llvm::erase_if(operands, [](mlir::Value each) { return elementCount(openShapeOf(each)) == 0; });
   if (operands.empty())

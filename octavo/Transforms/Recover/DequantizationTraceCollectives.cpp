@@ -1,4 +1,4 @@
-// What goes to other processes goes as codes and scales.
+// Collectives on dequantized tensors, repeated on codes and scales.
 #include "octavo/Dialect/StableHLO/Collectives.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Transforms/Export/CollectiveWriting.h"
@@ -12,14 +12,14 @@ namespace octavo::transforms {
 
 namespace {
 
-/// Scales that are one constant are the same in every process.
+/// Whether the scales are one constant, the same in every process.
 bool isSameEverywhere(mlir::Value scales) {
   return scales && elementCount(shapeOf(scales)) == 1 && splatNumber(scales).has_value();
 }
 
 } // namespace
 
-/// The operation on the codes and, where they differ, the scales.
+/// Repeats the operation on the codes and, if `withScales`, on the scales.
 void DequantizationTraces::exchange(mlir::Operation* op, Dequantized& parts, bool withScales,
                                     llvm::ArrayRef<std::int64_t> elements,
                                     llvm::ArrayRef<std::int64_t> grid) {
@@ -69,7 +69,8 @@ DequantizationTrace DequantizationTraces::communicated(mlir::Operation* op, unsi
   const Obstacle cutsBlocks{op, "cuts or mixes blocks", "give each process whole blocks"};
   mlir::OpBuilder builder(op);
   if (auto all = llvm::dyn_cast<stablehlo::AllToAllOp>(op); all && !isShared) {
-    // Each process gets a part of the axis that is split: one scale for all of it goes with each.
+    // Each process gets a part of the split axis. A scale that covers the whole axis goes to every
+    // process.
     const auto axis = static_cast<std::size_t>(all.getSplitDimension());
     const std::int64_t count = all.getSplitCount(), part = from[axis] / count;
     Extents grid(shapeOf(parts.scales));

@@ -1,4 +1,4 @@
-// What moves a dequantized tensor about is done to its codes and scales.
+// Repeats data movement of a dequantized tensor on its codes and scales.
 #include "octavo/Dialect/Sdy/Axes.h"
 #include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/Sdy/Sharding.h"
@@ -18,7 +18,7 @@
 
 namespace octavo::transforms {
 
-/// The move of one tensor: what it is made of, and where the new operations go.
+/// The move of one tensor: its parts, shapes, and the place of new operations.
 struct DequantizationTraces::Move {
   Move(mlir::Operation* op, const Dequantized& parts)
       : op(op), parts(parts), builder(op), location(op->getLoc()),
@@ -44,13 +44,13 @@ struct DequantizationTraces::Move {
   mlir::OpBuilder builder;
   const mlir::Location location;
   const Extents from, to;
-  const mlir::RankedTensorType type; ///< of the codes in the end
+  const mlir::RankedTensorType type; ///< of the moved codes
 };
 
 namespace {
 
-/// NaN, or a zero with its sign, as codes have it; null where they do not, or the number is
-/// another.
+/// The code of a NaN or of a zero with its sign; null for other numbers, and if the format has no
+/// such code.
 mlir::Attribute codeOf(const format::ElementFormat& format, mlir::Type element,
                        std::optional<double> number) {
   const bool isNan = number && std::isnan(*number);
@@ -70,7 +70,7 @@ bool holdsIntegers(mlir::Value shape) {
   return mlir::getElementTypeOrSelf(shape.getType()).isInteger();
 }
 
-/// A constant is looked at, what is computed may be anything.
+/// Whether all scales are known to be finite. Computed scales may be anything.
 bool areFinite(mlir::Value scales) {
   mlir::DenseElementsAttr constant;
   return !scales || (mlir::matchPattern(scales, mlir::m_Constant(&constant)) &&
@@ -130,7 +130,7 @@ DequantizationTrace DequantizationTraces::movedBy(stablehlo::ReverseOp reverse, 
   return result;
 }
 
-/// The operation itself, on the codes.
+/// Repeats the operation on the codes.
 mlir::Value DequantizationTraces::movedElements(Move& move) {
   mlir::Operation* same = move.builder.clone(*move.op);
   same->setOperand(0, move.parts.elements);
@@ -139,7 +139,7 @@ mlir::Value DequantizationTraces::movedElements(Move& move) {
   return same->getResult(0);
 }
 
-/// The codes are, which is exact in formats that have -0.
+/// Negates the codes, which is exact in formats with -0.
 DequantizationTrace DequantizationTraces::negated(mlir::Operation* op, const Dequantized& parts) {
   if (!parts.format->hasNegativeZero())
     return Obstacle{op, "negates codes of a format without -0", "negate after the dot"};
@@ -159,8 +159,8 @@ DequantizationTrace DequantizationTraces::negated(mlir::Operation* op, const Deq
   return result;
 }
 
-/// What an operation that lays values out on a mesh says of codes or scales: of an axis that the
-/// mesh does not cut into parts of whole blocks it says nothing.
+/// The sharding operation `op`, repeated on codes or scales. Axes that the mesh does not cut into
+/// whole blocks get no sharding.
 mlir::Value DequantizationTraces::laidOutAs(mlir::Operation* op, mlir::Value part) {
   mlir::OpBuilder builder(op);
   mlir::Operation* same = builder.clone(*op);
@@ -238,7 +238,8 @@ DequantizationTrace DequantizationTraces::movedBy(stablehlo::SliceOp slice, Move
   return result;
 }
 
-/// Places that are operands: those of the scales too, of an axis with a scale for each index.
+/// A slice with bounds as operands. On an axis with a scale for each index, they are those of the
+/// scales, too.
 DequantizationTrace DequantizationTraces::movedBy(stablehlo::RealDynamicSliceOp slice, Move& move) {
   Dequantized result = move.parts;
   const mlir::Value lists[] = {slice.getStartIndices(), slice.getLimitIndices(),
@@ -291,7 +292,7 @@ DequantizationTrace DequantizationTraces::movedBy(stablehlo::DynamicSliceOp slic
   Extents grid;
   llvm::SmallVector<mlir::Value> starts(slice.getStartIndices());
   for (std::size_t axis = 0; axis < move.to.size(); ++axis) {
-    if (move.isWhole(axis)) { // a start of 0 is what any start is clamped to
+    if (move.isWhole(axis)) { // any start is clamped to 0
       grid.push_back(1);
       result.block[axis] = move.wholeBlock(axis);
     } else if (move.parts.block[axis] == 1 || move.to[axis] == move.from[axis]) {
@@ -346,7 +347,7 @@ DequantizationTrace DequantizationTraces::movedBy(stablehlo::PadOp pad, Move& mo
   result.noteZeros();
   if (!move.parts.scales)
     return result;
-  // Zeros have any scale: whole blocks of them get a 1 each.
+  // Zeros fit any scale: each whole block of them gets a scale of 1.
   Extents gridLow, gridHigh, gridInterior, grid(openShapeOf(move.parts.scales));
   for (std::size_t axis = 0; axis < move.to.size(); ++axis) {
     const std::int64_t block = move.parts.block[axis];
@@ -380,7 +381,8 @@ DequantizationTrace DequantizationTraces::movedBy(stablehlo::PadOp pad, Move& mo
   return result;
 }
 
-/// Rows: of an axis all or places that have a scale each, or that have one scale together.
+/// A gather of rows: on each axis it takes all, or indices with a scale each, or indices that share
+/// one scale.
 DequantizationTrace DequantizationTraces::movedBy(stablehlo::GatherOp gather, Move& move) {
   return gathered(move, gather.getDimensionNumbers(), Extents(gather.getSliceSizes()), {});
 }
@@ -394,7 +396,7 @@ DequantizationTrace DequantizationTraces::movedBy(stablehlo::DynamicGatherOp gat
   return gathered(move, gather.getDimensionNumbers(), sizes, gather.getSliceSizes());
 }
 
-/// `sizes` of slices, the open ones being those of `operand`.
+/// `sizes`: extents of the slices; open ones are those of `operand`.
 DequantizationTrace DequantizationTraces::gathered(Move& move,
                                                    stablehlo::GatherDimensionNumbersAttr numbers,
                                                    llvm::ArrayRef<std::int64_t> sizes,
@@ -409,7 +411,7 @@ DequantizationTrace DequantizationTraces::gathered(Move& move,
     return result;
   mlir::Value scales = move.parts.scales;
   Extents wide(openShapeOf(scales)), slice, grid, block;
-  bool isIndexed = false; // which scale depends on the indices
+  bool isIndexed = false; // whether the choice of scales depends on the indices
   for (std::size_t axis = 0; axis < move.from.size(); ++axis) {
     const bool isAll = sizes[axis] == move.from[axis] && !mlir::ShapedType::isDynamic(sizes[axis]);
     const bool isBatching = isIn(numbers.getOperandBatchingDims(), axis);
@@ -463,7 +465,7 @@ DequantizationTrace DequantizationTraces::gathered(Move& move,
   return result;
 }
 
-/// Parts written into parts of the same format, in places that have scales of their own.
+/// An update of codes by codes of the same format, at indices that have scales of their own.
 DequantizationTrace DequantizationTraces::updated(stablehlo::DynamicUpdateSliceOp update) {
   DequantizationTrace into = of(update.getOperand()), from = of(update.getUpdate());
   const auto *whole = std::get_if<Dequantized>(&into), *part = std::get_if<Dequantized>(&from);

@@ -21,10 +21,10 @@ namespace octavo::transforms {
 
 namespace {
 
-/// Collects the dequantizations of a scaled tensor. Gives the operation that takes its codes or
-/// scales otherwise; null where none does.
+/// Collects the dequantizations of a scaled tensor. Returns another user of its codes or scales;
+/// null if there is none.
 mlir::Operation* otherUser(mlir::Value scaled, llvm::SmallVector<mlir::Value>& found) {
-  llvm::SetVector<mlir::Value> same; // packed again: all parts as they are
+  llvm::SetVector<mlir::Value> same; // also after unpack and pack of the same parts
   same.insert(scaled);
   for (std::size_t i = 0; i < same.size(); ++i)
     for (mlir::Operation* user : same[i].getUsers()) {
@@ -64,7 +64,7 @@ bool isWide(mlir::Value value) {
   return format != nullptr && !format->isNarrow();
 }
 
-/// What a tensor is multiplied with or divided by, element by element.
+/// An elementwise multiplication or division of a tensor.
 struct Scaling {
   mlir::Value of, factor;
   bool isDivided;
@@ -81,7 +81,7 @@ llvm::SmallVector<Scaling, 2> scalingsOf(mlir::Operation* op) {
   return scalings;
 }
 
-/// Whether one is 1 / the other, broadcast alike.
+/// Whether one value is 1 / the other, broadcast alike.
 bool areInverse(mlir::Value a, mlir::Value b) {
   const auto isInverse = [](mlir::Value inverse, mlir::Value of) {
     auto division = inverse.getDefiningOp<stablehlo::DivOp>();
@@ -105,13 +105,13 @@ bool areInverse(mlir::Value a, mlir::Value b) {
   return one && other && *one * *other == 1.0;
 }
 
-/// Whether the second scaling takes back the first.
+/// Whether the second scaling undoes the first.
 bool isUndone(const Scaling& first, const Scaling& second) {
   return first.isDivided != second.isDivided ? areSame(first.factor, second.factor)
                                              : areInverse(first.factor, second.factor);
 }
 
-/// What is below a clamp to constants.
+/// The value before clamps to constants.
 mlir::Value unclamped(mlir::Value value) {
   for (;;) {
     mlir::Operation* op = value.getDefiningOp();
@@ -129,12 +129,12 @@ mlir::Value unclamped(mlir::Value value) {
   }
 }
 
-/// Collects what dequantizes codes, or what they are converted to, and with that takes back one of
-/// the scalings, which is then the only one. Gives the operation that takes them otherwise.
+/// Collects the operations that dequantize codes and so undo one of `scalings`, which becomes the
+/// only one. Returns another user of the codes; null if there is none.
 mlir::Operation* otherUser(mlir::Value codes, llvm::SmallVector<Scaling, 2>& scalings,
                            llvm::SmallVector<mlir::Value>& found) {
   mlir::Operation* other = nullptr;
-  // With the value that each takes; the next one last.
+  // Users with the value that each uses; the next one last.
   llvm::SmallVector<std::pair<mlir::Value, mlir::Operation*>> pending;
   const auto addUsersOf = [&](mlir::Value value) {
     const llvm::SmallVector<mlir::Operation*> users(value.getUsers());
@@ -195,13 +195,14 @@ private:
     const auto f32 =
         llvm::cast<mlir::RankedTensorType>(op.getOperand().getType()).clone(builder.getF32Type());
     if (dequantized.empty() ||
-        llvm::any_of(dequantized, // extents that one of them alone knows
+        llvm::any_of(dequantized, // extents that only one of them knows
                      [&](mlir::Value each) { return each.getType() != f32; }))
       return;
     drop(op, scalesOf(llvm::cast<ir::ScaledType>(op.getType())), op.getOperand(), dequantized);
   }
 
-  /// x / s or x times its inverse, mostly clamped, to a narrow float, and from there back.
+  /// A quantization in plain operations: x / s or x * (1 / s), usually clamped, converted to a
+  /// narrow float and later back.
   void spelledOut(stablehlo::ConvertOp op) {
     if (!isCodes(op.getResult()) || !isWide(op.getOperand()) || !openTypeOf(op.getResult()))
       return;
@@ -243,7 +244,7 @@ private:
   llvm::SetVector<mlir::Operation*> left;
 };
 
-/// For pass managers: remarks of what was left out and what takes the codes of others.
+/// The pass: remarks for dropped quantizations and for users of others' codes.
 struct DropScales : impl::DropScalesBase<DropScales> {
   void runOnOperation() override {
     for (const ScaleUse& use : dropScales(getOperation()).quantizations) {
@@ -267,7 +268,7 @@ std::int64_t DropReport::dropped() const {
 DropReport dropScales(mlir::ModuleOp module) { return Drops().run(module); }
 
 DropReport dropScalesOfProgram(mlir::ModuleOp program) {
-  openWrappers(program); // with the names of arguments, which the inliner does not know
+  openWrappers(program); // keeps argument names, which inlineCalls does not
   inlineCalls(program);
   inlineFusedDots(program);
   return dropScales(program);

@@ -31,7 +31,7 @@ static std::vector<double> scalesOfConstant(mlir::DenseElementsAttr constant) {
   return numbers;
 }
 
-/// The values that the numbers of one are computed from.
+/// The values that the numbers of `value` are computed from.
 static mlir::ValueRange sourcesOf(mlir::Value value) {
   mlir::Operation* op = value.getDefiningOp();
   if (llvm::isa_and_nonnull<stablehlo::ConvertOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
@@ -40,7 +40,7 @@ static mlir::ValueRange sourcesOf(mlir::Value value) {
   return {};
 }
 
-/// What a value is computed from is looked at before it, and waits in a list.
+/// Iterative, with a list of pending values: operands are evaluated first.
 llvm::ArrayRef<double> KnownScales::of(mlir::Value value) {
   llvm::SmallVector<mlir::Value> pending = {value};
   while (!pending.empty()) {

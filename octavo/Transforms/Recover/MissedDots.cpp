@@ -20,7 +20,7 @@ static bool isNarrow(mlir::Type type) {
 
 static std::string nameAndPlace(const RecoveredDot& dot) {
   const std::string location = locationText(dot.location);
-  // Without a name in the source it is that of its place, without the folder.
+  // A dot without a name in the source is named by its place, without the folder.
   return llvm::StringRef(location).ends_with(dot.name) ? dot.name
                                                        : dot.name + " (" + location + ")";
 }
@@ -82,7 +82,7 @@ std::size_t countDots(const std::vector<MissedDots>& groups) {
   return count;
 }
 
-/// The places of products that are narrow as they stand.
+/// Locations of products that are narrow already.
 static llvm::DenseSet<mlir::Location> narrowProducts(mlir::ModuleOp module) {
   llvm::DenseSet<mlir::Location> places;
   module.walk([&](mlir::Operation* op) {
@@ -99,7 +99,7 @@ std::vector<MissedDots> missedDots(mlir::ModuleOp module, llvm::StringRef functi
     return {};
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
   const Diagnostics unheard(*module.getContext());
-  openCalls(*copy); // before places are compared, which change with it
+  openCalls(*copy); // first: inlining changes the locations that are compared
   const llvm::DenseSet<mlir::Location> before = narrowProducts(*copy);
   RecoverReport report = recoverScaled(*copy);
   std::erase_if(report.dots, [&](const RecoveredDot& dot) {

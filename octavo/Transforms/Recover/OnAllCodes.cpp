@@ -16,7 +16,7 @@ namespace octavo::transforms {
 
 namespace {
 
-/// The constant that a value is moved from.
+/// The splat constant that a value is moved from; null if none.
 mlir::DenseElementsAttr splatConstant(mlir::Value value) {
   while (isMove(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
@@ -77,7 +77,7 @@ std::optional<std::vector<double>> OnAllCodes::values(mlir::Value value) {
   const mlir::Value all = copy(value);
   if (!all || !tensorOfCodes)
     return {};
-  // Keeps hold of the value while operations become constants.
+  // Keeps the value in use while operations become constants.
   auto held = stablehlo::OptimizationBarrierOp::create(builder, scratch->getLoc(), all);
   for (mlir::Operation& op : llvm::make_early_inc_range(scratch->getBody()->getOperations()))
     if (&op != held && !llvm::isa<stablehlo::ConstantOp>(op) && !foldConstants(&op))

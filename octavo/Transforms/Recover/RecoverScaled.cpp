@@ -42,7 +42,7 @@ bool isStatic(mlir::Value value) {
   return type && type.hasStaticShape();
 }
 
-/// What octavo.dot_general takes as a plain side, and gives.
+/// Whether octavo.dot_general has the type as a plain side and as a result.
 bool isWide(mlir::Type type) {
   const mlir::Type element = mlir::getElementTypeOrSelf(type);
   return element.isF32() || element.isBF16() || element.isF16();
@@ -73,7 +73,7 @@ std::string describe(mlir::Type type) {
   return text;
 }
 
-/// Multiplications and additions of a dot, as pairs.
+/// Number of multiply-adds of a dot; nullopt if an extent is unknown.
 std::optional<double> multiplyAdds(mlir::Value result, llvm::ArrayRef<std::int64_t> lhs,
                                    llvm::ArrayRef<std::int64_t> contracting) {
   if (!isStatic(result))
@@ -89,7 +89,7 @@ std::optional<double> multiplyAdds(mlir::Value result, llvm::ArrayRef<std::int64
 
 class Recovery {
 public:
-  /// `left` takes the operations whose results products that are gone used.
+  /// Collects in `left` the operations whose results only replaced products used.
   explicit Recovery(llvm::SetVector<mlir::Operation*>& left) : left(left) {}
 
   RecoverReport run(mlir::ModuleOp module);
@@ -101,7 +101,7 @@ private:
   void dot(stablehlo::DotOp op);
   void otherProduct(mlir::Operation* op);
   void convolution(stablehlo::ConvolutionOp op);
-  /// What a side of a dot is made of, and what keeps it wide if that is scales without codes.
+  /// The trace of a side. If it has scales but no codes, the obstacle says so.
   DequantizationTrace originOf(mlir::Operation* dot, mlir::Value side);
   static std::optional<Obstacle> unfit(mlir::Operation* op, mlir::ValueRange sides,
                                        llvm::ArrayRef<DequantizationTrace> found);
@@ -111,9 +111,10 @@ private:
   RecoveredDot& record(mlir::Operation* op);
   static void tell(RecoveredDot& record, const Obstacle& obstacle);
   static void miss(RecoveredDot& record, const Obstacle& obstacle);
-  /// Whether a side is a scaled tensor. The obstacle that another meets, or the only one, is told.
+  /// Whether a side is a scaled tensor. Records the obstacle of the other side, or the only
+  /// obstacle.
   static bool comesFromCodes(RecoveredDot& record, llvm::ArrayRef<DequantizationTrace> found);
-  /// One side of a dot by hand.
+  /// A side of a dot, packed before it.
   mlir::Value packed(mlir::Operation* at, const Dequantized& parts) {
     mlir::OpBuilder builder(at);
     return transforms::packed(builder, at->getLoc(), parts);
@@ -205,7 +206,7 @@ void Recovery::dot(stablehlo::DotGeneralOp op) {
   multiply(op, record, found);
 }
 
-/// One that comes from codes is a dot_general from here on.
+/// Turns a stablehlo.dot that comes from codes into a dot_general first.
 void Recovery::dot(stablehlo::DotOp op) {
   const mlir::Value sides[] = {op.getLhs(), op.getRhs()};
   const std::int64_t rank = tensor(sides[0]) ? tensor(sides[0]).getRank() : 0;
@@ -228,7 +229,7 @@ void Recovery::dot(stablehlo::DotOp op) {
     record.multiplyAdds = multiplyAdds(op.getResult(), tensor(sides[0]).getShape(), {rank - 1});
 }
 
-/// A product that octavo.dot_general is not.
+/// Records a product that octavo.dot_general cannot express.
 void Recovery::otherProduct(mlir::Operation* op) {
   RecoveredDot& record = this->record(op);
   record.lhs = describe(op->getOperand(0).getType());
@@ -244,7 +245,7 @@ void Recovery::otherProduct(mlir::Operation* op) {
                       : "write it as dot_general"});
 }
 
-/// What of the types of a product that comes from codes octavo.dot_general does not have.
+/// What octavo.dot_general does not support of a product's types; nullopt: nothing.
 std::optional<Obstacle> Recovery::unfit(mlir::Operation* op, mlir::ValueRange sides,
                                         llvm::ArrayRef<DequantizationTrace> found) {
   if (!isWide(op->getResult(0).getType()))
@@ -270,7 +271,7 @@ void Recovery::multiply(stablehlo::DotGeneralOp op, RecoveredDot& record,
   replace(op, packedSides[0], packedSides[1], op.getDotDimensionNumbers(), {});
 }
 
-/// A convolution, of which nothing is known if neither side comes from codes.
+/// Handles a convolution. If neither side comes from codes, it is only recorded.
 void Recovery::convolution(stablehlo::ConvolutionOp op) {
   const DequantizationTrace found[] = {originOf(op, op.getLhs()), originOf(op, op.getRhs())};
   RecoveredDot& record = this->record(op);
@@ -338,7 +339,8 @@ RecoverReport Recovery::run(mlir::ModuleOp module) {
         isScaledCall(op))
       dots.push_back(op);
   });
-  // A decomposition that only a composite names is no part of the program.
+  // The decomposition of a scaled-dot composite is not part of the program if nothing else names
+  // it.
   llvm::StringMap<bool> decompositions;
   module.walk([&](stablehlo::CompositeOp op) {
     if (op.getName() == "xla.scaled_dot")

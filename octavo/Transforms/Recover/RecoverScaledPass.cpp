@@ -1,4 +1,4 @@
-// octavo-recover-scaled for pass managers: remarks of what was recovered, warnings of what was not.
+// The pass octavo-recover-scaled: remarks for recovered dots, warnings for missed ones.
 #include "octavo/Transforms/Passes.h"
 #include "octavo/Transforms/Recover/RecoverScaled.h"
 

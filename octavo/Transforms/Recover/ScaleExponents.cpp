@@ -30,7 +30,7 @@ std::string spelled(double number) {
   return text;
 }
 
-/// The scale of a code: NaN of 255, or of what 255 stands for.
+/// The scale of a code: NaN for 255.
 double scaleOf(std::int64_t code, bool isReciprocal) {
   if (code + 1 == kCodes)
     return std::nan("");
@@ -89,7 +89,7 @@ std::optional<Exponents> exponentsOf(mlir::Value scaled, mlir::Value elements,
       const auto product = static_cast<float>(element * scale);
       if (areEqual(value, product))
         continue;
-      // What is no number and what is not normal in f32 may differ, and is told.
+      // Only values that are not finite or not normal in f32 may differ, and are reported.
       isRight =
           element == 0 ? std::isnan(scale) : !std::isfinite(element) || !std::isnormal(product);
       if (++others == 0)

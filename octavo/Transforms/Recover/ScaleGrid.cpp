@@ -1,4 +1,4 @@
-// Grids of scales: which tensors are one value a block, and what they hold.
+// Grids of scales: finds tensors with one value a block, and the scales that they hold.
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
@@ -19,8 +19,7 @@
 
 namespace octavo::transforms {
 
-/// Whether blocks that end within an axis begin anew at each index of others before it, from
-/// `first` on.
+/// Whether blocks that end within `axis` start anew at each index of the axes from `first` to it.
 static bool repeats(llvm::ArrayRef<std::int64_t> shape, std::size_t first, std::size_t axis) {
   return llvm::any_of(shape.slice(first, axis - first),
                       [](std::int64_t each) { return each != 1; });
@@ -43,9 +42,9 @@ bool reshapeBlocks(llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_
     } while (left != right);
     while (i < from.size() && from[i] == 1 && j == to.size())
       ++i;
-    // Consecutive elements of the group that one scale covers.
+    // Number of consecutive elements of the group that one scale covers.
     std::int64_t run = 1;
-    bool isInner = true; // the axes looked at so far have one scale each
+    bool isInner = true; // all axes so far have one scale each
     for (std::size_t axis = i; axis-- > begin;) {
       const std::int64_t block = fromBlock[axis];
       if (isInner) {
@@ -76,8 +75,8 @@ namespace {
 
 using mlir::ShapedType;
 
-/// How many of the first axes of both shapes are known and have as many elements on either side, at
-/// most.
+/// The largest numbers of leading axes of both shapes that are known and have equally many
+/// elements.
 std::pair<std::size_t, std::size_t> knownAxes(llvm::ArrayRef<std::int64_t> from,
                                               llvm::ArrayRef<std::int64_t> to) {
   std::pair<std::size_t, std::size_t> common;
@@ -95,8 +94,8 @@ std::pair<std::size_t, std::size_t> knownAxes(llvm::ArrayRef<std::int64_t> from,
   }
 }
 
-/// The axes of a reshape whose extents are open, between known ones before and behind, of which as
-/// many elements are on either side: so are then these, whatever their extents.
+/// The axes of a reshape around its open extents. The known axes before and behind them have
+/// equally many elements in both shapes, hence so have these, whatever the extents.
 struct OpenAxes {
   std::size_t from, fromEnd, to, toEnd;
 };
@@ -109,8 +108,8 @@ OpenAxes openAxes(llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_t
   return {left, from.size() - leftEnd, right, to.size() - rightEnd};
 }
 
-/// Whether all axes have one scale, whether all have one for each index, and whether those with one
-/// are behind the others, so that it is of indices that follow one another.
+/// Whether all axes have one scale; whether all have one for each index; and whether axes with one
+/// scale come behind the others, so that a scale covers consecutive elements.
 struct ScalesOfAxes {
   bool haveOne = true, haveEach = true, areRuns = true;
 
@@ -126,8 +125,8 @@ struct ScalesOfAxes {
   }
 };
 
-/// Blocks of a reshape's result where extents are open: the open axes have a scale for each index,
-/// or one for all.
+/// reshapeBlocks with open extents: the open axes must have one scale for each index, or one for
+/// all.
 bool reshapeOpenBlocks(llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_t> block,
                        llvm::ArrayRef<std::int64_t> to, const OpenAxes& open, Extents& blocks) {
   if (!reshapeBlocks(from.take_front(open.from), block.take_front(open.from),
@@ -148,7 +147,8 @@ bool reshapeOpenBlocks(llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::in
 
 } // namespace
 
-/// With a scale for each index of axes of which the last have one for all.
+/// Repeats scales so that axes `first` to `end`, of which the last have one scale for all indices,
+/// have one for each.
 DequantizationTraces::Grid DequantizationTraces::repeated(OpenShapes& shapes, const Grid& grid,
                                                           mlir::Value from, std::size_t first,
                                                           std::size_t end) {
@@ -167,8 +167,8 @@ DequantizationTraces::Grid DequantizationTraces::repeated(OpenShapes& shapes, co
   return result;
 }
 
-/// Of a reshape's result, from that of its operand. Open axes of which the last have one
-/// scale for all indices have one for each then.
+/// The grid of a reshape's result from its operand's. Open axes, if the last of them have one scale
+/// for all indices, get one for each.
 std::optional<DequantizationTraces::Grid> DequantizationTraces::reshaped(mlir::OpBuilder& builder,
                                                                          mlir::Operation* op,
                                                                          const Grid& grid,
@@ -203,9 +203,9 @@ std::optional<DequantizationTraces::Grid> DequantizationTraces::reshaped(mlir::O
               blocks};
 }
 
-/// Of a broadcast's result, from that of its operand. Where an axis is open on either side, the
-/// operand has as many indices as the result, or one: with a scale for each, its scales are then
-/// broadcast alike.
+/// The grid of a broadcast's result from its operand's. If an axis is open on either side, the
+/// operand's extent is 1 or the result's; with a scale for each index, the scales are broadcast
+/// alike.
 std::optional<DequantizationTraces::Grid> DequantizationTraces::broadcast(mlir::OpBuilder& builder,
                                                                           mlir::Operation* op,
                                                                           const Grid& grid,
@@ -237,7 +237,8 @@ std::optional<DequantizationTraces::Grid> DequantizationTraces::broadcast(mlir::
               block};
 }
 
-/// Of a slice's result, from that of its operand: of whole blocks, of which the last may be cut.
+/// The grid of a slice's result from its operand's. The slice takes whole blocks; the last may be
+/// cut.
 std::optional<DequantizationTraces::Grid>
 DequantizationTraces::sliced(mlir::OpBuilder& builder, stablehlo::SliceOp slice, const Grid& grid) {
   const auto to = openShapeOf(slice.getResult()), extents = openShapeOf(grid.value);
@@ -265,7 +266,8 @@ DequantizationTraces::sliced(mlir::OpBuilder& builder, stablehlo::SliceOp slice,
               block};
 }
 
-/// An operation on grids, done to their values: these have one block, or are one number.
+/// An elementwise operation on grids, applied to their values. The operands have the same blocks or
+/// are one number.
 std::optional<DequantizationTraces::Grid> DequantizationTraces::computed(mlir::Operation* op) {
   const mlir::Value result = op->getResult(0);
   const format::ElementFormat *from = elementFormatOf(op->getOperand(0)),
@@ -278,7 +280,7 @@ std::optional<DequantizationTraces::Grid> DequantizationTraces::computed(mlir::O
   if (!llvm::all_of(op->getOperands(),
                     [](mlir::Value each) { return openTypeOf(each) != nullptr; }))
     return {};
-  for (mlir::Value operand : op->getOperands()) // numbers stand for tensors in select and clamp
+  for (mlir::Value operand : op->getOperands()) // select and clamp take scalars for tensors
     grids.push_back(openShapeOf(operand).size() == openShapeOf(result).size()
                         ? gridOf(operand)
                         : std::optional(Grid{operand, {}}));
@@ -323,7 +325,7 @@ std::optional<DequantizationTraces::Grid> DequantizationTraces::computed(mlir::O
   return Grid{compact->getResult(0), block};
 }
 
-/// A number before conversions that kept what it is.
+/// A number before conversions that kept its value.
 static mlir::Value numberBeforeWidening(mlir::Value number) {
   while (auto convert = number.getDefiningOp<stablehlo::ConvertOp>()) {
     const format::ElementFormat *from = elementFormatOf(convert.getOperand()),
@@ -335,7 +337,7 @@ static mlir::Value numberBeforeWidening(mlir::Value number) {
   return number;
 }
 
-/// What a loop was given, of a value that it carries and never changes; else null.
+/// The initial value of a carried value that the loop never changes; else null.
 static mlir::Value carriedUnchanged(mlir::Value value) {
   auto loop = llvm::dyn_cast_or_null<stablehlo::WhileOp>(
       value.getDefiningOp() != nullptr ? value.getDefiningOp()
@@ -351,7 +353,7 @@ static mlir::Value carriedUnchanged(mlir::Value value) {
              : mlir::Value();
 }
 
-/// The values whose grids decide what the grid of one is.
+/// The values whose grids decide the grid of `value`.
 static llvm::SmallVector<mlir::Value> sourcesOfGrid(mlir::Value value) {
   const mlir::RankedTensorType type = openTypeOf(value);
   if (!type)
@@ -374,8 +376,7 @@ static llvm::SmallVector<mlir::Value> sourcesOfGrid(mlir::Value value) {
   return sources;
 }
 
-/// Each value has its grid found once, after those of what it is made of, which wait in a list:
-/// programs are longer than a stack is deep.
+/// Iterative, with a list of pending values: programs are longer than a stack is deep.
 std::optional<DequantizationTraces::Grid> DequantizationTraces::gridOf(mlir::Value value) {
   llvm::SmallVector<mlir::Value> pending = {value};
   while (!pending.empty()) {
@@ -460,7 +461,7 @@ std::optional<DequantizationTraces::Grid> DequantizationTraces::findGrid(mlir::V
   return each;
 }
 
-/// Another value moved as one is: the first of the moves is the last.
+/// Repeats `moves` on `value`, the last one first.
 mlir::Value DequantizationTraces::movedBy(llvm::ArrayRef<mlir::Operation*> moves,
                                           mlir::OpBuilder& builder, mlir::Value value) {
   for (mlir::Operation* move : llvm::reverse(moves)) {
@@ -474,7 +475,7 @@ mlir::Value DequantizationTraces::movedBy(llvm::ArrayRef<mlir::Operation*> moves
   return value;
 }
 
-/// Codes of exponents as E8M0; 254 - code of reciprocals, which is NaN's 255 of 255.
+/// Exponent codes as E8M0: `codes`, or for reciprocals 254 - code, which makes 255 (NaN) of 255.
 mlir::Value DequantizationTraces::asE8m0(mlir::OpBuilder& builder, mlir::Location location,
                                          mlir::Value codes, bool isReciprocal) {
   const mlir::Type e8m0 = mlirType(builder.getContext(), format::element("e8m0fnu")),
@@ -494,7 +495,7 @@ mlir::Value DequantizationTraces::asE8m0(mlir::OpBuilder& builder, mlir::Locatio
   return as(codes, e8m0);
 }
 
-/// The scales as E8M0 where they are computed from codes of its exponents; else as they are.
+/// The scales as E8M0 if they are computed from exponent codes; else unchanged.
 mlir::Value DequantizationTraces::asE8m0(mlir::OpBuilder& builder, mlir::Location location,
                                          mlir::Value scales, Dequantized& noted) {
   const std::optional<Exponents> exponents = exponentsOf(scales);
@@ -505,7 +506,7 @@ mlir::Value DequantizationTraces::asE8m0(mlir::OpBuilder& builder, mlir::Locatio
                  asE8m0(builder, location, exponents->codes, exponents->isReciprocal));
 }
 
-/// One over each scale: of E8M0 E8M0, else f32.
+/// 1 / scale: E8M0 of E8M0, else f32.
 mlir::Value DequantizationTraces::inverse(mlir::OpBuilder& builder, mlir::Location location,
                                           mlir::Value scales) {
   if (llvm::isa<mlir::Float8E8M0FNUType>(openTypeOf(scales).getElementType()))
@@ -520,7 +521,7 @@ mlir::Value DequantizationTraces::inverse(mlir::OpBuilder& builder, mlir::Locati
   return make<stablehlo::DivOp>(builder, location, one, wide);
 }
 
-/// Codes that arithmetic decodes.
+/// The parts of a value that arithmetic decodes from codes.
 std::optional<Dequantized> DequantizationTraces::decoded(mlir::Value value) {
   const std::optional<DecodedCodes> found = decodedCodes(value);
   if (!found)
@@ -535,7 +536,7 @@ std::optional<Dequantized> DequantizationTraces::decoded(mlir::Value value) {
   return Dequantized{.elements = movedBy(found->moves, builder, codes), .format = found->format};
 }
 
-/// Elements that integers are added to the exponents of, as by ldexp.
+/// The parts of elements to whose exponents integers are added, as by ldexp.
 std::optional<Dequantized> DequantizationTraces::scaledByExponents(mlir::Operation* op) {
   llvm::SetVector<mlir::Value> below;
   llvm::SmallVector<mlir::Value> leaves;

@@ -24,7 +24,7 @@ bool hasEqualBlocks(ir::ScaledType type) {
       [](std::int64_t extent, std::int64_t block) { return extent > 0 && extent % block == 0; });
 }
 
-/// What keeps elements from being those of any of XLA's forms; empty if nothing does.
+/// Why elements fit none of XLA's forms; empty if they do.
 std::string misfit(const format::ElementFormat& element) {
   if (element.isInteger())
     return "has elements of int8";
@@ -35,7 +35,7 @@ std::string misfit(const format::ElementFormat& element) {
   return {};
 }
 
-/// The same of a side.
+/// Why a side fits none of XLA's forms; empty if it does.
 std::string misfit(const ScaledProduct::Side& side) {
   if (side.plain)
     return {};
@@ -58,7 +58,7 @@ mlir::Value transposed(mlir::OpBuilder& builder, mlir::Location location, mlir::
       builder, location, typeOf(value).clone(permuted(shapeOf(value), order)), value, order);
 }
 
-/// Scales with one for each index of all axes but the last.
+/// Scales repeated to one for each index on all axes but the last.
 mlir::Value spreadButLast(mlir::OpBuilder& builder, mlir::Location location, mlir::Value scales,
                           llvm::ArrayRef<std::int64_t> shape) {
   Axes grid(shape);
@@ -71,7 +71,7 @@ mlir::Value spreadButLast(mlir::OpBuilder& builder, mlir::Location location, mli
                                              axes);
 }
 
-/// A custom call as JAX writes those of XLA's block scaling: row-major, API version 2.
+/// A custom call as JAX writes XLA's block scaling: row-major layouts, API version 2.
 mlir::ValueRange call(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef target,
                       mlir::ValueRange operands, mlir::TypeRange results,
                       const std::string& config) {
@@ -99,10 +99,10 @@ mlir::ValueRange call(mlir::OpBuilder& builder, mlir::Location location, llvm::S
   return builder.create(state)->getResults();
 }
 
-/// A side of a dot as the call has it: [B,] R, K.
+/// A side of a dot in the call's axis order: [B,] R, K.
 struct CallSide {
   mlir::Value elements, scales, outer;
-  std::int64_t block = 0; ///< along K; 0 where there are no scales
+  std::int64_t block = 0; ///< along K; 0: no scales
 };
 
 std::string callMisfit(const ScaledProduct::Side& side, llvm::ArrayRef<std::int64_t> batching,
@@ -121,7 +121,7 @@ std::string callMisfit(const ScaledProduct::Side& side, llvm::ArrayRef<std::int6
   return {};
 }
 
-/// Of a side that callMisfit finds nothing in.
+/// Converts a side for which callMisfit returned "".
 CallSide callSide(mlir::OpBuilder& builder, mlir::Location location,
                   const ScaledProduct::Side& side, llvm::ArrayRef<std::int64_t> batching,
                   llvm::ArrayRef<std::int64_t> contracting) {
@@ -198,7 +198,7 @@ FormOfProduct ScaledDotComposites::write(mlir::OpBuilder& builder, mlir::Locatio
     operands[i + 2] = side.parts.scales;
     if (!side.plain)
       continue;
-    // XLA's sign of a side without scales, where it is bf16.
+    // XLA marks a bf16 side without scales by a constant scale.
     const Axes ones(shapeOf(side.plain).size(), 1);
     operands[i + 2] = stablehlo::ConstantOp::create(
         builder, location,
@@ -244,7 +244,7 @@ FormOfProduct writeBlockScaledDot(mlir::OpBuilder& builder, mlir::Location locat
     return "has blocks of two sizes";
   CallSide lhs = callSide(builder, location, product.sides[0], batching[0], contracting[0]);
   CallSide rhs = callSide(builder, location, product.sides[1], batching[1], contracting[1]);
-  const bool isSwapped = !lhs.scales; // the scales of the left come first
+  const bool isSwapped = !lhs.scales; // the call requires scales of the left side
   if (isSwapped)
     std::swap(lhs, rhs);
   llvm::SmallVector<mlir::Value> operands = {lhs.elements, rhs.elements, lhs.scales};
@@ -273,7 +273,7 @@ FormOfProduct writeBlockScaledDot(mlir::OpBuilder& builder, mlir::Location locat
   return result;
 }
 
-/// What keeps XLA's quantization from being one; empty if nothing does.
+/// Why XLA's quantization cannot express this one; empty if it can.
 static std::string quantizeMisfit(ir::ScaledType type, const numerics::QuantizeOptions& options) {
   const format::ElementFormat& element = *type.getElement();
   if (std::string reason = misfit(element); !reason.empty())
@@ -297,7 +297,7 @@ static std::string quantizeMisfit(ir::ScaledType type, const numerics::QuantizeO
   if (options != same)
     return "has other settings than XLA's call, which makes NaN of blocks of zeros "
            "(preset = \"xla\" has those)";
-  // The preset is of equal blocks along one axis.
+  // The preset xla covers only equal blocks along one axis.
   if (llvm::is_contained(type.getShape(), 0))
     return "has no elements";
   return {};
@@ -311,7 +311,7 @@ std::variant<ScaledParts, std::string> writeQuantizeCall(mlir::OpBuilder& builde
           quantizeMisfit(type, quantization.getOptions(type, *elementFormatOf(operand)));
       !reason.empty())
     return reason;
-  // The axis of the blocks comes last.
+  // Moves the blocked axis to the end.
   Axes order = llvm::to_vector(
       llvm::seq<std::int64_t>(0, static_cast<std::int64_t>(type.getShape().size())));
   auto* blocked = llvm::find_if(order, [&](std::int64_t axis) {

@@ -15,7 +15,7 @@ namespace {
 
 using stablehlo::DotDimensionNumbersAttr;
 
-/// What octavo.dot_general takes as a plain side, and gives.
+/// Whether octavo.dot_general takes the value as a plain side.
 bool isPlain(mlir::Value value) {
   const mlir::Type element = mlir::getElementTypeOrSelf(value.getType());
   return element.isF32() || element.isBF16() || element.isF16();
@@ -23,7 +23,7 @@ bool isPlain(mlir::Value value) {
 
 bool hasKnownExtents(mlir::Value value) { return static_cast<bool>(typeOf(value)); }
 
-/// Elements and as many scales as they have blocks.
+/// Elements with a grid of scales; nullopt if the extents are not multiples of the grid's.
 std::optional<Dequantized> inBlocks(mlir::Value elements, mlir::Value scales) {
   if (!isCodes(elements) || !canBeScale(scales) ||
       shapeOf(elements).size() != shapeOf(scales).size())
@@ -37,7 +37,8 @@ std::optional<Dequantized> inBlocks(mlir::Value elements, mlir::Value scales) {
   return parts;
 }
 
-/// Blocks of `size` along the last axis. The scales may be more than those of the elements.
+/// Parts with blocks of `size` along the last axis. There may be more scales than the elements
+/// need.
 std::optional<Dequantized> alongLast(mlir::Operation* op, mlir::Value elements, mlir::Value scales,
                                      std::optional<std::int64_t> size) {
   const auto extents = shapeOf(elements), given = shapeOf(scales);
@@ -64,8 +65,8 @@ std::optional<Dequantized> alongLast(mlir::Operation* op, mlir::Value elements, 
   return parts;
 }
 
-/// The block size that a backend_config names: XLA's key is block_scaled_dot_backend_config, JAX's
-/// scaled_dot_backend_config, which XLA does not read.
+/// The block size in a backend_config. XLA reads the key block_scaled_dot_backend_config; JAX
+/// writes scaled_dot_backend_config, which XLA ignores.
 std::optional<std::int64_t> configuredBlockSize(stablehlo::CustomCallOp op) {
   auto text = llvm::dyn_cast_or_null<mlir::StringAttr>(op.getBackendConfigAttr());
   const std::optional<llvm::json::Value> json = configurationJson(text ? text.getValue() : "");
@@ -78,7 +79,7 @@ std::optional<std::int64_t> configuredBlockSize(stablehlo::CustomCallOp op) {
   return size && *size > 0 ? std::optional<std::int64_t>(*size) : std::nullopt;
 }
 
-/// ([i, j, k], [i, l, k], [i, j, k], [i, l, k])->([i, j, l]), by a rule of the caller's own.
+/// Whether a custom sharding rule is ([i, j, k], [i, l, k], [i, j, k], [i, l, k])->([i, j, l]).
 bool isRuleOfScaledMatmul(sdy::OpShardingRuleAttr rule) {
   constexpr std::int64_t kRule[5][3] = {{0, 1, 2}, {0, 3, 2}, {0, 1, 2}, {0, 3, 2}, {0, 1, 3}};
   if (!rule || !rule.getIsCustomRule() || rule.getOperandMappings().size() != 4 ||
@@ -140,8 +141,8 @@ Obstacle hasOpenExtents(mlir::Operation* op) {
           "give the arguments types of known extents, as --octavo-refine-shapes does"};
 }
 
-/// jax.lax.scaled_dot: dimension_numbers = [[lhs contracting, rhs contracting], [lhs batch, rhs
-/// batch]].
+/// Reads jax.lax.scaled_dot. dimension_numbers = [[lhs contracting, rhs contracting], [lhs batch,
+/// rhs batch]].
 std::variant<ScaledCall, Obstacle> readComposite(stablehlo::CompositeOp op) {
   std::optional<Extents> axes[4];
   auto numbers =
@@ -163,7 +164,7 @@ std::variant<ScaledCall, Obstacle> readComposite(stablehlo::CompositeOp op) {
       DotDimensionNumbersAttr::get(op.getContext(), *axes[2], *axes[3], *axes[0], *axes[1]);
   for (unsigned i = 0; i < 2; ++i) {
     const mlir::Value side = op.getOperand(i), scales = op.getOperand(i + 2);
-    if (isPlain(side)) { // JAX gives a side without scales ones
+    if (isPlain(side)) { // JAX gives a side without scales a scale of 1
       if (splatNumber(scales) != 1.0)
         return Obstacle{op, "scales values of " + typeName(side), "quantize them"};
       call.sides[i].wide = side;
@@ -176,7 +177,7 @@ std::variant<ScaledCall, Obstacle> readComposite(stablehlo::CompositeOp op) {
   return call;
 }
 
-/// A tensor of one number as that number, in another type.
+/// A tensor of one element as a scalar of type `element`.
 mlir::Value scalarOf(mlir::Operation* op, mlir::Value one, mlir::Type element) {
   mlir::OpBuilder builder(op);
   const mlir::RankedTensorType type = mlir::RankedTensorType::get({}, element);
@@ -186,7 +187,8 @@ mlir::Value scalarOf(mlir::Operation* op, mlir::Value one, mlir::Type element) {
                                : stablehlo::ReshapeOp::create(builder, op->getLoc(), type, one);
 }
 
-/// [B,] M, K times [B,] N, K; scales of the left, of the right, one for the result.
+/// Reads [B,] M, K times [B,] N, K, with scales of the left, scales of the right, and a global
+/// scale of the result.
 std::variant<ScaledCall, Obstacle> readBlockScaledDot(stablehlo::CustomCallOp op) {
   const std::size_t operands = op.getNumOperands();
   if (!llvm::all_of(op.getOperands(), hasKnownExtents))
@@ -219,7 +221,8 @@ std::variant<ScaledCall, Obstacle> readBlockScaledDot(stablehlo::CustomCallOp op
     if (!read.wide && !read.parts)
       return fitsNoBlock(op);
   }
-  // A global scale is an outer one (D5), and the product of two where the program multiplies them.
+  // A global scale becomes an outer scale (D5). If the program multiplies two outer scales to make
+  // it, each side gets one of them.
   const auto takesOuter = [](const ScaledCall::Side& side) {
     const format::ElementFormat* scales =
         side.parts && side.parts->scales ? elementFormatOf(side.parts->scales) : nullptr;

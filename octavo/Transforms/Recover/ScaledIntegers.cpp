@@ -15,7 +15,7 @@ namespace octavo::transforms {
 
 namespace {
 
-constexpr double kUnit = 1.0 / 64; ///< of an element of INT8
+constexpr double kUnit = 1.0 / 64; ///< value of the integer 1 in MXINT8
 
 bool isInt8(mlir::Value value) {
   return mlir::getElementTypeOrSelf(value.getType()).isSignlessInteger(8);
@@ -39,7 +39,7 @@ std::optional<Multiple> multipleOf(mlir::Operation* op) {
   return {};
 }
 
-/// Whether a conversion keeps what 8-bit integers, and these times powers of two, are: to wider
+/// Whether a conversion keeps 8-bit integers, and their products by powers of two: to wider
 /// integers, and to wide floats.
 bool keepsIntegers(stablehlo::ConvertOp convert) {
   const mlir::Type from = mlir::getElementTypeOrSelf(convert.getOperand().getType()),
@@ -50,15 +50,15 @@ bool keepsIntegers(stablehlo::ConvertOp convert) {
           to.getIntOrFloatBitWidth() >= from.getIntOrFloatBitWidth());
 }
 
-/// Likewise what E8M0 scales are: to floats of f32's range.
+/// Whether a conversion keeps E8M0 scales: to floats with f32's range.
 bool keepsE8m0(stablehlo::ConvertOp convert) {
   const mlir::Type from = mlir::getElementTypeOrSelf(convert.getOperand().getType()),
                    to = mlir::getElementTypeOrSelf(convert.getType());
   return isWideFloat(to) && !to.isF16() && (isE8m0(convert.getOperand()) || isWideFloat(from));
 }
 
-/// Whether a value is a tensor that `isFound`, moved, converted as `isKept` says and times powers
-/// of two.
+/// Whether a value is a tensor for which `isFound` holds, after data movement, conversions that
+/// `isKept`, and products by powers of two.
 bool comesFrom(mlir::Value value, llvm::function_ref<bool(mlir::Value)> isFound,
                llvm::function_ref<bool(stablehlo::ConvertOp)> isKept) {
   for (std::size_t steps = 0; steps < kMostDecodingOperations; ++steps) {
@@ -82,8 +82,8 @@ bool comesFrom(mlir::Value value, llvm::function_ref<bool(mlir::Value)> isFound,
   return false;
 }
 
-/// The E8M0 scales that a grid holds, converted, times powers of two, and moved: the last move
-/// comes first.
+/// The E8M0 scales that a grid is converted, moved and multiplied by powers of two from. `moves`:
+/// the last one first.
 std::optional<Multiple> multipleOfE8m0(mlir::Value scales,
                                        llvm::SmallVectorImpl<mlir::Operation*>& moves) {
   double factor = 1;
@@ -129,7 +129,7 @@ std::optional<unsigned> sideOfIntegers(mlir::Operation* product) {
   return {};
 }
 
-/// Unscaled integers that comesFrom finds, and their factor.
+/// The unscaled integers behind `value`, and in `factor` the product of the powers of two.
 DequantizationTrace DequantizationTraces::integers(mlir::Value value, double& factor) {
   if (isInt8(value))
     return Dequantized{.elements = value, .format = &format::element("int8")};
@@ -143,7 +143,7 @@ DequantizationTrace DequantizationTraces::integers(mlir::Value value, double& fa
   return parts == nullptr || llvm::isa<stablehlo::ConvertOp>(op) ? inner : moved(op, *parts);
 }
 
-/// The elements of MXINT8 are the integers times 2^-6: another factor is an outer scale.
+/// MXINT8 elements are integers times 2^-6; any other factor becomes an outer scale.
 DequantizationTrace DequantizationTraces::scaledIntegers(mlir::Operation* op, unsigned side) {
   double factor = 1 / kUnit;
   DequantizationTrace origin = integers(op->getOperand(side), factor);

@@ -13,7 +13,7 @@
 
 namespace octavo::transforms {
 
-/// What values are before they are moved and converted to wider ones.
+/// The values before data movement and widening conversions.
 static mlir::Value elementsBeforeWidening(mlir::Value value) {
   for (;;) {
     mlir::Operation* op = value.getDefiningOp();
@@ -32,7 +32,7 @@ static mlir::Value elementsBeforeWidening(mlir::Value value) {
   }
 }
 
-/// Of a product of scales and `elements`, or of what these are divided by.
+/// The obstacle of a product or quotient of `elements` and scales.
 static Obstacle scaledWithoutCodes(mlir::Operation* product, mlir::Value elements) {
   const mlir::Value of = elementsBeforeWidening(elements);
   mlir::Operation* maker = of.getDefiningOp();

@@ -110,8 +110,8 @@ llvm::SetVector<mlir::Value> factors(mlir::ModuleOp module, DequantizationTraces
   return found;
 }
 
-/// Whether a value, or a comparison that it selects by, is computed from narrow values or their
-/// scales.
+/// Whether a value comes from narrow values or their scales. A boolean also does if the operands of
+/// the comparisons that it is computed from do.
 class Followers {
 public:
   explicit Followers(DequantizationTraces& origins) : origins(origins) {}
