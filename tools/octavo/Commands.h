@@ -51,7 +51,7 @@ void addFormatsCommand(CLI::App& app);
 void addHelpCommand(CLI::App& app);
 void addPresetsCommand(CLI::App& app);
 void addVectorsCommand(CLI::App& app);
-// In program/, in builds with MLIR only.
+// Defined in program/, only in builds with MLIR.
 void addCalibrateCommand(CLI::App& app);
 void addCompileCommand(CLI::App& app);
 void addConvertProgramCommand(CLI::App& app);

@@ -3,9 +3,9 @@
 //
 // Every option that takes text is declared as a path that is read, a path that is written, or not a
 // path. requireDeclared refuses an application with an undeclared option, so a new option cannot be
-// forgotten. checkPaths then compares all paths of a command line before the command begins. Paths
-// that the command line does not name (the calibration in a recipe, the files of an output folder)
-// are checked by alsoReads and alsoWrites as soon as they are known.
+// forgotten. checkPaths then compares all paths of a command line before the command begins. Other
+// paths, such as the calibration in a recipe or the files of an output folder, are checked by
+// alsoReads and alsoWrites as soon as they are known.
 //
 // Two paths are the same if they lead to one file or folder: device and inode are equal, so
 // spellings, symbolic links and hard links do not matter. Paths of files that do not exist yet are

@@ -29,9 +29,9 @@ using Options = std::function<std::optional<std::int64_t>(std::string_view)>;
 class Batch {
 public:
   /// Checks operands, results and options. The error says what does not fit.
-  /// `signature` is like "T[m,n] T[p] -> T[m,n] i[k]". The type T is `type`, R its real part, C its
-  /// complex type, i a 32-bit integer (R and C are `type` itself if it is real or complex). Letters
-  /// in brackets are the extents after the batch's. k is min(m, n), and l is max(n - 1, 0).
+  /// `signature` is like "T[m,n] T[p] -> T[m,n] i[k]". T is `type`; R its real part, or `type` if
+  /// that is real; C its complex type, or `type` if that is complex; i a 32-bit integer. Letters in
+  /// brackets are the extents after the batch's. k is min(m, n), and l is max(n - 1, 0).
   /// `letters` is like "side=LR low=#": the required options, each with its permitted letters, or #
   /// for any number.
   static tl::expected<Batch, std::string> make(std::string_view signature, std::string_view letters,

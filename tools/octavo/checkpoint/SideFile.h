@@ -7,9 +7,9 @@
 
 namespace octavo::tools {
 
-/// Throws CommandError if the command line writes a file of the checkpoint, or another file that is
-/// already in its folder (its tokenizer) and is not an output of an earlier run. Paths.h compares
-/// paths; this function knows which files belong to a checkpoint, also beside a single file.
+/// Throws CommandError if the command line writes a file of the checkpoint or another file in its
+/// folder (its tokenizer). An output of an earlier run may be replaced. Paths.h compares paths;
+/// this function knows which files belong to a checkpoint, also beside a single file.
 void checkOutputs(const checkpoint::Folder& folder);
 
 /// The target of `output` if it is a link, so that the link stays; else `output` itself.
