@@ -21,7 +21,7 @@ bool isPlainTensor(mlir::Type type, std::int64_t maxElements) {
          !stablehlo::isQuantized(tensor.getElementType());
 }
 
-/// The constants that an operation takes; nothing where one operand is none.
+/// The values of an operation's constant operands; nullopt if one is not a constant.
 std::optional<std::vector<Value>> constantOperands(mlir::Operation* op) {
   std::vector<Value> values;
   for (mlir::Value operand : op->getOperands()) {

@@ -12,8 +12,8 @@ namespace octavo::transforms {
 
 namespace {
 
-/// Whether it is a function of floats that compiled code approximates by itself (rule C2), so that
-/// its last bit may differ from the interpreter's.
+/// Whether `op` is a function that compiled code approximates itself (rule C2), so that the last
+/// bit may differ from the interpreter's.
 bool isApproximated(mlir::Operation* op) {
   static const llvm::StringSet<> kFunctions = {"chlo.acos",
                                                "chlo.acosh",
@@ -62,9 +62,9 @@ private:
     return isFoldable(op, maxElements) && !holdsApproximated() && foldConstants(op);
   }
 
-  /// Folds in program order, so that what is folded is an operand of what follows. An operation
-  /// that cannot be evaluated, because its regions take constants from around it, is tried again
-  /// when something in them is folded. Gives whether anything is.
+  /// Folds in program order, so that results are operands of what follows. An operation whose
+  /// regions use constants from outside cannot be evaluated; it is tried again after folding within
+  /// its regions. Returns whether anything was folded.
   bool foldWithin(mlir::Operation* op) const {
     bool hasFolded = false;
     for (mlir::Region& region : op->getRegions())

@@ -304,8 +304,8 @@ def RefineShapes : Octavo_Pass<"octavo-refine-shapes"> {
   ];
 }
 
-// Legalizations: a dialect's operations as other operations that mean the same. One file each in
-// Legalizations/; CHLO's functions are a folder, LegalizeCHLO/.
+// Legalizations: rewrite a dialect's operations as other operations of the same meaning. Their
+// files are in Legalize/; CHLO's functions are in Legalize/CHLO/.
 
 def LegalizeCHLO : Octavo_Pass<"octavo-legalize-chlo"> {
   let summary = "Makes operations of CHLO operations of StableHLO";

@@ -1,4 +1,4 @@
-// octavo-emit: the octavo dialect as plain StableHLO.
+// The pass octavo-emit: writes the octavo dialect as plain StableHLO.
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/ArgumentExponents.h"
 #include "octavo/Dialect/Octavo/RowsOfGroups.h"
@@ -26,14 +26,14 @@ namespace func = mlir::func;
 
 bool isScaled(mlir::Type type) { return llvm::isa<ir::ScaledType>(type); }
 
-/// The types of the parts of a scaled tensor; an error where an extent is unknown.
+/// The types of a scaled tensor's parts; an error if an extent is unknown.
 mlir::FailureOr<llvm::SmallVector<mlir::Type>> partTypes(mlir::Operation* at, ir::ScaledType type) {
   if (llvm::any_of(type.getShape(), mlir::ShapedType::isDynamic))
     return emitOpenExtents(at, type);
   return type.getPartTypes();
 }
 
-/// How scaled tensors are written.
+/// The form in which scaled tensors are written.
 enum class Form : std::uint8_t { Qdq, ScaledDot, CustomCalls };
 
 class FunctionEmitter {
@@ -65,8 +65,8 @@ public:
   }
 
 private:
-  /// A wide tensor in the place of a scaled argument that octavo.quantize says how to quantize; of
-  /// another, its parts.
+  /// Replaces scaled arguments: by a wide tensor if octavo.quantize says how to quantize it, else
+  /// by the parts.
   mlir::LogicalResult emitArguments() {
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       const mlir::BlockArgument argument = function.getArgument(i);
@@ -193,7 +193,7 @@ private:
     return mlir::success();
   }
 
-  /// Values with the parts of scaled tensors in their places.
+  /// `values` with scaled tensors replaced by their parts.
   llvm::SmallVector<mlir::Value> inParts(mlir::ValueRange values) {
     llvm::SmallVector<mlir::Value> result;
     for (const mlir::Value value : values) {
@@ -234,7 +234,8 @@ private:
     }
   }
 
-  /// By a call where XLA's gives the same, else as arithmetic and a remark of why.
+  /// Quantizes by XLA's call if that gives the same values, else by arithmetic, with a remark that
+  /// says why.
   ScaledParts quantized(mlir::OpBuilder& builder, mlir::Location location, mlir::Value operand,
                         mlir::Value random, ir::ScaledType type,
                         ir::QuantizationAttr quantization) {
@@ -262,7 +263,8 @@ private:
     return call ? call : emitDequantize(builder, location, parts.at(value), type);
   }
 
-  /// In the form that is asked for, or as explicit dequantization and a remark of why.
+  /// Writes a product in the requested form, or by explicit dequantization with a remark that says
+  /// why.
   mlir::Value product(mlir::OpBuilder& builder, ir::DotGeneralOp dot) {
     const mlir::Location location = dot.getLoc();
     const auto result = llvm::cast<mlir::RankedTensorType>(dot.getType());
@@ -295,7 +297,7 @@ private:
   llvm::SmallVector<mlir::Operation*> emitted;
 };
 
-/// Fails where a call gives a scaled tensor to an argument that becomes a wide one.
+/// Fails if a call passes a scaled tensor to an argument that becomes wide.
 mlir::LogicalResult checkCalls(mlir::ModuleOp module) {
   mlir::SymbolTableCollection symbols;
   const mlir::WalkResult result = module.walk([&](func::CallOp call) {

@@ -1,5 +1,5 @@
-// octavo-fuse-scaled-dots: what follows a product of narrow tensors, element by element, becomes
-// one operation with it.
+// The pass octavo-fuse-scaled-dots: fuses a product of narrow tensors with the elementwise
+// operations that follow it.
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
@@ -47,8 +47,8 @@ bool isBroadcast(mlir::Value value) {
                  {"stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim"});
 }
 
-/// The one value of all elements of a constant, which may be converted to wide floats and
-/// broadcast, a few times.
+/// The number that all elements of a constant equal, through a few conversions to wide floats and
+/// broadcasts; nullopt otherwise.
 std::optional<double> constantOf(mlir::Value value) {
   constexpr std::size_t kMostConversions = 16;
   llvm::SmallVector<mlir::FloatType> conversions; // the last one first
@@ -88,13 +88,13 @@ mlir::Value otherSide(mlir::Operation* op, mlir::Value side) {
   return op->getOperand(op->getOperand(0) == side ? 1 : 0);
 }
 
-/// What values are at least and at most.
+/// Bounds of values; nullopt: none known.
 struct Limits {
   std::optional<double> low, high;
 };
 
-/// Of the result of a clamp, or of a minimum of a maximum or the other way around, which is how JAX
-/// writes one: NaN stays NaN in each. Nothing of any other operation.
+/// The bounds of a clamp, or of a minimum of a maximum or the reverse, as JAX writes a clamp. NaN
+/// stays NaN in each. No bounds for other operations.
 Limits limitsOf(mlir::Operation* op) {
   if (auto clamp = llvm::dyn_cast_or_null<stablehlo::ClampOp>(op))
     return {constantOf(clamp.getMin()), constantOf(clamp.getMax())};
@@ -113,7 +113,7 @@ Limits limitsOf(mlir::Operation* op) {
   return {};
 }
 
-/// A reduction by maximum that starts at zero or below: of magnitudes, their amax.
+/// Whether `op` is a maximum that starts at zero or below: on magnitudes, their amax.
 bool isMaximum(mlir::Operation* op) {
   auto reduce = llvm::dyn_cast<stablehlo::ReduceOp>(op);
   if (!reduce || reduce.getInputs().size() != 1)
@@ -144,14 +144,14 @@ bool isMovement(mlir::Operation* op) {
   return isNamed(op, {"stablehlo.reshape", "stablehlo.dynamic_reshape", "stablehlo.transpose"});
 }
 
-/// What keeps a conversion to a narrow format from being fused; empty where nothing does.
+/// Why a conversion to a narrow format is not fused; empty if it is.
 std::string clampMissing(mlir::Operation* op) {
   auto convert = llvm::dyn_cast<stablehlo::ConvertOp>(op);
   if (!convert || !isNarrow(convert.getResult()))
     return "";
   const format::ElementFormat& format = *formatOf(convert.getResult());
   if (format.specials == format::Specials::None)
-    return ""; // what is beyond the largest value becomes it
+    return ""; // values beyond the largest become it
   const double most = numerics::maxValue(format);
   if (const Limits limits = limitsOf(convert.getOperand().getDefiningOp());
       limits.low == -most && limits.high == most)
@@ -164,7 +164,7 @@ std::string clampMissing(mlir::Operation* op) {
   return text;
 }
 
-/// A product and the operations that are fused with it.
+/// A product and the operations to fuse with it.
 class Epilogue {
 public:
   Epilogue(mlir::Operation* product, bool allowsOverflow)
@@ -175,13 +175,13 @@ public:
       ;
   }
 
-  /// Puts an octavo.fused_dot in the place of the members, where there is anything to fuse.
+  /// Replaces the members by an octavo.fused_dot, if there is anything to fuse.
   void fuse();
-  /// What was fused, and the first obstacle to more.
+  /// The fused operations, and the first obstacle to more, in words.
   std::string describe() const;
 
 private:
-  /// Operations that take what is computed from the product.
+  /// The most operations downstream of the product that are examined.
   static constexpr std::size_t kMostFollowers = 1000;
 
   void grow();
@@ -205,7 +205,7 @@ private:
   std::string obstacle;
 };
 
-/// Why an operation that takes a member's value does not become one; empty where it does.
+/// Why a user of a member's value does not become a member; empty if it does.
 std::string Epilogue::whyLeft(mlir::Operation* op) const {
   if (isNamed(op, {"func.call", "stablehlo.composite"}))
     return "calls are not looked into: inline them first (--inline)";
@@ -228,15 +228,15 @@ std::string Epilogue::whyLeft(mlir::Operation* op) const {
   return allowsOverflow ? "" : clampMissing(op);
 }
 
-/// What takes values of the epilogue, or of what is left of what follows it, in the order of the
-/// block, for as long as something takes the epilogue's: at most kMostFollowers, so that the time
-/// for a product does not grow with the length of the program.
+/// Adds members: examines the operations downstream of the product in block order, as long as some
+/// use a member's value. Stops after kMostFollowers, so that the time for a product does not grow
+/// with the length of the program.
 void Epilogue::grow() {
   mlir::Block& block = *product->getBlock();
   const auto isLater = [](mlir::Operation* a, mlir::Operation* b) { return b->isBeforeInBlock(a); };
   std::vector<mlir::Operation*> followers;      // a heap
-  llvm::DenseMap<mlir::Operation*, bool> known; // whether they take members' values
-  std::size_t waiting = 0;                      // those that do
+  llvm::DenseMap<mlir::Operation*, bool> known; // whether they use members' values
+  std::size_t waiting = 0;                      // number of followers that use members' values
   const auto addUsersOf = [&](mlir::Operation* op, bool areOfMember) {
     for (mlir::Operation* user : op->getUsers()) {
       mlir::Operation* follower = block.findAncestorOpInBlock(*user);
@@ -282,8 +282,8 @@ void Epilogue::grow() {
   }
 }
 
-/// Drops one last operation that only adds a result: what it takes is needed outside anyway, or it
-/// only moves.
+/// Removes a last member that only adds a result: it only moves values, or its operand is needed
+/// outside anyway. Returns whether there was one.
 bool Epilogue::dropLeaf() {
   for (mlir::Operation* op : llvm::reverse(members)) {
     if (op == product ||
@@ -302,7 +302,7 @@ bool Epilogue::dropLeaf() {
   return false;
 }
 
-/// A value as the body has it: a member's copy, a constant or a few broadcasts of its own, or an
+/// `value` inside the body: a member's copy, the copy of a constant or of a few broadcasts, or an
 /// input.
 mlir::Value Epilogue::inside(mlir::Value value, mlir::OpBuilder& builder, mlir::IRMapping& copies,
                              llvm::SmallVector<mlir::Value>& inputs, mlir::Block& body,
@@ -374,9 +374,9 @@ void Epilogue::fuse() {
       op->erase();
 }
 
-/// 1 / (1 + e^-x), or x times it, spelled out around its exponential.
+/// The operations of 1 / (1 + e^-x), or of x times it, around their exponential.
 struct Sigmoid {
-  llvm::SmallVector<mlir::Operation*, 5> operations = {}; ///< empty: it is something else
+  llvm::SmallVector<mlir::Operation*, 5> operations = {}; ///< empty: not a sigmoid
   bool isTimesItsOperand = false;
 };
 
@@ -406,12 +406,12 @@ Sigmoid sigmoidAround(mlir::Operation* exponential) {
   return found;
 }
 
-/// What people call an operation of the epilogue; empty for a part of what another one names.
+/// The usual name of an operation of the epilogue; empty if it is part of another named one.
 std::string Epilogue::part(mlir::Operation* op) const {
   const auto has = [&](llvm::StringRef name) {
     return llvm::any_of(members, [&](mlir::Operation* member) { return isNamed(member, {name}); });
   };
-  // x * f(x): both sides from the product.
+  // Gated, x * f(x): both factors come from the product.
   const bool isGated = llvm::any_of(members, [&](mlir::Operation* member) {
     return isNamed(member, {"stablehlo.multiply"}) &&
            llvm::all_of(member->getOperands(),
@@ -467,7 +467,7 @@ std::string Epilogue::describe() const {
   return text;
 }
 
-/// The side, and its axis, that an axis of a product's result is of.
+/// The side, and the axis of it, that an axis of a product's result comes from.
 std::pair<unsigned, std::size_t> sideOfAxis(ir::DotGeneralOp dot, std::size_t axis) {
   const auto numbers = dot.getDotDimensionNumbers();
   const auto batching = numbers.getLhsBatchingDimensions();
@@ -489,8 +489,8 @@ std::pair<unsigned, std::size_t> sideOfAxis(ir::DotGeneralOp dot, std::size_t ax
   llvm_unreachable("the verifier counts the axes");
 }
 
-/// Outer scales multiply the sum of two scaled sides, in f32, at the end (D5): they are an
-/// operation after the product, with the same bits. Gives the product without them.
+/// Moves outer scales out of a product into an operation after it, with the same bits: they
+/// multiply the sum of two scaled sides, in f32, at the end (D5). Returns the product without them.
 mlir::Operation* withoutOuterScales(mlir::Operation* op) {
   auto dot = llvm::dyn_cast<ir::DotGeneralOp>(op);
   if (!dot || !mlir::getElementTypeOrSelf(dot.getType()).isF32())

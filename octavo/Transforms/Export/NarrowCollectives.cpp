@@ -1,4 +1,4 @@
-// octavo-narrow-collectives: what goes between processes goes as codes and scales.
+// The pass octavo-narrow-collectives: collectives exchange codes and scales instead of wide values.
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Reduction.h"
 #include "octavo/Transforms/Export/CollectiveWriting.h"
@@ -28,14 +28,14 @@ bool isExchange(mlir::Operation* op) {
                    stablehlo::CollectiveBroadcastOp>(op);
 }
 
-/// What comes in with the parts: scales that are the same everywhere do not.
+/// Bytes that are exchanged for the parts; scales that every process has are not exchanged.
 std::int64_t exchangedBytes(const Dequantized& parts) {
   const bool moves = parts.scales && parts.scales.getDefiningOp() != nullptr &&
                      isExchange(parts.scales.getDefiningOp());
   return bytes(parts.elements) + (moves ? bytes(parts.scales) : 0);
 }
 
-/// A reduction whose function is the sum of its arguments.
+/// Whether a reduction's function adds its arguments.
 bool isSum(mlir::Region& region) {
   mlir::Block& body = region.front();
   return llvm::hasNItems(body, 2) && llvm::isa<stablehlo::AddOp>(body.front()) &&
@@ -44,7 +44,7 @@ bool isSum(mlir::Region& region) {
                       [](mlir::Value each) { return llvm::isa<mlir::BlockArgument>(each); });
 }
 
-/// Whether an all_to_all has the groups of such an operation: where there is one replica, or no
+/// Whether an all_to_all can have the groups of such an operation: with one replica, or without a
 /// channel.
 bool hasGroupsOfAllToAll(mlir::Operation* op, bool isGlobal, bool hasChannel) {
   const auto replicas =
@@ -52,9 +52,9 @@ bool hasGroupsOfAllToAll(mlir::Operation* op, bool isGlobal, bool hasChannel) {
   return !hasChannel || (isGlobal && (!replicas || replicas.getInt() == 1));
 }
 
-/// How one of the parts that an all_gather brings along an axis is quantized by itself.
+/// How the part of one process in an all_gather along an axis can be quantized before it.
 struct PartQuantization {
-  bool isBeyond = false;  ///< its blocks go beyond the part
+  bool isBeyond = false;  ///< blocks extend beyond the part
   bool needsAmax = false; ///< scales need the amax of all parts
   std::string obstacle = {};
 };
@@ -105,7 +105,7 @@ struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
     eraseUnused(std::move(left));
   }
 
-  /// The values of parts, right after what makes the last of them.
+  /// Dequantizes parts right after the last of them is computed.
   static mlir::Value dequantized(mlir::Operation* after, const Dequantized& parts,
                                  mlir::Type type) {
     mlir::OpBuilder builder(after->getContext());
@@ -130,7 +130,7 @@ struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
                        << obstacle->remedy;
   }
 
-  /// Whether the results are dequantized from codes that move in their place.
+  /// Exchanges codes instead of the results' values; returns whether it could for any result.
   static bool narrowExchange(mlir::Operation* op, DequantizationTraces& origins) {
     bool any = false;
     for (mlir::OpResult result : op->getResults()) {
@@ -148,8 +148,8 @@ struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
     return any;
   }
 
-  /// Each process gets the parts of all others that it sums, and sums their values in f32, in the
-  /// order of the group.
+  /// Each process receives the parts that it sums from all others, and sums their values in f32, in
+  /// group order.
   static void narrowReduceScatter(stablehlo::ReduceScatterOp op, DequantizationTraces& origins,
                                   llvm::SetVector<mlir::Operation*>& left) {
     const mlir::Value operand = op.getOperand();
@@ -185,7 +185,7 @@ struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
     const mlir::Value wide =
         dequantized(exchange, *parts, typeOf(exchange->getResult(0)).clone(f32));
     const auto scalar = mlir::RankedTensorType::get({}, f32);
-    const mlir::Value zero = stablehlo::ConstantOp::create( // leaves a sum of -0 as it is
+    const mlir::Value zero = stablehlo::ConstantOp::create( // -0 keeps a sum of -0
         builder, location,
         mlir::DenseElementsAttr::get(scalar,
                                      llvm::APFloat::getZero(llvm::APFloat::IEEEsingle(), true)));
@@ -206,9 +206,9 @@ struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
     op->erase();
   }
 
-  /// Makes a sum over processes that is quantized a reduce_scatter and an all_gather, which the
-  /// quantization then goes between. With `all-reduce`, also one of dequantized values, whose sum
-  /// is then rounded to their format.
+  /// Replaces an all_reduce by a sum that is quantized afterwards by a reduce_scatter and an
+  /// all_gather, between which the quantization then goes. With `all-reduce`, also a sum of
+  /// dequantized values, which is then rounded to their format.
   void scatterAndGather(stablehlo::AllReduceOp op) {
     if (op->getNumOperands() != 1 || !typeOf(op->getOperand(0)) || !isSum(op.getComputation()))
       return;
@@ -276,7 +276,7 @@ struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
     op->erase();
   }
 
-  /// Of what an all_reduce adds; null where that is not dequantized.
+  /// The scaled type of the values that an all_reduce adds; null if they are not dequantized.
   static ir::ScaledType scaledTypeOf(stablehlo::AllReduceOp op) {
     DequantizationTraces origins;
     const mlir::Value operand = op->getOperand(0);
@@ -292,8 +292,8 @@ struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
     return type;
   }
 
-  /// The axis whose parts are quantized by themselves: one that needs no amax of all if there is
-  /// one.
+  /// An axis whose parts can be quantized separately, preferably one that does not need the amax of
+  /// all parts.
   static std::optional<std::size_t> scatteredAxis(ir::ScaledType type,
                                                   ir::QuantizationAttr quantization,
                                                   mlir::Value operand, std::int64_t count) {
@@ -314,7 +314,7 @@ struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
     return withAmax;
   }
 
-  /// Quantizes the parts of an all_gather before it. Blocks that go beyond a part, and outer
+  /// Quantizes the parts of an all_gather before it. Blocks that extend beyond a part, and outer
   /// scales, need the amax of all parts.
   static void quantizeBefore(ir::QuantizeOp op, llvm::SetVector<mlir::Operation*>& left) {
     auto gather = op.getOperand().getDefiningOp<stablehlo::AllGatherOp>();
@@ -355,7 +355,7 @@ struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
       parts =
           emitQuantize(builder, op.getLoc(), part, nullptr, partType, op.getQuantization(), whole);
     }
-    // Scales of blocks beyond the parts are the same everywhere.
+    // Scales of blocks that extend beyond the parts are the same in every process.
     llvm::SmallVector<mlir::Value> operands = {parts.elements};
     llvm::SmallVector<mlir::Type> types = {type.getElementsType()};
     if (!isBeyond) {

@@ -17,7 +17,7 @@ namespace octavo::transforms {
 
 namespace {
 
-/// What a target computes in, by the names of formats with spaces between. Every target moves and
+/// The formats that a target computes in, as names separated by spaces. Every target moves and
 /// converts every type.
 struct Target {
   llvm::StringLiteral name;
@@ -72,7 +72,7 @@ Family familyOf(mlir::Operation* op) {
   return family == Family::Reduction && !isCombiner(op->getRegion(0)) ? Family::Other : family;
 }
 
-/// Operations that compute with their operands' element type but can only be computed in it.
+/// Whether an operation can be computed only in the element type of its operands.
 bool isBoundToItsType(mlir::Operation* op) {
   return llvm::StringSwitch<bool>(op->getName().getStringRef())
       .Cases({"stablehlo.reduce_precision", "stablehlo.batch_norm_grad",
@@ -118,7 +118,7 @@ private:
                  format);
   }
 
-  /// Whether both sides of a dot are of the format that the target takes on one side only.
+  /// Whether both sides of a dot have the format that the target takes on one side only.
   bool isRefusedPair(mlir::Operation* op, Family family) const {
     return family == Family::Dot && llvm::all_of(op->getOperandTypes(), [&](mlir::Type type) {
              const format::ElementFormat* format = elementOf(type);
@@ -126,7 +126,7 @@ private:
            });
   }
 
-  /// A format of the operation that the target does not compute in; null where there is none.
+  /// A format of the operation that the target does not compute in; null if there is none.
   const format::ElementFormat* lackingIn(mlir::Operation* op, Family family) const {
     if (isRefusedPair(op, family))
       return elementOf(op->getOperand(0).getType());
@@ -139,7 +139,7 @@ private:
     return nullptr;
   }
 
-  /// Whether the operands of a dot may stay as they are, whatever its result is.
+  /// Whether the target takes the operands of a dot as they are, whatever the result.
   bool takesOperands(mlir::Operation* op, Family family) const {
     return family == Family::Dot && !isRefusedPair(op, family) &&
            llvm::all_of(op->getOperandTypes(), [&](mlir::Type type) {
@@ -148,8 +148,9 @@ private:
            });
   }
 
-  /// The format that the operation is computed in: f32, but for e8m0fnu, whose products leave f32's
-  /// range and not their own, and next to f64.
+  /// The format to compute the operation in: f32; f64 beside f64, and for elementwise operations on
+  /// e8m0fnu, whose products can leave f32's range but not their own. Null if the target does not
+  /// compute in it.
   const format::ElementFormat* wideFor(mlir::Operation* op, Family family) const {
     bool needsF64 = false;
     for (const mlir::Type type : llvm::concat<const mlir::Type>(
@@ -189,7 +190,7 @@ private:
     for (auto [before, after] : llvm::zip_equal(op->getResults(), copy->getResults())) {
       const mlir::Type type = before.getType();
       const format::ElementFormat* format = elementOf(type);
-      // The result of a dot need not be of its operands' type; that of all else is.
+      // Only a dot may have a result of another type than its operands.
       const bool stays =
           family == Family::Dot && format != nullptr && takes(*format, family, false);
       mlir::Value result = after;

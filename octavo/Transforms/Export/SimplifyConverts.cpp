@@ -31,7 +31,7 @@ void replace(mlir::Operation* op, mlir::Value value) {
   op->erase();
 }
 
-/// The convert whose result `op` converts; null where either is none between floats.
+/// The convert before `op`; null unless both are between floats.
 stablehlo::ConvertOp convertBefore(stablehlo::ConvertOp op) {
   auto before = op.getOperand().getDefiningOp<stablehlo::ConvertOp>();
   const bool isOfFloats = before && elementOf(before.getOperand()) != nullptr &&
@@ -40,7 +40,7 @@ stablehlo::ConvertOp convertBefore(stablehlo::ConvertOp op) {
   return isOfFloats ? before : nullptr;
 }
 
-/// Puts one convert, or none, in the place of a chain that ends with `op`.
+/// Replaces a chain of converts that ends with `op` by one convert or none.
 void simplifyChain(stablehlo::ConvertOp op, bool excessPrecision) {
   while (auto before = convertBefore(op)) {
     const format::ElementFormat& from = *elementOf(before.getOperand());
@@ -85,7 +85,7 @@ void legalizeReducePrecision(stablehlo::ReducePrecisionOp op, bool toConverts) {
   replace(op, back.getResult());
 }
 
-/// Makes a chain that ends with `op` a reduce_precision, where it is one.
+/// Replaces a pair of converts that ends with `op` by reduce_precision, if it is equivalent.
 void recoverReducePrecision(stablehlo::ConvertOp op) {
   auto before = convertBefore(op);
   if (!before || before.getOperand().getType() != op.getType())
@@ -105,7 +105,7 @@ void recoverReducePrecision(stablehlo::ConvertOp op) {
   eraseIfUnused(before);
 }
 
-/// The inverse of a power of two, where both are values of the format.
+/// The inverse of a power of two; nullopt if either is not a value of the format.
 std::optional<double> exactInverse(const format::ElementFormat& format, llvm::APFloat constant) {
   bool isInexact = false;
   constant.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &isInexact);
@@ -120,7 +120,7 @@ std::optional<double> exactInverse(const format::ElementFormat& format, llvm::AP
   return inverse;
 }
 
-/// The constant of the inverses of a constant; nothing where one of them is inexact.
+/// The constant of the inverses; null if one is inexact.
 mlir::DenseElementsAttr exactInverses(mlir::Value value) {
   auto constant = value.getDefiningOp<stablehlo::ConstantOp>();
   const format::ElementFormat* format = elementOf(value);
@@ -156,7 +156,7 @@ mlir::DenseElementsAttr exactInverses(mlir::Value value) {
                           : mlir::DenseElementsAttr::get(elements.getType(), inverses);
 }
 
-/// A division by a constant, or by one that is broadcast, as a product where that is exact.
+/// Replaces a division by a constant, broadcast or not, by a product if that is exact.
 void makeProduct(stablehlo::DivOp op) {
   auto broadcast = op.getRhs().getDefiningOp<stablehlo::BroadcastInDimOp>();
   const mlir::Value divisor = broadcast ? broadcast.getOperand() : op.getRhs();

@@ -17,7 +17,7 @@ mlir::InFlightDiagnostic emitOpenExtents(mlir::Operation* at, mlir::Type found) 
 
 mlir::FailureOr<mlir::Value> emitConvert(mlir::OpBuilder& builder, ir::ConvertOp op) {
   if (op.getOperand().getType() == op.getResult().getType())
-    return op.getOperand(); // codes stay, beyond the limits too
+    return op.getOperand(); // codes stay, even beyond the limits
   if (!Writer::typeOf(op.getOperand()).hasStaticShape())
     return emitOpenExtents(op, op.getOperand().getType());
   Writer writer(builder, op.getLoc());
@@ -39,7 +39,7 @@ mlir::FailureOr<mlir::Value> emitConvert(mlir::OpBuilder& builder, ir::ConvertOp
   mlir::Value value = op.getOperand();
   if (width < 32 && (saturates || !isNearest))
     value = writer.convert(value, builder.getF32Type());
-  if (format.width() > std::max(width, 31)) { // every value is one of the result's type
+  if (format.width() > std::max(width, 31)) { // the result's type has every value
     value = writer.convert(value, to);
     return saturates ? clamped(value) : value;
   }

@@ -13,8 +13,8 @@ namespace octavo::transforms {
 // An image of 224x224 by windows of 11x11, the largest of common networks, takes 121.
 constexpr std::int64_t kMostSlices = 128;
 
-// Of a group, as many as a block of the MX formats. Of fewer, the dots of a batch are small, and
-// take up to ten times as long as those of f32.
+// Least features in a group: a block of the MX formats. With fewer, the dots of a batch are small
+// and take up to ten times as long as in f32.
 constexpr std::int64_t kLeastFeatures = 32;
 
 static std::int64_t featuresOf(stablehlo::ConvolutionOp op) {
@@ -22,7 +22,7 @@ static std::int64_t featuresOf(stablehlo::ConvolutionOp op) {
   return openShapeOf(op.getRhs())[static_cast<std::size_t>(axis)];
 }
 
-/// Empty where it is written as a dot of patches.
+/// Why a convolution is left; empty if it becomes a dot of patches.
 static std::string whyLeft(stablehlo::ConvolutionOp op) {
   const auto numbers = op.getDimensionNumbers();
   const std::pair<mlir::Value, std::int64_t> values[] = {
@@ -79,7 +79,7 @@ static bool hasOneBlock(ir::ScaledType type) {
   return llvm::ArrayRef(type.getBlock()) == llvm::ArrayRef(type.getShape());
 }
 
-/// Whether the blocks of patches are those of the input, as often as windows see them.
+/// Whether the blocks of the patches are those of the input, repeated for each window.
 static bool haveSameBlocks(ir::ScaledType patches, ir::ScaledType input, std::int64_t features) {
   const auto along = [](ir::ScaledType type) {
     const auto isOne = [](std::int64_t extent) { return extent == 1; };
@@ -122,10 +122,10 @@ mlir::Value ConvolutionDot::quantizedLeft(llvm::ArrayRef<std::int64_t> shape,
   if (!input)
     return {};
   const ir::ScaledType type = quantization.type(shape), own = quantization.type(openShapeOf(input));
-  // One scale of any number of items is found in a product's step alone.
+  // One scale over an open batch is computed only in a product's step.
   if (!haveSameBlocks(type, own, featuresOfGroup) || (hasOneBlock(own) && !typeOf(input)))
     return {};
-  // What is padded is what zeros become, which is for the quantization to say.
+  // Padding is the code of zero, which the quantization defines.
   const QuantizedConstant zero = llvm::cantFail(
       quantizeConstant(numerics::Tensor::zeros(format::element("f32"), {}),
                        ir::ScaledType::get(type.getContext(), {}, type.getElement(),

@@ -30,14 +30,14 @@ mlir::Value transposed(mlir::OpBuilder& builder, mlir::Value value, const Axes& 
                                               openTypeOf(value).clone(shape), value, order);
 }
 
-/// The same number of images, the first axis, where that is open.
+/// Reshapes; if the number of images, the first axis, is open, it stays.
 mlir::Value reshaped(mlir::OpBuilder& builder, mlir::Value value, const Axes& shape) {
   std::vector<mlir::Operation*> made;
   OpenShapes shapes(builder, value.getLoc(), made);
   return shapes.reshape(value, shape, [&](std::size_t axis) { return shapes.sizeOf(value, axis); });
 }
 
-/// An axis cut into groups: an axis of `groups` before it.
+/// `shape` with `axis` split into [groups, rest].
 Axes grouped(llvm::ArrayRef<std::int64_t> shape, std::size_t axis, std::int64_t groups) {
   Axes result(shape);
   result[axis] /= groups;
@@ -45,7 +45,7 @@ Axes grouped(llvm::ArrayRef<std::int64_t> shape, std::size_t axis, std::int64_t 
   return result;
 }
 
-/// The axes in order, but one of them, which is at another place.
+/// The identity permutation with one axis moved.
 Axes moved(std::size_t rank, std::size_t from, std::size_t to) {
   Axes order = llvm::to_vector(llvm::seq<std::int64_t>(0, static_cast<std::int64_t>(rank)));
   const std::int64_t axis = order[from];
@@ -120,7 +120,7 @@ public:
       : builder(builder), location(input.getLoc()), windows(windows), input(input),
         batch(extent(input, 0)), features(openShapeOf(input).back()) {}
 
-  /// The input from `first` on, so many places of it.
+  /// The range of the input from `first` on, `counts` places on each spatial axis.
   mlir::Value cut(const Axes& first, const Axes& counts) {
     return slice(first, Axes(windows.rank(), 1), counts);
   }
@@ -137,7 +137,7 @@ private:
   mlir::Value tiles();
   mlir::Value byWindow();
   mlir::Value byPlace();
-  /// What lies at `first`, and from there on in `counts` steps, of each axis of places.
+  /// A strided slice of the spatial axes: `counts` places from `first`, `steps` apart.
   mlir::Value slice(const Axes& first, const Axes& steps, const Axes& counts);
   mlir::Value joined(llvm::ArrayRef<mlir::Value> parts, std::int64_t axis);
   Axes withEnds(const Axes& between, std::int64_t last) const {
@@ -196,7 +196,7 @@ mlir::Value Patches::joined(llvm::ArrayRef<mlir::Value> parts, std::int64_t axis
                                           axis);
 }
 
-/// The place in a shape that comes `index`-th, row-major.
+/// The indices of row-major position `index`.
 Axes placeAt(const Axes& shape, std::int64_t index) {
   Axes place(shape.size());
   for (std::size_t axis = shape.size(); axis-- > 0; index /= shape[axis])
@@ -228,7 +228,7 @@ mlir::Value Patches::tiles() {
                   withEnds(windows.places, elementCount(windows.window) * features));
 }
 
-/// A slice for each place of the window.
+/// The patches from one slice for each place of the window.
 mlir::Value Patches::byWindow() {
   llvm::SmallVector<mlir::Value> slices;
   for (std::int64_t index = 0; index < elementCount(windows.window); ++index)
@@ -237,8 +237,8 @@ mlir::Value Patches::byWindow() {
   return joined(slices, static_cast<std::int64_t>(windows.rank()) + 1);
 }
 
-/// A slice for each place of the result, which are few where the kernel is as large as an image, as
-/// in the gradient of a convolution's weights.
+/// The patches from one slice for each place of the result. These are fewer if the kernel is as
+/// large as an image, as in the gradient of a convolution's weights.
 mlir::Value Patches::byPlace() {
   const std::int64_t length = elementCount(windows.window) * features;
   llvm::SmallVector<mlir::Value> slices;
@@ -274,7 +274,7 @@ mlir::Value byGroups(mlir::OpBuilder& builder, const Windows& windows, mlir::Val
   return reshaped(builder, apart, shape);
 }
 
-/// The input without what no window sees at its ends, which the windows then lie on.
+/// Cuts off the ends of the input that no window sees, and adjusts `windows`.
 static mlir::Value withoutEnds(mlir::OpBuilder& builder, Windows& windows, mlir::Value input) {
   Windows within = windows;
   Axes first, counts;
@@ -345,8 +345,8 @@ ProductOfPatches writePatches(stablehlo::ConvolutionOp op, Windows& windows) {
     results.append(shape.begin(), shape.end() - 1);
     results.push_back(outputs / groups);
     if (mlir::ShapedType::isDynamic(shape.front())) {
-      // Several contracted axes become one of known extents alone.
-      // [batch, places.., group, window * features] by [window * features, group, out].
+      // Several contracted axes merge only if their extents are known. [batch, places.., group,
+      // window * features] by [window * features, group, out].
       const mlir::Value rhs =
           reshaped(builder, kernel, {places * (features / groups), groups, outputs / groups});
       product =

@@ -25,12 +25,12 @@ namespace {
 
 using format::ScaledFormat;
 
-/// A call with its attributes, and where what it stands for is made.
+/// A call, its attributes, and the place where its replacement is written.
 class JaxModuleCall {
 public:
   JaxModuleCall(stablehlo::CustomCallOp op, mlir::OpBuilder& builder) : op(op), builder(builder) {}
 
-  /// The values that take the place of its results; nothing where it is left.
+  /// The values that replace the results; nullopt if the call is left.
   std::optional<llvm::SmallVector<mlir::Value>> opened() {
     const auto isKnown = [](mlir::Value value) {
       return typeOf(value) && typeOf(value).hasStaticShape();
@@ -64,12 +64,12 @@ private:
     return attribute ? attribute.getInt() : 0;
   }
 
-  /// Whether outer scales are factors of scales of that format, as of f32: types have outer scales
-  /// above those of 8 bits alone.
+  /// Whether outer scales are multiplied into scales of this format (f32): only types with 8-bit
+  /// scales have an outer scale.
   static bool areFolded(const format::ElementFormat& scale) { return !scale.isNarrow(); }
 
-  /// The type of a tensor behind as many axes of a batch as its outer scales have, in `block`s of a
-  /// member of it; null where there is none.
+  /// The type of a batch of tensors. The `lead` first axes, those of the outer scales, are the
+  /// batch; `block` is that of one sample. Null if there is no such type.
   static ir::ScaledType typeOfBatch(mlir::Value elements, std::int64_t lead,
                                     const format::ElementFormat* element,
                                     const format::ElementFormat* scale,
@@ -86,7 +86,7 @@ private:
                                isAbove);
   }
 
-  /// The same of `format`, as the attributes say.
+  /// As typeOfBatch, for the scaled format that the attribute names.
   ir::ScaledType typeOfFormat(mlir::Value elements, std::int64_t lead, bool hasOuter) const {
     const ScaledFormat* format = format::findScaledFormat(text("format").str());
     if (lead > typeOf(elements).getRank())
@@ -99,10 +99,10 @@ private:
                        ir::ScaledType::blockOf(*format, member, axis), hasOuter);
   }
 
-  /// Whether outer scales are known to be 1, so that they change nothing.
+  /// Whether outer scales are known to be 1.
   static bool areOnes(mlir::Value outer) { return splatNumber(outer) == 1.0; }
 
-  /// Scales times the outer scale of each member of a batch.
+  /// Scales times the outer scale of each sample.
   mlir::Value folded(mlir::Value scales, mlir::Value outer) {
     const auto lead = llvm::to_vector(llvm::seq<std::int64_t>(0, typeOf(outer).getRank()));
     const mlir::Value factors = stablehlo::BroadcastInDimOp::create(
@@ -110,7 +110,7 @@ private:
     return stablehlo::MulOp::create(builder, op.getLoc(), scales, factors);
   }
 
-  /// A scaled tensor of the parts that a call is given; null where octavo has no type of it.
+  /// Packs the parts that a call is given; null if octavo has no type for them.
   mlir::Value packed(ir::ScaledType type, mlir::Value elements, mlir::Value scales,
                      mlir::Value outer) {
     if (!type || type.getElementsType() != elements.getType() ||
@@ -143,7 +143,7 @@ private:
         type.getScalesType() != op->getResult(1).getType())
       return std::nullopt;
 
-    mlir::Value x = op->getOperand(0); // in f32, whatever it came in
+    mlir::Value x = op->getOperand(0); // in f32, whatever the call's input
     const llvm::StringRef input = text("input");
     if (input == "bf16" || input == "f16")
       x = stablehlo::ConvertOp::create(builder, op.getLoc(),
@@ -191,7 +191,7 @@ private:
                               ir::ConversionAttr::get(builder.getContext(), conversion))};
   }
 
-  /// A side of a product, [batch.., rows, depth]; null where it is left.
+  /// A side of a product, [batch.., rows, depth]; null if the call is left.
   mlir::Value side(const std::string& name, unsigned first, std::int64_t lead) {
     const mlir::Value elements = op->getOperand(first), outer = op->getOperand(first + 2);
     if (text(name + "_scale").empty())
@@ -222,7 +222,8 @@ private:
         builder, op.getLoc(), op->getResult(0).getType(), left, right, numbers, mlir::TypeAttr())};
   }
 
-  /// Products times both outer scales, at once where their product is a normal number.
+  /// Products times both outer scales: in one multiplication if the product of the scales is a
+  /// normal number.
   Values timesOuter() {
     const mlir::Value sums = op->getOperand(0), left = op->getOperand(1), right = op->getOperand(2);
     const mlir::Type f32 = builder.getF32Type();

@@ -25,8 +25,8 @@ bool isTensor(mlir::Type type) {
 
 bool isBoolean(mlir::Type type) { return mlir::getElementTypeOrSelf(type).isInteger(1); }
 
-/// The operation of StableHLO or CHLO with the same operands and result; empty if there is none. Do
-/// not ask for an operation whose meaning differs for i1 with operands of i1.
+/// The name of the StableHLO or CHLO operation with the same operands and result; empty if there is
+/// none. Precondition: an operation whose meaning differs for i1 does not have i1 operands.
 llvm::StringRef sameOperation(llvm::StringRef name) {
   return llvm::StringSwitch<llvm::StringRef>(name)
       .Cases({"arith.addf", "arith.addi"}, "stablehlo.add")
@@ -91,7 +91,7 @@ bool isPlainConversion(mlir::Operation* op) {
           !isBoolean(from) && !isBoolean(op->getResult(0).getType()));
 }
 
-/// StableHLO's unequal holds of NaN, its other comparisons do not.
+/// The StableHLO comparison. With NaN, its NE is true and its others are false.
 std::optional<stablehlo::ComparisonDirection> direction(mlir::Operation* op) {
   using Direction = stablehlo::ComparisonDirection;
   if (auto floats = llvm::dyn_cast<arith::CmpFOp>(op)) {
@@ -145,7 +145,7 @@ mlir::Operation* compare(mlir::OpBuilder& builder, mlir::Location at, mlir::Type
                                       stablehlo::ComparisonTypeAttr::get(context, kind));
 }
 
-/// The operation in StableHLO or CHLO; null if it stays.
+/// The StableHLO or CHLO operation; null if `op` stays.
 mlir::Operation* legalized(mlir::OpBuilder& builder, mlir::Operation* op) {
   const mlir::Location at = op->getLoc();
   if (auto constant = llvm::dyn_cast<arith::ConstantOp>(op))

@@ -15,7 +15,7 @@ namespace {
 
 using mlir::Value;
 
-/// The formulas of the specification in f64, on tensors of the operand's shape and on lists of a
+/// The specification's formulas in f64, on tensors of the operand's shape and on vectors with one
 /// number for each feature.
 class BatchNorm {
 public:
@@ -29,7 +29,7 @@ public:
         given, mlir::cast<mlir::RankedTensorType>(given.getType()).clone(builder.getF64Type()));
   }
   Value epsilon(Value like) { return constant(epsilonValue, like); }
-  /// How many elements a feature has.
+  /// The number of elements of a feature.
   Value perFeature(Value like) {
     double count = 1;
     for (const auto [axis, extent] : llvm::enumerate(shape))
@@ -44,13 +44,13 @@ public:
   Value divide(Value x, Value y) { return binary("stablehlo.divide", x, y); }
   Value sqrt(Value x) { return write("stablehlo.sqrt", {x}, x.getType(), {})->getResult(0); }
 
-  /// A list along the feature axis of the operand's shape.
+  /// Broadcasts a vector along the feature axis to the operand's shape.
   Value spread(Value list) {
     const auto type = mlir::RankedTensorType::get(shape, builder.getF64Type());
     return stablehlo::BroadcastInDimOp::create(builder, op->getLoc(), type, list,
                                                builder.getDenseI64ArrayAttr({feature}));
   }
-  /// Of each feature.
+  /// Sums over all axes but the feature axis.
   Value sums(Value x) {
     llvm::SmallVector<std::int64_t> axes;
     for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(shape.size()); ++axis)
@@ -81,7 +81,7 @@ public:
     return add(multiply(spread(scale), standard), spread(offset));
   }
 
-  /// Each result rounded once to its type.
+  /// Replaces the results, each rounded once to its type.
   void finish(llvm::ArrayRef<Value> results) {
     for (auto [old, value] : llvm::zip_equal(op->getResults(), results))
       old.replaceAllUsesWith(converted(value, old.getType()));
@@ -144,7 +144,7 @@ void legalize(stablehlo::BatchNormGradOp, BatchNorm& b) {
   b.finish({b.multiply(b.spread(fraction), whole), scaleSum, offsetSum});
 }
 
-/// Whether all types are tensors of floats of known extents.
+/// Whether all types are float tensors of known extents.
 bool isPlain(mlir::Operation* op) {
   const auto isFloats = [](mlir::Type type) {
     return llvm::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(type)) &&

@@ -16,7 +16,7 @@
 
 namespace octavo::transforms {
 
-/// Null where a composite of that name says something else.
+/// The dimension numbers of a composite; null if its attributes are not those of a ragged dot.
 static chlo::RaggedDotDimensionNumbersAttr dimensionNumbers(stablehlo::CompositeOp op) {
   constexpr std::size_t kLists = 6;
   const auto attributes = op.getCompositeAttributes();
@@ -89,7 +89,7 @@ DotOfGroups::DotOfGroups(chlo::RaggedDotOp op) : ragged(op) {
   op.getResult().replaceAllUsesWith(rows.getResult());
 }
 
-/// All elements, integers of one axis, as a scalar.
+/// The sum of a vector of integers.
 static mlir::Value sumOf(mlir::ImplicitLocOpBuilder& builder, mlir::Value numbers) {
   const auto type = llvm::cast<mlir::RankedTensorType>(numbers.getType());
   const auto scalar = mlir::RankedTensorType::get({}, type.getElementType());
@@ -131,7 +131,7 @@ void DotOfGroups::leaveOutRowsOfNone() {
                                                         builder.getDenseI64ArrayAttr({}))
                         .getResult();
   };
-  // In 64 bits there is a sum of sizes, none of which counts for more than an axis may have.
+  // The sum of sizes fits in 64 bits if each is at most the largest extent.
   constexpr std::int64_t kMostRows = std::numeric_limits<std::int32_t>::max();
   mlir::Value sizes = ragged.getGroupSizes();
   const auto wide = mlir::RankedTensorType::get(sizesType.getShape(), builder.getI64Type());
@@ -140,7 +140,7 @@ void DotOfGroups::leaveOutRowsOfNone() {
   if (sizesType != wide)
     sizes = stablehlo::ConvertOp::create(builder, wide, sizes);
   sizes = stablehlo::MinOp::create(builder, sizes, constant(wide, kMostRows));
-  // Of as many bits as most elements that they choose from.
+  // i32, the width of most elements that are selected.
   const auto scalar = [&](mlir::Type element) { return mlir::RankedTensorType::get({}, element); };
   const mlir::Value end = stablehlo::ConvertOp::create(
       builder, scalar(builder.getI32Type()),

@@ -23,7 +23,7 @@ Value select(ArithmeticWriter& writer, Value condition, Value then, Value otherw
   return writer.write("select", {condition, then, otherwise});
 }
 
-/// Writes the conditions of one rounding.
+/// Writes the rounding of one tensor.
 class Rounder {
 public:
   Rounder(ArithmeticWriter& writer, const FloatParts& parts, const ElementFormat& format,
@@ -31,7 +31,7 @@ public:
       : writer(writer), parts(parts), format(format), rules(rules), random(random) {}
 
   Value codes() {
-    // Far beyond the largest value nothing is left to decide.
+    // Exponents far beyond the largest value are all alike.
     const Value leading = writer.write("minimum", {parts.exponent, number(format.emax() + 2)});
     round(leading);
     Value code = withinLimits();
@@ -50,12 +50,12 @@ private:
     return writer.convert(condition, ArithmeticWriter::typeOf(parts.exponent).getElementType());
   }
 
-  /// Sets `magnitude`, the code of the rounded magnitude as if the exponent had no end. Codes of
-  /// one sign count the values in their order: the leading bit of a normal significand adds 1 to
-  /// the exponent field.
+  /// Sets `magnitude`: the code of the rounded magnitude, as if the exponent were unbounded. Codes
+  /// of one sign are in the order of their values: the leading bit of a normal significand carries
+  /// into the exponent field.
   void round(Value leading) {
     const int trailing = format.trailingSignificandBits;
-    Value field, shift; // bits of the significand below the spacing
+    Value field, shift; // number of significand bits below the spacing
     if (format.isInteger()) {
       shift = writer.write("subtract", {number(parts.digits + format.quantumExponent()), leading});
     } else {
@@ -77,7 +77,7 @@ private:
       below = writer.write("subtract", {below, number(1)});
     Value isAway = roundsAway(below, rest, one, shift);
     if (format.specials == Specials::Scale) {
-      // Between the two smallest scales everything goes up, below the smallest as well (N7).
+      // Between the two smallest scales, and below the smallest, everything rounds up (N7).
       if (rules.rounding == Rounding::TiesToEven) {
         const Value isPower = writer.compare(Direction::EQ, parts.significand,
                                              number(std::int64_t{1} << parts.digits));
@@ -92,13 +92,14 @@ private:
     magnitude = writer.write("add", {below, asNumber(isAway)});
   }
 
-  /// N4 and N5: whether a magnitude goes to the next code, being `rest` / `one` above `below`.
+  /// Rules N4 and N5: whether a magnitude that is `rest` / `one` of a step above `below` rounds to
+  /// the next code.
   Value roundsAway(Value below, Value rest, Value one, Value shift) {
     const Value twice = writer.write("shift_left", {rest, number(1)});
     const auto isRest = [&] { return writer.compare(Direction::NE, rest, number(0)); };
     switch (rules.rounding) {
     case Rounding::TiesToEven: {
-      if (format.specials == Specials::Scale) // its tie goes up
+      if (format.specials == Specials::Scale) // a tie rounds up
         return writer.compare(Direction::GE, twice, one);
       const Value isOdd =
           writer.compare(Direction::NE, writer.write("and", {below, number(1)}), number(0));
@@ -119,8 +120,9 @@ private:
     case Rounding::Stochastic:
       break;
     }
-    // r < 2^32 rest / 2^shift, which is r < its ceiling. In unsigned integers: a rest below 2^24
-    // and a unit of 2^31 have their sum in 32 bits, one below 2^53 and 2^62 in 64.
+    // Random r rounds up if r < 2^32 rest / 2^shift, that is below its ceiling. In unsigned
+    // integers, a rest below 2^24 plus a unit of 2^31 fits in 32 bits, one below 2^53 plus 2^62 in
+    // 64.
     const mlir::Type bits = writer.builder.getIntegerType(widthOf(shift), /*isSigned=*/false);
     const auto atLeastZero = [&](Value value) {
       const Value most = number(widthOf(shift) == 32 ? 31 : 62);
@@ -136,7 +138,7 @@ private:
     return writer.compare(Direction::LT, writer.convert(random, bits), limit);
   }
 
-  /// The code of the largest magnitude, of the sign of the value.
+  /// The code of the largest magnitude with the value's sign.
   Value limit() {
     const Value largest = number(static_cast<std::int64_t>(format.maxCode()));
     if (!format.isInteger() || rules.int8 == numerics::Int8Range::Symmetric)
@@ -153,7 +155,7 @@ private:
     return limit();
   }
 
-  /// N3 and N6.
+  /// Applies rules N3 and N6.
   Value withinLimits() {
     Value over = beyond(rules.overflow);
     if (rules.rounding == Rounding::TowardZero)
@@ -229,7 +231,7 @@ Value roundedCodes(ArithmeticWriter& writer, const FloatParts& parts, const Elem
   return Rounder(writer, parts, format, rules, random).codes();
 }
 
-/// The f32 values of codes, in any integer type, of a format whose codes are all finite numbers.
+/// The f32 values of codes, in any integer type, of a format without special values.
 static Value valuesOfFiniteCodes(ArithmeticWriter& writer, Value codes,
                                  const ElementFormat& format) {
   assert(format.specials == Specials::None);
@@ -279,7 +281,7 @@ Value valuesOf(ArithmeticWriter& writer, Value codes, const ElementFormat& forma
 Value roundedTo(ArithmeticWriter& writer, Value value, const ElementFormat& format) {
   if (format == format::element("f32"))
     return value;
-  // Without the barrier XLA takes the excess precision.
+  // Without the barrier XLA keeps excess precision.
   return writer.convert(
       writer.write("optimization_barrier",
                    writer.convert(value, mlirType(writer.builder.getContext(), format))),

@@ -24,8 +24,8 @@ using Direction = stablehlo::ComparisonDirection;
 const ElementFormat& kE8m0 = format::element("e8m0fnu");
 constexpr float kLargest = std::numeric_limits<float>::max();
 
-/// A tensor in blocks: for each axis an axis of blocks and one of places within a block. The last
-/// block of an axis may be short.
+/// A tensor split into blocks: each axis becomes an axis of blocks and one of places in a block.
+/// The last block of an axis may be short.
 struct Blocks {
   explicit Blocks(ir::ScaledType type)
       : shape(type.getShape()), block(type.getBlock()), grid(type.getScaleShape()) {
@@ -39,7 +39,7 @@ struct Blocks {
 
   bool hasShortBlock() const { return llvm::ArrayRef(whole) != shape; }
 
-  /// Tensor of scales to tensor of values.
+  /// Broadcasts scales to the values of their blocks.
   Value spread(Writer& writer, Value scales) const {
     const Value values = writer.reshape(writer.broadcast(scales, outerAxes, split), whole);
     if (!hasShortBlock())
@@ -51,7 +51,7 @@ struct Blocks {
                                       b.getDenseI64ArrayAttr(ones));
   }
 
-  /// The largest of each block of magnitudes.
+  /// The largest magnitude of each block.
   Value largest(Writer& writer, Value magnitudes) const {
     if (hasShortBlock()) {
       const llvm::SmallVector<std::int64_t> zeros(shape.size(), 0);
@@ -76,7 +76,7 @@ struct Blocks {
   llvm::SmallVector<std::int64_t> grid, whole, split, outerAxes, innerAxes;
 };
 
-/// 1 / 2^(field - 127) as a product of two f32 that are normal for every field.
+/// 1 / 2^(field - 127) as two f32 factors that are normal for every field.
 std::pair<Value, Value> inverseFactors(Writer& writer, Value field) {
   const mlir::Type f32 = writer.builder.getF32Type();
   const auto power = [&](Value exponentField) {
@@ -90,7 +90,7 @@ std::pair<Value, Value> inverseFactors(Writer& writer, Value field) {
           power(writer.write("subtract", {writer.integer(127 + 64, field), rest}))};
 }
 
-/// Values divided by their scale as elements, saturating, ties to even.
+/// Rounds quotients of values and scales to elements: saturating, ties to even.
 Value asElements(Writer& writer, Value quotient, const ElementFormat& element) {
   const double max = numerics::maxValue(element);
   if (element.isInteger()) {
@@ -109,8 +109,8 @@ Value asElements(Writer& writer, Value quotient, const ElementFormat& element) {
   return writer.convert(clamped, mlirType(writer.builder.getContext(), element));
 }
 
-/// A float as its leading exponent and its 24 bits: 0 has an exponent below those of all others,
-/// Inf one above.
+/// A float as its exponent and 24-bit significand. The exponent of 0 is below all others, that of
+/// Inf above.
 struct Leading {
   Leading(Writer& writer, Value value) {
     const FloatParts parts = floatParts(writer, value);
@@ -119,9 +119,9 @@ struct Leading {
   }
   Value exponent, significand;
 };
-constexpr std::int64_t kOne = std::int64_t{1} << 23; ///< of Leading::significand
+constexpr std::int64_t kOne = std::int64_t{1} << 23; ///< 1.0 as Leading::significand
 
-/// Scales, and what values are multiplied or divided by.
+/// Writes scales, and the quotients of values by them.
 class ScaleWriter {
 public:
   ScaleWriter(Writer& writer, ir::ScaledType type, const numerics::QuantizeOptions& options,
@@ -130,7 +130,7 @@ public:
         corners(numerics::cornerCodes(*kind.scale, options)),
         max(static_cast<float>(numerics::maxValue(*kind.element))) {}
 
-  /// Fills the members below. `x` is f32.
+  /// Writes the scales of `x`, f32, and sets the members below.
   void write(Value x, const AmaxOfWhole& whole) {
     findFacts(x, whole);
     if (kind.hasOuterScale)
@@ -157,7 +157,7 @@ public:
     decisive = counts;
   }
 
-  /// Values over their scales, in f32, where that is not exact.
+  /// Values divided by their scales, in f32, if that is not exact.
   Value quotient(Value x) {
     const Value scale = writer.convert(scales, writer.builder.getF32Type());
     const auto over = [&](Value factor) {
@@ -190,16 +190,16 @@ public:
     Value divisor = scale;
     if (outer)
       divisor = writer.write("multiply", {scale, onGrid(outer)});
-    // Below f32's range the product would be 0, and 0 / 0 no value of the tensor.
+    // A product below f32's range would be 0, and 0 / 0 is not a value of the tensor.
     divisor = select(writer.compare(Direction::EQ, divisor, number(0)),
                      number(numerics::minPositive(format::element("f32"))), divisor);
     return over(divisor);
   }
 
-  Value codes;  ///< of the scales, in i32
-  Value scales; ///< in their format
-  Value outer;  ///< a scalar; null where there is none
-  Value isNan;  ///< of scales; null where none can be
+  Value codes;  ///< codes of the scales, i32
+  Value scales; ///< scales in their format
+  Value outer;  ///< scalar; null: no outer scale
+  Value isNan;  ///< which scales are NaN; null: none can be
 
 private:
   Value select(Value condition, Value then, Value otherwise) {
@@ -210,7 +210,7 @@ private:
     return writer.constantOf(value, writer.builder.getI32Type(), blocks.grid);
   }
   Value kept(Value value) { return writer.write("optimization_barrier", value); }
-  /// A quotient, kept from what makes one of several.
+  /// A quotient that a barrier keeps from being merged with others.
   Value divided(Value dividend, Value divisor) {
     return kept(writer.write("divide", {dividend, kept(divisor)}));
   }
@@ -222,12 +222,12 @@ private:
   }
   Value inInput(Value quotient) { return inType(options.inInputType.quotient, quotient); }
   Value ratioInType(Value ratio) { return inType(options.inInputType.ratio, ratio); }
-  /// A number that is one of the tensor, 1 where there is none, for each block.
+  /// A scalar of the tensor for each block; 1 if null.
   Value onGrid(Value scalar) {
     return scalar ? writer.broadcast(scalar, {}, blocks.grid) : number(1);
   }
   bool countsNan() const { return options.nonFinite != numerics::NonFinite::SkipNan; }
-  /// On the bits: subnormals are not 0.
+  /// Tested on the bits, so that subnormals are not taken for 0.
   Value isZero(Value value) {
     const Value bits = writer.bits(value, writer.builder.getI32Type());
     return writer.compare(Direction::EQ, bits, writer.integer(0, bits));
@@ -239,7 +239,7 @@ private:
     counts = select(condition, number(0), counts);
   }
 
-  /// BlockFacts, and whether they make the scale NaN.
+  /// Computes BlockFacts, and whether they make the scale NaN.
   void findFacts(Value x, const AmaxOfWhole& whole) {
     Value magnitude = writer.write("abs", x);
     const bool isGiven = options.amax && !kind.hasOuterScale;
@@ -273,7 +273,7 @@ private:
     }
   }
 
-  /// S6 and S15.
+  /// Writes the outer scale (S6, S15).
   void writeOuter(const AmaxOfWhole& whole) {
     const auto product =
         static_cast<float>(numerics::maxValue(*kind.element) * numerics::maxValue(*kind.scale));
@@ -313,7 +313,7 @@ private:
     outer = divided(one(), inverse);
   }
 
-  /// The codes that the rule gives, S12's of zero, underflow and range among them.
+  /// The codes by the scale rule, with S12's cases of zero, underflow and range.
   Value ruleCodes(Value counts) {
     Value result;
     if (*kind.scale == kE8m0 || options.scaleValues == numerics::ScaleValues::PowersOfTwo) {
@@ -321,7 +321,7 @@ private:
           writer.write("clamp", {code(kE8m0.emin()), scaleExponents(counts), code(kE8m0.emax())},
                        code(0).getType());
       result = writer.write("add", {exponent, code(kE8m0.bias)});
-      if (*kind.scale != kE8m0) { // f32, of which 2^-127 is a subnormal
+      if (*kind.scale != kE8m0) { // f32: 2^-127 is subnormal
         const Value normal = writer.write("shift_left", {result, code(23)});
         result = select(writer.compare(Direction::EQ, result, code(0)), code(kOne / 2), normal);
       }
@@ -403,15 +403,15 @@ private:
     const bool isQuotient = options.ratio == numerics::BlockRatio::Quotient;
     const Leading value(writer, isQuotient ? ratioInType(divided(counts, number(max))) : counts);
     const Value exponent = isQuotient ? value.exponent : belowTop(value.exponent);
-    // 1.5 goes up, and between the two smallest scales everything does (N7).
+    // 1.5 rounds up, and so does everything between the two smallest scales (N7).
     const Value isBetween = writer.compare(Direction::LT, exponent, code(kE8m0.emin() + 1));
     return plus(exponent,
                 select(isBetween, isFrom(value, kOne + 1), isFrom(value, kOne + kOne / 2)));
   }
 
-  /// Whether log2 of a value, rounded to f32 and to the input's type, is beyond its leading
-  /// exponent when rounded down, or up. From which significand on it is depends on the exponent
-  /// alone.
+  /// Whether log2 of a value, rounded to f32 and to the input's type, lies beyond the value's
+  /// exponent when then rounded down (or up). The significand from which it does depends only on
+  /// the exponent.
   Value reachesNext(const Leading& value, bool isDown) {
     const auto reaches = [&](int exponent, std::int64_t significand) {
       const double x = std::ldexp(static_cast<double>(significand), exponent - 23);
@@ -423,7 +423,7 @@ private:
     Value least;
     std::int64_t last = -1;
     for (int exponent = -149; exponent <= 127; ++exponent) {
-      std::int64_t low = kOne, high = 2 * kOne; // of the significands that reach it the first
+      std::int64_t low = kOne, high = 2 * kOne; // bisect for the first that reaches
       while (low < high) {
         const std::int64_t middle = low + (high - low) / 2;
         if (reaches(exponent, middle))
@@ -441,7 +441,7 @@ private:
     return writer.compare(Direction::GE, value.significand, least);
   }
 
-  /// S14, of scales with a significand.
+  /// The ratio of rule S14, for scales with a significand.
   Value scaleRatio(Value counts) {
     const auto reciprocal = 1.0F / max;
     switch (options.ratio) {
@@ -473,13 +473,13 @@ private:
   const Blocks& blocks;
   const numerics::CornerCodes corners;
   const float max;
-  Value amax, hasNan, hasInf, poisoned; ///< of blocks
-  Value inverse;                        ///< g of OuterForm; null where it is 1
-  Value decisive;                       ///< the amax that the scale is of; 0 where it was given
+  Value amax, hasNan, hasInf, poisoned; ///< of each block
+  Value inverse;                        ///< g of OuterForm; null: 1
+  Value decisive;                       ///< the amax that the scale is for; 0 if it was given
   Value pastRange;
 };
 
-/// Whether elements are clamped quotients that are converted.
+/// Whether elements are computed by clamping and converting quotients.
 bool areConverted(const ElementFormat& element, const numerics::QuantizeOptions& options) {
   const bool isAnyFinite = options.nonFinite == numerics::NonFinite::Error ||
                            (options.nonFinite == numerics::NonFinite::Propagate &&
@@ -490,12 +490,12 @@ bool areConverted(const ElementFormat& element, const numerics::QuantizeOptions&
          options.int8 == numerics::Int8Range::Symmetric && !element.mlir.empty();
 }
 
-/// A quotient that is 0 in f32 is 0 of that sign.
+/// Gives quotients that are 0 in f32 the sign of `sign`.
 void setZeroSign(Writer& writer, FloatParts& parts, numerics::ZeroSign sign) {
   if (sign != numerics::ZeroSign::Positive && sign != numerics::ZeroSign::Negative)
     return;
   const auto number = [&](std::int64_t value) { return writer.integer(value, parts.exponent); };
-  // At most 2^-150 is 0 in f32.
+  // 2^-150 and less are 0 in f32.
   const Value isTie = writer.write(
       "and",
       {writer.compare(Direction::EQ, parts.exponent, number(-150)),
@@ -512,8 +512,8 @@ void setZeroSign(Writer& writer, FloatParts& parts, numerics::ZeroSign sign) {
                          : writer.write("and", {parts.isNegative, writer.write("not", isZero)});
 }
 
-/// Elements by integer arithmetic, which takes every setting. `quotient` is f32, or null where x is
-/// divided by powers of two of the given codes, which is exact.
+/// Elements by integer arithmetic, which supports every setting. `quotient` is f32; null if x is
+/// divided by powers of two with the codes `powers`, which is exact.
 Value roundedElements(Writer& writer, Value x, Value quotient, Value powers,
                       const ElementFormat& element, const numerics::QuantizeOptions& options,
                       Value random) {
@@ -524,11 +524,11 @@ Value roundedElements(Writer& writer, Value x, Value quotient, Value powers,
     };
     const Value isInfinite = isInf(x);
     const Value isNan = writer.compare(Direction::NE, quotient, quotient); // Inf * 0, Inf / Inf
-    // A NaN has the sign of the value, which a division need not keep.
+    // A NaN keeps the sign of the value; a division need not.
     const Value isOwn = writer.write(
         "or", {writer.write("and", {isInfinite, isNan}), writer.compare(Direction::NE, x, x)});
     quotient = writer.write("select", {isOwn, x, quotient});
-    // Of a finite value it overflows like one.
+    // An infinite quotient of a finite value overflows as finite ones do.
     const Value isBeyond = writer.write("and", {isInf(quotient), writer.write("not", isInfinite)});
     const Value largest = writer.number(kLargest, x);
     quotient = writer.write(
@@ -545,7 +545,7 @@ Value roundedElements(Writer& writer, Value x, Value quotient, Value powers,
         {parts.exponent, writer.write("subtract", {field, writer.integer(kE8m0.bias, field)})});
   }
   setZeroSign(writer, parts, options.zeroSign);
-  // S8: whatever the sign of the NaN.
+  // S8: the same code for either sign of NaN.
   parts.isNegative = writer.write("and", {parts.isNegative, writer.write("not", parts.isNan)});
   return roundedCodes(writer, parts, element,
                       {.rounding = options.rounding,
@@ -609,7 +609,8 @@ Value emitDequantize(mlir::OpBuilder& builder, mlir::Location location, const Sc
                      ir::ScaledType type) {
   Writer writer(builder, location);
   Value elements = valuesOf(writer, parts.elements, *type.getElement());
-  // E8M0 below an outer scale goes beyond f32 where the value does not: one rounding, from f64.
+  // E8M0 under an outer scale may leave f32's range where the value does not: computed in f64 and
+  // rounded once.
   const bool isWide = parts.outer && *type.getScale() == kE8m0;
   const mlir::Type wide = isWide ? mlir::Type(builder.getF64Type()) : builder.getF32Type();
   elements = writer.convert(elements, wide);

@@ -31,7 +31,7 @@ RankedTensorType resultType(mlir::Operation* op, unsigned i = 0) {
   return tensorType(op->getResult(i));
 }
 
-/// Result `i` has the shape of operand `i`, and keeps its element type.
+/// Result `i` has the shape of operand `i` and keeps its own element type.
 Types shapesOfOperands(mlir::Operation* op) {
   Types types;
   for (unsigned i = 0; i < op->getNumResults(); ++i)
@@ -113,7 +113,7 @@ Types multiplied(stablehlo::DotOp op) {
   return one(op, shape);
 }
 
-/// Elements of another width have an axis more or less, behind the others.
+/// If the element width changes, the shape gains or loses a last axis.
 Types reinterpreted(stablehlo::BitcastConvertOp op) {
   Extents shape = stablehlo::extentsOf(tensorType(op.getOperand()));
   const Type elements[] = {tensorType(op.getOperand()).getElementType(),
@@ -129,7 +129,7 @@ Types reinterpreted(stablehlo::BitcastConvertOp op) {
   return one(op, shape);
 }
 
-/// Result `i` of a collective has the extents that its operand and its groups say.
+/// Result `i` of a collective has the extents that follow from its operand and the groups.
 template <typename Op> Types collected(Op op) {
   Types types;
   for (unsigned i = 0; i < op->getNumResults(); ++i) {

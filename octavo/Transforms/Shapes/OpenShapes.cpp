@@ -25,7 +25,8 @@ Value shapeOperand(mlir::Operation* op) {
   return shape && mlir::getElementTypeOrSelf(shape.getType()).isInteger() ? shape : Value();
 }
 
-/// The entry by itself, where the shape is joined of such, as most are; else null.
+/// Entry `axis` of a shape that is a concatenation of single entries, as most shapes are; else
+/// null.
 static Value joinedEntry(Value shape, std::size_t axis) {
   auto joined = shape.getDefiningOp<stablehlo::ConcatenateOp>();
   return joined && llvm::all_of(joined->getOperands(),
@@ -91,7 +92,7 @@ Value OpenShapes::broadcast(Value value, llvm::ArrayRef<std::int64_t> axes,
 
 Value OpenShapes::reshape(Value value, llvm::ArrayRef<std::int64_t> shape, SizeOf sizeOf) {
   const RankedTensorType type = rankedType(value).clone(shape);
-  // One open extent follows from the number of elements.
+  // A single open extent follows from the number of elements.
   if (value.getType() == type && llvm::count_if(shape, ShapedType::isDynamic) <= 1)
     return value;
   if (type.hasStaticShape() && rankedType(value).hasStaticShape())

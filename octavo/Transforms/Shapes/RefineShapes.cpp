@@ -29,9 +29,9 @@ using mlir::RankedTensorType;
 using mlir::Type;
 using mlir::func::FuncOp;
 
-/// Of what shapes are computed with: a list of extents, not data.
+/// The most elements of a tensor that shapes are computed from: a list of extents, not data.
 constexpr std::int64_t kMaxShapeElements = 4096;
-/// Calls that are copied within one another; a recursive program ends in an error before.
+/// The deepest nesting of specialized calls: a recursive program ends in an error here.
 constexpr int kMaxDepth = 128;
 
 bool isOfIntegers(Type type) {
@@ -69,8 +69,8 @@ public:
     return mlir::success();
   }
 
-  /// Drops the functions that were called and are no more. Where one of them is gone, the first of
-  /// its copies has its name, so that a second run makes the same functions.
+  /// Erases called functions that are no longer used. The first copy of an erased function gets its
+  /// name, so that a second run makes the same functions.
   void eraseUnused() {
     auto program = llvm::cast<mlir::ModuleOp>(symbols.getOp());
     llvm::DenseMap<mlir::Attribute, mlir::StringAttr> renamed;
@@ -109,10 +109,10 @@ public:
   }
 
 private:
-  /// A function as it is called: with these types, and these constants.
+  /// A function specialized to the types and constants of a call.
   struct Specialization {
     FuncOp function;
-    llvm::SmallVector<mlir::DenseElementsAttr> results; ///< null where one is no constant
+    llvm::SmallVector<mlir::DenseElementsAttr> results; ///< null: not a constant
     bool hasEffects;
   };
   using Key = std::tuple<const void*, std::vector<const void*>, std::vector<const void*>>;
@@ -121,7 +121,7 @@ private:
     for (mlir::Operation& op : llvm::make_early_inc_range(block))
       if (failed(refine(&op)))
         return mlir::failure();
-    // Backwards, so that what only computed a shape goes with it.
+    // Backwards, so that operations that only computed a shape are erased, too.
     for (mlir::Operation& op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (mlir::isOpTriviallyDead(&op))
         op.erase();
@@ -170,7 +170,7 @@ private:
 
   static void narrow(mlir::Value value, Type type) {
     if (llvm::isa<ir::ScaledType>(type))
-      value.setType(type); // of the operand's shape, made from the value's own type
+      value.setType(type); // the operand's shape, built from the value's own type
     else if (stablehlo::isCompatible(value.getType(), type))
       value.setType(stablehlo::mostSpecific(type, value.getType()));
   }
@@ -197,7 +197,7 @@ private:
   static llvm::LogicalResult checkAssertion(stablehlo::CustomCallOp op) {
     llvm::Expected<bool> holds = evaluateOnConstants(op);
     if (!holds)
-      // The interpreter says where.
+      // The interpreter's message names the place.
       return mlir::emitError(mlir::UnknownLoc::get(op.getContext()))
              << llvm::toString(holds.takeError());
     if (*holds)
@@ -205,8 +205,8 @@ private:
     return mlir::success();
   }
 
-  /// The values that a loop hands on have the same types at each turn: first those that it starts
-  /// with are tried, then what is true of these and of what the body gives.
+  /// Carried values have the same types in every iteration. Tries the types of the initial values
+  /// first, then what these and the body's results have in common, until the types are stable.
   llvm::LogicalResult refineLoop(stablehlo::WhileOp loop) {
     llvm::SmallVector<Type> types(loop.getOperandTypes());
     for (bool isStable = false; !isStable;) {
@@ -237,8 +237,8 @@ private:
     return mlir::success();
   }
 
-  /// The body of a manual computation gets its parts of the operands, and those whole that are
-  /// constants of one element, which no sharding cuts.
+  /// Gives the body of a manual computation its parts of the operands. One-element constants are
+  /// passed whole, since no sharding cuts them.
   static void enter(sdy::ManualComputationOp op) {
     mlir::OpBuilder builder(&op.getBody().front(), op.getBody().front().begin());
     for (auto [operand, argument, sharding] : llvm::zip_equal(
@@ -250,8 +250,8 @@ private:
     }
   }
 
-  /// A branch that a constant chooses stands in the place of its operation: the others may be
-  /// written for other shapes, or other platforms.
+  /// Replaces an operation by the branch that a constant chooses. Other branches may be written for
+  /// other shapes or platforms.
   llvm::LogicalResult refineBranches(mlir::Operation* op) {
     if (const mlir::DenseElementsAttr constant = constantOf(op->getOperand(0))) {
       const std::int64_t last = op->getNumRegions() - 1;
@@ -309,7 +309,7 @@ private:
     return mlir::success();
   }
 
-  /// The function that `op` calls, for the types and constants that it is called with.
+  /// The callee of `op`, specialized to the types and constants of the call.
   Specialization* specialize(mlir::Operation* op, FuncOp callee) {
     Key key{callee.getAsOpaquePointer(), {}, {}};
     llvm::SmallVector<mlir::DenseElementsAttr> constants;
@@ -349,7 +349,7 @@ private:
 
   mlir::SymbolTable symbols;
   std::map<Key, Specialization> specializations;
-  /// Of functions that are called: they, too, go when nobody calls them.
+  /// Copies of each called function; erased, too, when nothing calls them.
   llvm::MapVector<mlir::Operation*, llvm::SmallVector<FuncOp>> copies;
   int depth = 0;
 };
@@ -376,7 +376,7 @@ llvm::LogicalResult refineShapes(FuncOp function, llvm::ArrayRef<Type> arguments
   if (failed(refiner.refine(function, types)))
     return mlir::failure();
   refiner.eraseUnused();
-  // What is known now may not fit: extents that were open on one side or the other.
+  // Refined extents may contradict each other where one side was open.
   return mlir::verify(function->getParentOp());
 }
 

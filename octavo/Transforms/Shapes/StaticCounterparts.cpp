@@ -34,7 +34,7 @@ std::optional<Numbers> numbersOf(mlir::Value value) {
   return numbers;
 }
 
-/// The result's type with these extents; null where they do not fit it.
+/// The result's type with these extents; null if they do not fit it.
 RankedTensorType withShape(mlir::Value result, llvm::ArrayRef<std::int64_t> shape) {
   const auto known = [](std::int64_t extent) { return extent >= 0; };
   if (!llvm::all_of(shape, known))
@@ -68,7 +68,7 @@ mlir::Operation* staticBroadcast(stablehlo::DynamicBroadcastInDimOp op) {
                                            op.getBroadcastDimensionsAttr());
 }
 
-/// The padding of an operand of integers, as an attribute.
+/// An integer operand of padding as an attribute; null if not constant.
 mlir::DenseIntElementsAttr paddingOf(mlir::Value operand) {
   const auto numbers = numbersOf(operand);
   if (!numbers)
@@ -162,7 +162,7 @@ mlir::Operation* staticSlice(stablehlo::RealDynamicSliceOp op) {
               : nullptr;
 }
 
-/// Element `i` of a list, as a tensor of its own.
+/// Element `i` of a list as a scalar.
 mlir::Value numberIn(mlir::OpBuilder& builder, mlir::Value list, std::int64_t i) {
   const mlir::Location location = list.getLoc();
   const auto scalar = RankedTensorType::get({}, tensorType(list).getElementType());
@@ -190,8 +190,8 @@ mlir::Value numberIn(mlir::OpBuilder& builder, mlir::Value list, std::int64_t i)
   return stablehlo::ReshapeOp::create(builder, location, scalar, one);
 }
 
-/// A slice of known size that begins where a clamp has it be within the operand, as JAX writes
-/// dynamic_slice where an extent is symbolic.
+/// Replaces a slice of known size whose start a clamp keeps within the operand by dynamic_slice.
+/// JAX writes dynamic_slice so if an extent is symbolic.
 mlir::Operation* staticSliceAnywhere(stablehlo::RealDynamicSliceOp op) {
   auto begin = op.getStartIndices().getDefiningOp<stablehlo::ClampOp>();
   auto end = op.getLimitIndices().getDefiningOp<stablehlo::AddOp>();
@@ -208,7 +208,7 @@ mlir::Operation* staticSliceAnywhere(stablehlo::RealDynamicSliceOp op) {
   const auto sizes = numbersOf(beginsFirst ? end.getRhs() : end.getLhs());
   if (!least || !most || !sizes)
     return nullptr;
-  // dynamic_slice clamps to these very bounds.
+  // Only if the bounds are those to which dynamic_slice clamps.
   for (auto [axis, extent] : llvm::enumerate(operand.getShape()))
     if (least->size() != sizes->size() || most->size() != sizes->size() || (*least)[axis] != 0 ||
         (*sizes)[axis] < 0 || (*sizes)[axis] > extent || (*most)[axis] != extent - (*sizes)[axis])
@@ -223,7 +223,7 @@ mlir::Operation* staticSliceAnywhere(stablehlo::RealDynamicSliceOp op) {
   return make<stablehlo::DynamicSliceOp>(op, type, op.getOperand(), starts, array(op, *sizes));
 }
 
-/// What lies behind the size is cut off, as the interpreter does.
+/// Cuts off the elements beyond the size, as the interpreter does.
 mlir::Operation* cutToSize(stablehlo::SetDimensionSizeOp op) {
   const auto size = numbersOf(op.getSize());
   const RankedTensorType operand = tensorType(op.getOperand());
@@ -268,8 +268,8 @@ mlir::Operation* staticRandomBits(stablehlo::CustomCallOp op) {
                            : nullptr;
 }
 
-/// Operands: the inputs, as many initial values, sizes, strides, dilations of inputs and of
-/// windows, padding. The function that is called becomes the body.
+/// Reads JAX's dynamic reduce_window. Operands: inputs, as many initial values, sizes, strides,
+/// dilations of inputs and of windows, padding. The called function becomes the body.
 mlir::Operation* staticReduceWindow(stablehlo::CustomCallOp op) {
   const unsigned count = op.getNumResults();
   const auto called = op.getCalledComputations().getAsRange<mlir::FlatSymbolRefAttr>();
@@ -302,7 +302,7 @@ mlir::Operation* staticReduceWindow(stablehlo::CustomCallOp op) {
   return window;
 }
 
-/// A call of a target that is given its results' shapes: what it is given is their types.
+/// Gives a call whose target is passed its results' shapes the result types of these shapes.
 mlir::Operation* shapedCall(stablehlo::CustomCallOp op) {
   const auto indices = op->getAttrOfType<mlir::DenseIntElementsAttr>("indices_of_shape_operands");
   if (!indices || indices.getNumElements() != op.getNumResults())

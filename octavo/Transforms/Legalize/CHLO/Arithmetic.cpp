@@ -7,7 +7,7 @@
 
 namespace octavo::transforms {
 
-/// The real part is 0 where the parts are equal, also where their sum overflows.
+/// The real part is 0 if the parts are equal in magnitude, even if their sum overflows.
 Term complexSquare(Term z) {
   const Term re = real(z), im = imaginary(z), product = re * im;
   const Term isDiagonal =
@@ -19,7 +19,8 @@ Term conjugate(Term z) { return complex(real(z), -imaginary(z)); }
 
 namespace {
 
-/// Of unsigned 64-bit integers, by halves: each product of two is below 2^64, and so are the sums.
+/// mulhi of unsigned 64-bit integers, by halves: the products of halves, and their sums, are below
+/// 2^64.
 Term mulhiOfHalves(Term x, Term y) {
   const double mask = 0xFFFFFFFFp0;
   const Term xLow = x & x.number(mask), yLow = y & y.number(mask);
@@ -46,7 +47,7 @@ Term mulhi(Term x, Term y) {
   }
   if (isUnsigned)
     return mulhiOfHalves(x, y);
-  // A negative number is its bits less 2^64.
+  // A negative number is its bits minus 2^64.
   const auto bits = mlir::IntegerType::get(context, 64, mlir::IntegerType::Unsigned);
   const Term high = bitcast(mulhiOfHalves(bitcast(x, bits), bitcast(y, bits)), element);
   return high - select(x < 0.0, y, 0.0) - select(y < 0.0, x, 0.0);
@@ -54,7 +55,7 @@ Term mulhi(Term x, Term y) {
 
 namespace {
 
-/// By the codes, whose order is that of the magnitudes.
+/// The next number by codes, which are in the order of magnitudes.
 Term nextCode(Term x, Term y, Term wideX, Term wideY, const format::ElementFormat& format) {
   mlir::OpBuilder& builder = x.formula().builder;
   const mlir::Type word = builder.getIntegerType(static_cast<unsigned>(format.width()));
@@ -76,13 +77,13 @@ Term nextCode(Term x, Term y, Term wideX, Term wideY, const format::ElementForma
   return bitcast(next, x.element());
 }
 
-/// Of formats that no integer has the width of: by a step of the spacing of numbers, in f32.
+/// The next number in formats whose width no integer type has: x plus or minus the spacing, in f32.
 Term nextByStep(Term x, Term y, const format::ElementFormat& format) {
   const Term a = abs(x);
   const Term isOutward = (x == 0.0) | ((x < y) == (x > 0.0));
   const mlir::Type word = x.formula().builder.getI32Type();
   constexpr int kTrailing = 23;
-  // Inward the spacing is that of the number just below in f32.
+  // Inward, the spacing is that at the number just below in f32.
   const Term bits = bitcast(a, word), inside = select(isOutward, bits, bits - 1.0);
   const Term power =
       bitcast(shiftLeft(shiftRightLogical(inside, kTrailing), kTrailing), x.element());

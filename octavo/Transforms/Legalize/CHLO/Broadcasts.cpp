@@ -1,4 +1,4 @@
-// chlo.broadcast_*: the operands broadcast, then StableHLO's operation of the same name.
+// chlo.broadcast_*: broadcasts the operands, then writes StableHLO's operation of the same name.
 #include "octavo/Dialect/CHLO/Broadcast.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
@@ -17,17 +17,17 @@ using mlir::RankedTensorType;
 
 namespace {
 
-/// An operand, and the axis of the result that each of its axes is.
+/// An operand, and for each of its axes the axis of the result.
 struct Placed {
   mlir::Value value;
   chlo::Axes axes;
 
-  /// The axis that is one of the result; nothing where there is none.
+  /// The operand's axis that is `axis` of the result; nullopt if none is.
   std::optional<std::int64_t> axisOf(std::int64_t axis) const {
     const auto found = llvm::find(axes, axis);
     return found == axes.end() ? std::nullopt : std::optional(found - axes.begin());
   }
-  /// The extent on an axis of the result: 1 where there is none.
+  /// The extent on an axis of the result; 1 if the operand has no such axis.
   std::int64_t extent(std::int64_t axis) const {
     const auto own = axisOf(axis);
     return own ? rankedType(value).getDimSize(*own) : 1;
@@ -50,7 +50,7 @@ std::vector<Placed> place(mlir::Operation* op) {
   return operands;
 }
 
-/// The extent of the result on an axis, as tensor<1xi32>: one that is not 1.
+/// The extent of the result on an axis, as tensor<1xi32>: that of an operand where it is not 1.
 mlir::Value runtimeExtent(mlir::OpBuilder& builder, mlir::Location at,
                           const std::vector<Placed>& operands, std::int64_t axis) {
   mlir::Value extent;
@@ -76,7 +76,7 @@ mlir::Value runtimeExtent(mlir::OpBuilder& builder, mlir::Location at,
   return extent ? extent : numbers(builder, at, 1);
 }
 
-/// Whether an operand has the shape of the result whatever the others turn out to be.
+/// Whether an operand has the shape of the result, whatever the extents of the others.
 bool isWhole(const std::vector<Placed>& operands, const Placed& operand, RankedTensorType result) {
   for (std::int64_t axis = 0; axis < result.getRank(); ++axis) {
     const auto isOne = [&](const Placed& other) {

@@ -8,15 +8,16 @@ namespace octavo::transforms {
 
 namespace {
 
-/// For |x| <= 1.
+/// erf for |x| <= 1.
 Term erfNearZero(Term x) { return x * polynomial(kErf, x * x); }
 
-/// erfc for x >= 1/2. e^(-x^2) is that of a square that is exact, and of what is left.
+/// erfc for x >= 1/2. e^(-x^2) is computed as e^(-r^2) times the exponential of the rest, with r
+/// rounded so that r^2 is exact.
 Term erfcOfPositive(Term x) {
-  const Term a = minimum(x, x.choose(11.0, 28.0)); // where erfc is less than any number
+  const Term a = minimum(x, x.choose(11.0, 28.0)); // beyond, erfc underflows
   const Term rounded = roundToEven(16.0 * a) * 0.0625;
   const Term factor = polynomial(kErfc, (a - 4.0) / (a + 4.0)) / (1.0 + 2.0 * a);
-  // Not one beside the other: XLA makes one exponential of the product of two.
+  // The exponentials are not adjacent factors: XLA would merge them into one.
   return exp(-(rounded * rounded)) * factor * exp((rounded - a) * (rounded + a));
 }
 

@@ -13,7 +13,7 @@ namespace octavo::transforms {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
-constexpr double kSeriesFrom = 8.0; ///< what is left out is less than an ulp
+constexpr double kSeriesFrom = 8.0; ///< the truncation is below one ulp
 
 Term isPole(Term x) { return (x <= 0.0) & (floor(x) == x); }
 
@@ -32,7 +32,7 @@ constexpr Coefficients kDigammaSeries{llvm::ArrayRef(kDigammaSeries64, 4), kDiga
 
 Term lgamma(Term x) {
   const Term a = abs(x);
-  const Term isSmall = a < 0.5; // there it is lgamma(1 + a) - log a
+  const Term isSmall = a < 0.5; // uses lgamma(1 + a) - log a
   const Term minusLogOfSmall = select(isSmall, -log(a), 0.0);
   const Term fromOne = select(isSmall, a, a - 1.0);
 
@@ -49,7 +49,7 @@ Term lgamma(Term x) {
   const Term stirling =
       (a - 0.5) * (log(a) - 1.0) + constant + polynomial(kStirling, inverse * inverse) * inverse;
 
-  // lgamma(a), below 1/2 lgamma(1 + a).
+  // lgamma(a); lgamma(1 + a) if a < 1/2.
   const Term base =
       select(a < 1.5, fromOne * polynomial(kLgammaFrom1, fromOne),
              select(a < kSeriesFrom, log(product) + fromTwo * polynomial(kLgammaFrom2, fromTwo),
@@ -65,7 +65,7 @@ Term lgamma(Term x) {
 
 Term digamma(Term x) {
   const Term a = abs(x), inverse = 1.0 / a;
-  const Term isSmall = a < 1.0; // there it is digamma(1 + a) - 1 / a
+  const Term isSmall = a < 1.0; // uses digamma(1 + a) - 1 / a
 
   Term z = a, sum = x.number(0.0);
   for (double limit = kSeriesFrom; limit > 3.0; limit -= 1.0) {
@@ -73,7 +73,7 @@ Term digamma(Term x) {
     z = select(isAbove, z - 1.0, z);
     sum = select(isAbove, sum + 1.0 / z, sum);
   }
-  // The distance from the zero keeps its relative precision, also where XLA adds constants up.
+  // The distance from the zero keeps its relative precision, even if XLA folds constants together.
   const Term fromOne = select(isSmall, a, z - 1.0);
   const double zero = kDigammaZero - 1.0;
   const double high = x.isF64() ? zero : static_cast<float>(zero);
@@ -82,7 +82,7 @@ Term digamma(Term x) {
 
   const Term square = inverse * inverse;
   const Term series = log(a) - 0.5 * inverse - square * polynomial(kDigammaSeries, square);
-  // digamma(a), below 1 digamma(1 + a).
+  // digamma(a); digamma(1 + a) if a < 1.
   const Term base = select(a < kSeriesFrom, nearZero + sum, series);
 
   // digamma(-a) = digamma(1 + a) + pi cot(pi a).

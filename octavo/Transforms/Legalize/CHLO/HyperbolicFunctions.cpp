@@ -1,17 +1,17 @@
-// Hyperbolic functions. Those of complex numbers are trigonometric ones, a quarter turn away.
+// Hyperbolic functions. Complex ones are trigonometric functions of an argument turned by i.
 #include "octavo/Transforms/Legalize/CHLO/Functions.h"
 
 namespace octavo::transforms {
 
 namespace {
 
-/// e^x / 2 near where e^x overflows: the square of a root, whose argument is exact.
+/// e^x / 2 near the overflow of e^x, as the square of e^(x/2), whose argument is exact.
 Term halfOfExp(Term x) {
   const Term root = exp(0.5 * x);
   return (0.5 * root) * root;
 }
 
-/// e^x is beyond the largest number soon after.
+/// A bound of x just below the overflow of e^x.
 double nearOverflow(Term x) { return x.choose(88.0, 709.0); }
 
 /// iz.

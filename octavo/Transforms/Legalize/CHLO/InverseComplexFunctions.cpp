@@ -31,7 +31,7 @@ struct Arcs {
     const Term logInside = log1p(y * (y * slope) + y * sqrt(slope * (a + 1.0)));
     const Term logOutside = log1p(rise + sqrt(rise * (a + 1.0)));
 
-    // Where the squares of both could overflow, 1 does not count beside them.
+    // Where both squares could overflow, 1 is negligible.
     const Term isFar = large > std::ldexp(1.0, x.isF64() ? 500 : 60);
     const Term ratio = small / large;
     const Term logFar =
@@ -52,9 +52,9 @@ struct Parts {
 /// atanh(x + iy), as its parts.
 std::pair<Term, Term> atanhOf(Term re, Term im) {
   const Term x = abs(re), y = abs(im);
-  const Term distance = hypot(0.5 * (1.0 - x), 0.5 * y); // half of that from the pole
+  const Term distance = hypot(0.5 * (1.0 - x), 0.5 * y); // half the distance from the pole
   const Term near = 0.25 * log1p(x / distance * (1.0 / distance));
-  // Where 1 / distance^2 would overflow, x is 1.
+  // Where 1 / distance^2 would overflow, x rounds to 1.
   const Term atPole = 0.5 * (std::numbers::ln2 - log(y));
   const Term isInfinite = (x == kInfinity) | (y == kInfinity);
   const Term modulus = select(

@@ -8,7 +8,7 @@ namespace octavo::transforms {
 
 namespace {
 
-/// From here on x^2 + 1 and x^2 - 1 are x^2.
+/// From here on, x^2 + 1 and x^2 - 1 round to x^2.
 double farOut(Term x) { return 2.0 / x.epsilon(); }
 
 /// log(2 x), which does not overflow.

@@ -27,13 +27,13 @@ RankedTensorType typeOfResult(mlir::Operation* op) {
   return llvm::cast<RankedTensorType>(op->getResult(0).getType());
 }
 
-/// A function of floats, those narrower than f32 computed in f32.
+/// A function of floats; floats narrower than f32 are computed in f32.
 template <Term (*Of)(Term)> Replacements function(mlir::OpBuilder& builder, mlir::Operation* op) {
   Formula formula(builder, op->getLoc(), op->getOperands(), typeOfResult(op));
   return {formula.result(Of(formula.wideOperand(0)))};
 }
 
-/// A function that knows complex numbers too.
+/// A function of floats or complex numbers.
 template <Term (*OfReal)(Term), Term (*OfComplex)(Term)>
 Replacements function(mlir::OpBuilder& builder, mlir::Operation* op) {
   if (!stablehlo::isComplex(mlir::getElementTypeOrSelf(op->getOperand(0).getType())))
@@ -56,7 +56,7 @@ Replacements binaryFunction(mlir::OpBuilder& builder, mlir::Operation* op) {
   return {formula.result(Of(formula.wideOperand(0), formula.wideOperand(1)))};
 }
 
-/// One of elements as they are.
+/// A function of two operands that are not widened.
 template <Term (*Of)(Term, Term)>
 Replacements exactFunction(mlir::OpBuilder& builder, mlir::Operation* op) {
   const Replacements operands = operandsOf(builder, op);
@@ -67,7 +67,7 @@ Replacements exactFunction(mlir::OpBuilder& builder, mlir::Operation* op) {
 Term isPositiveInfinite(Term x) { return x == std::numeric_limits<double>::infinity(); }
 Term isNegativeInfinite(Term x) { return x == -std::numeric_limits<double>::infinity(); }
 
-/// A product is rounded once as it is; so no float is widened.
+/// A square. A product is rounded once in its own type, so nothing is widened.
 Replacements legalizeSquare(mlir::OpBuilder& builder, mlir::Operation* op) {
   Formula formula(builder, op->getLoc(), op->getOperands(), typeOfResult(op));
   const Term x = formula.operand(0);
@@ -141,14 +141,14 @@ const llvm::StringMap<Legalization>& legalizations() {
   return table;
 }
 
-/// Extents are operands of i32.
+/// Whether an extent beside open ones exceeds i32, the type of shape operands.
 bool hasLargeExtent(RankedTensorType type) {
   return !type.hasStaticShape() && llvm::any_of(type.getShape(), [](std::int64_t extent) {
     return extent > std::numeric_limits<std::int32_t>::max();
   });
 }
 
-/// Why an operation has no counterpart; empty where it may have one.
+/// Why an operation cannot be legalized; empty if it may be.
 std::string obstacle(mlir::Operation* op) {
   llvm::SmallVector<mlir::Type> types(op->getOperandTypes());
   llvm::append_range(types, op->getResultTypes());
@@ -178,8 +178,7 @@ std::string obstacle(mlir::Operation* op) {
   return text;
 }
 
-/// Holds what was made for `op` against StableHLO's constraints; what is wrong is told as one error
-/// of `op`.
+/// Verifies the operations made for `op`; reports a violation as one error of `op`.
 llvm::LogicalResult verify(mlir::Operation* op, llvm::ArrayRef<mlir::Operation*> made) {
   std::string reason;
   {

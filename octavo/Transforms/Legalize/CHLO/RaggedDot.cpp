@@ -1,5 +1,5 @@
-// chlo.ragged_dot: a dot of each group, of which each row, or each index of the sum, takes part in
-// one; and octavo.rows_of_groups.
+// chlo.ragged_dot: one dot for each group, in which only the group's rows (or indices of the sum)
+// take part; and octavo.rows_of_groups.
 #include "octavo/Transforms/Legalize/CHLO/RowsOfGroups.h"
 
 #include "octavo/Dialect/StableHLO/Contraction.h"
@@ -23,14 +23,14 @@ RankedTensorType tensorTypeOf(mlir::Value tensor) {
   return llvm::cast<RankedTensorType>(tensor.getType());
 }
 
-/// Groups along an axis, and operations on them.
+/// Groups along an axis, and the operations on them.
 class Groups {
 public:
   Groups(mlir::OpBuilder& builder, mlir::Location at) : b(builder), at(at) {}
 
 protected:
-  /// Where a group lies on the ragged axis, for each place of the prefix axes, or for all of them:
-  /// i64.
+  /// The range of a group on the ragged axis, i64: one for all, or one for each index of the prefix
+  /// axes.
   struct Run {
     mlir::Value start, end;
   };
@@ -43,7 +43,7 @@ protected:
 
   mlir::OpBuilder& b;
   mlir::Location at;
-  llvm::SmallVector<Run> runs; ///< of each group
+  llvm::SmallVector<Run> runs; ///< one for each group
 };
 
 class RaggedDot : public Groups {
@@ -122,11 +122,11 @@ mlir::Value Groups::part(mlir::Value tensor, std::int64_t axis, std::int64_t ind
   return stablehlo::ReshapeOp::create(b, at, type.clone(thin), slice);
 }
 
-/// Each run begins where the one before ends, and ends no later than the axis. Sizes below 0, which
-/// the operation refuses when it runs, count as 0.
+/// Each range begins where the previous one ends, and ends within the axis. Negative sizes count as
+/// 0; octavo's operation itself refuses them at run time.
 void Groups::findGroups(mlir::Value sizes, std::int64_t extent) {
   const auto integer = llvm::cast<mlir::IntegerType>(tensorTypeOf(sizes).getElementType());
-  // Larger than i64 has: cut before they are converted.
+  // Sizes beyond i64 are clamped before the conversion.
   if (integer.isUnsignedInteger() && integer.getWidth() == 64)
     sizes = stablehlo::MinOp::create(b, at, sizes, constant(tensorTypeOf(sizes), extent));
   const RankedTensorType wide = withElement(tensorTypeOf(sizes), b.getI64Type());
@@ -146,7 +146,7 @@ void Groups::findGroups(mlir::Value sizes, std::int64_t extent) {
   }
 }
 
-/// Whether each element of `shape` has an index along `axis` that is in the run.
+/// A predicate of `shape`: whether the index along `axis` is in the run.
 mlir::Value Groups::membership(const Run& run, llvm::ArrayRef<std::int64_t> shape,
                                llvm::ArrayRef<std::int64_t> prefixAxes, std::int64_t axis) {
   const auto type = RankedTensorType::get(shape, b.getI64Type());
@@ -166,7 +166,7 @@ mlir::Value Groups::membership(const Run& run, llvm::ArrayRef<std::int64_t> shap
                                   compare(run.end, stablehlo::ComparisonDirection::LT));
 }
 
-/// 0 where an element is not in the run: it may be infinite.
+/// `tensor` with 0 outside the run. A select, since elements may be infinite.
 mlir::Value RaggedDot::masked(const Run& run, mlir::Value tensor,
                               llvm::ArrayRef<std::int64_t> prefixAxes, std::int64_t axis) {
   const RankedTensorType type = tensorTypeOf(tensor);
@@ -193,7 +193,7 @@ mlir::Value RaggedDot::dot(mlir::Value lhs, mlir::Value rhs, RankedTensorType ty
                                          stablehlo::DotAlgorithmAttr());
 }
 
-/// The axis of rhs that a batching or contracting axis of lhs goes with.
+/// The axis of rhs that is paired with a batching or contracting axis of lhs.
 std::int64_t RaggedDot::counterpart(std::int64_t axis) const {
   for (const auto& [left, right] :
        {std::pair(numbers.getLhsBatchingDimensions(), numbers.getRhsBatchingDimensions()),
@@ -204,8 +204,8 @@ std::int64_t RaggedDot::counterpart(std::int64_t axis) const {
   llvm_unreachable("an axis that is free");
 }
 
-/// All rows with the part of rhs that each group has, of which each row takes that of its own; rows
-/// of no group are 0.
+/// Multiplies all rows with each group's part of rhs and selects, for each row, its own group's
+/// result; rows of no group are 0.
 mlir::Value RaggedDot::free() {
   const std::int64_t groupAxis = numbers.getRhsGroupDimensions().front();
   const auto withoutGroup = [&](llvm::ArrayRef<std::int64_t> axes) {
@@ -214,7 +214,7 @@ mlir::Value RaggedDot::free() {
   };
   const auto batching = withoutGroup(numbers.getRhsBatchingDimensions());
   const auto contracting = withoutGroup(numbers.getRhsContractingDimensions());
-  // Axes of the result begin with the prefix axes and the ragged one, in this order.
+  // The result's axes begin with the prefix axes, then the ragged axis.
   const Axes leading = llvm::to_vector(llvm::seq<std::int64_t>(0, prefix.size()));
   const RankedTensorType type = op.getType();
   mlir::Value result = zeros(b, at, type);
@@ -228,7 +228,7 @@ mlir::Value RaggedDot::free() {
   return result;
 }
 
-/// A dot of each group's indices, one after the other along a new first axis.
+/// One dot for each group's indices, stacked along a new first axis.
 mlir::Value RaggedDot::contracting() {
   const RankedTensorType type = op.getType();
   if (runs.empty())

@@ -1,4 +1,4 @@
-// chlo.scan: a loop that takes slices of its inputs and writes those of its outputs.
+// chlo.scan: a loop that slices its inputs and writes slices of its outputs.
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
@@ -31,7 +31,7 @@ private:
     const auto type = RankedTensorType::get({}, b.getI64Type());
     return stablehlo::ConstantOp::create(b, at, mlir::DenseElementsAttr::get(type, value));
   }
-  /// Starts of the slice at `index` of a tensor of so many axes.
+  /// Start indices of the slice at `index` of a tensor with `rank` axes.
   llvm::SmallVector<mlir::Value> starts(std::int64_t rank, mlir::Value zero, mlir::Value index) {
     llvm::SmallVector<mlir::Value> list(static_cast<std::size_t>(rank), zero);
     list[static_cast<std::size_t>(axis)] = index;
@@ -90,7 +90,7 @@ void Scan::writeBody(mlir::Region& region, mlir::TypeRange types) {
       b.createBlock(&region, {}, types, llvm::SmallVector<mlir::Location>(types.size(), at));
   const unsigned inputs = op.getInputs().size(), carries = op.getInits().size(),
                  outputs = op.getOutputs().size();
-  // The turn, the inputs, which stay as they are, the carries, the outputs.
+  // Arguments: iteration, inputs (unchanged), carries, outputs.
   const mlir::Value turn = block->getArgument(0), zero = number(0);
   const mlir::Value index =
       op.getIsReverse() ? stablehlo::SubtractOp::create(b, at, number(steps - 1), turn).getResult()

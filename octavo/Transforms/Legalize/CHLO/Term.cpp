@@ -129,7 +129,7 @@ Term comparison(stablehlo::ComparisonDirection direction, const TermOrNumber& x,
                        stablehlo::ComparisonTypeAttr::get(context, type))};
 }
 
-/// The integer, of signed ones, that has the bits of an element.
+/// The signless integer type of the element's width.
 mlir::Type word(Term x) {
   return x.formula().builder.getIntegerType(x.element().getIntOrFloatBitWidth());
 }

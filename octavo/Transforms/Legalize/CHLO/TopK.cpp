@@ -1,4 +1,5 @@
-// chlo.top_k: each line sorted together with the places of its elements, and the front of both.
+// chlo.top_k: sorts each row together with the indices of its elements, and slices the first k of
+// both.
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
@@ -13,7 +14,7 @@ using mlir::RankedTensorType;
 
 namespace {
 
-/// Whether the first of two elements comes first; their places have no say.
+/// Writes the comparator: whether the first element precedes the second; indices are not compared.
 void addComparator(mlir::OpBuilder& builder, mlir::Location at, mlir::Region& region,
                    mlir::Type element) {
   using Type = stablehlo::ComparisonType;
@@ -34,7 +35,7 @@ void addComparator(mlir::OpBuilder& builder, mlir::Location at, mlir::Region& re
   stablehlo::ReturnOp::create(builder, at, isBefore);
 }
 
-/// The places along the last axis of a tensor.
+/// The indices along the last axis of a tensor.
 mlir::Value places(mlir::OpBuilder& builder, mlir::Location at, mlir::Value tensor) {
   const RankedTensorType type =
       withElement(llvm::cast<RankedTensorType>(tensor.getType()), builder.getI32Type());
@@ -44,7 +45,7 @@ mlir::Value places(mlir::OpBuilder& builder, mlir::Location at, mlir::Value tens
   return stablehlo::DynamicIotaOp::create(builder, at, type, shapeOf(builder, at, tensor), axis);
 }
 
-/// The first k of each line.
+/// The first k of each row.
 mlir::Value front(mlir::OpBuilder& builder, mlir::Location at, mlir::Value tensor, std::int64_t k,
                   RankedTensorType result) {
   const auto type = llvm::cast<RankedTensorType>(tensor.getType());

@@ -28,7 +28,7 @@ constexpr double kEulerMaclaurin[] = {1.0 / 12,
                                       77683.0 / 14101100039391805440000.0,
                                       -236364091.0 / 1693824136731743669452800000.0};
 
-/// (scale (q + k))^e. What q + k rounds off is made good for: e would multiply it.
+/// (scale (q + k))^e, corrected for the rounding error of q + k, which e would amplify.
 Term powerOfSum(Term q, double k, Term scale, Term e) {
   const Term sum = q + k;
   const Term result = power(sum * scale, e);
@@ -39,8 +39,8 @@ Term powerOfSum(Term q, double k, Term scale, Term e) {
   return result + result * (e * (left / sum));
 }
 
-/// The sum of (scale (q + k))^-s over k >= 0 for s > 1 and q > 0, finite both: some terms, and
-/// Euler and Maclaurin's formula for what is left (DLMF 25.11.5). scale is a power of two.
+/// The sum of (scale (q + k))^-s over k >= 0, for finite s > 1 and q > 0: some terms, and the
+/// Euler-Maclaurin formula for the rest (DLMF 25.11.5). scale is a power of two.
 Term sumOfPowers(Term s, Term q, Term scale) {
   const int terms = s.isF64() ? 10 : 8, corrections = s.isF64() ? 12 : 6;
   const Term a = q + terms, inverse = 1.0 / a;
@@ -51,7 +51,7 @@ Term sumOfPowers(Term s, Term q, Term scale) {
     if (k + 1 < corrections)
       factor = factor * ((s + (2 * k + 1)) * inverse) * ((s + (2 * k + 2)) * inverse);
   }
-  // Far beyond a, where the formula does not hold, its terms do not count.
+  // If s is large beside a, the formula does not hold, but its terms are negligible.
   tail = select(s < 16.0 * a, tail + 0.5 * last, 0.0);
   Term sum = tail + powerOfSum(q, terms, scale, 1.0 - s) / (s - 1.0) / scale;
   for (int k = terms - 1; k >= 0; --k)
@@ -62,14 +62,14 @@ Term sumOfPowers(Term s, Term q, Term scale) {
 Term isInteger(Term x) { return floor(x) == x; }
 Term isEven(Term x) { return isInteger(0.5 * x) & (x < kInfinity); }
 
-/// For q < 0 no integer: the distances of q from the integers below and above it.
+/// For negative non-integer q: the distances to the integers below and above it.
 struct Fractions {
   explicit Fractions(Term q) : above(-q - floor(-q)), below(1.0 - above) {}
   Term above, below;
 };
 
-/// The sum of (scale (q + k))^-s over k >= 0 for s > 1 and q no pole; of negative q with integer s:
-/// its terms below zero are those of its fraction, up to -q, of the sign of (-1)^s.
+/// The sum of (scale (q + k))^-s over k >= 0, for s > 1 and q not a pole. For negative q, s is an
+/// integer: the terms below zero are those of the fraction up to -q, times (-1)^s.
 Term hurwitz(Term s, Term q, Term scale) {
   const Term isNegative = q < 0.0;
   const Fractions fractions(q);
@@ -79,10 +79,10 @@ Term hurwitz(Term s, Term q, Term scale) {
   return select(isNegative, select(isEven(s), first + below, first - below), first);
 }
 
-/// Finite, as sums are of.
+/// Clamps to the largest number, since sums take finite numbers.
 Term withoutInfinity(Term x) { return minimum(x, x.largest()); }
 
-/// What is at the poles, of even and of odd order.
+/// The value at the poles, for even and odd order.
 Term atPoles(Term s) { return select(isEven(s), s.number(kInfinity), kNaN); }
 
 /// n! for n up to 170 as m 2^e with 1/2 <= m < 1.
@@ -100,7 +100,7 @@ struct Factorials {
   std::vector<double> significands, exponents;
 };
 
-/// The element of a list that an integer in its range says.
+/// Element `index` of a list; `index` is an integer within its range.
 Term lookUp(const std::vector<double>& list, Term index) {
   Formula& formula = index.formula();
   mlir::OpBuilder& builder = formula.builder;
@@ -122,7 +122,7 @@ Term lookUp(const std::vector<double>& list, Term index) {
                                                /*indices_are_sorted=*/false)};
 }
 
-/// Bits of f32 or f64.
+/// The layout of f32 or f64.
 struct Fields {
   explicit Fields(Term x)
       : trailing(x.isF64() ? 52 : 23), bias(x.isF64() ? 1023 : 127),
@@ -131,20 +131,20 @@ struct Fields {
   mlir::Type word;
 };
 
-/// The exponent e of a positive number, with 2^e <= x < 2^(e + 1); of subnormal ones a larger one.
+/// The exponent e of a positive number, 2^e <= x < 2^(e + 1); larger for subnormals.
 Term exponentOf(Term x) {
   const Fields fields(x);
   const Term biased = shiftRightLogical(bitcast(x, fields.word), fields.trailing);
   return convert(biased, x.element()) - fields.bias;
 }
 
-/// 2^e of an integer that is the exponent of a normal number.
+/// 2^e, for the exponent e of a normal number.
 Term powerOfTwo(Term e) {
   const Fields fields(e);
   return bitcast(shiftLeft(convert(e + fields.bias, fields.word), fields.trailing), e.element());
 }
 
-/// x 2^e, in three steps, none of which leaves the range by itself.
+/// x 2^e, in three steps that by themselves stay in range.
 Term scaled(Term x, Term e) {
   const double limit = x.choose(360.0, 3000.0);
   const Term all = maximum(minimum(e, limit), -limit);
@@ -166,8 +166,8 @@ Term zeta(Term x, Term q) {
 }
 
 Term polygamma(Term n, Term x) {
-  // The largest term is x^-s; the sum is of multiples of it, so that nothing is out of range before
-  // n! is put in.
+  // The largest term is x^-s. The sum is taken relative to it, so that nothing leaves the range
+  // before the factor n!.
   const Term s = n + 1.0;
   const Fractions fractions(x);
   const Term nearest =
@@ -181,7 +181,7 @@ Term polygamma(Term n, Term x) {
   const Term place = minimum(maximum(n, 0.0), Factorials::kCount - 1);
   const Term listed = scaled(lookUp(factorials.significands, place) * sum,
                              lookUp(factorials.exponents, place) - exponent * s);
-  const Term order = minimum(s, std::ldexp(1.0, 100)); // so that no infinities cancel
+  const Term order = minimum(s, std::ldexp(1.0, 100)); // keeps infinities from cancelling
   const Term others = sign(sum) * exp(lgamma(order) - order * log(nearest) + log(abs(sum)));
   const Term finite = select(isListed, listed, others);
 
