@@ -25,6 +25,7 @@ protected:
   explicit ModulePass(mlir::TypeID id) : OperationPass(id) {}
   ModulePass(const ModulePass&) = default;
 
+  /// Emits an error that names the pass, and signals its failure.
   void fail(const llvm::Twine& message);
 };
 

@@ -20,6 +20,7 @@ public:
     return llvm::cast<mlir::RankedTensorType>(value.getType());
   }
 
+  /// Writes the StableHLO operation of that name (without prefix) with one result of `type`.
   mlir::Value write(llvm::StringRef operation, mlir::ValueRange operands, mlir::Type type) {
     mlir::OperationState state(at, ("stablehlo." + operation).str(), operands, type);
     return builder.create(state)->getResult(0);
@@ -29,6 +30,7 @@ public:
     return write(operation, operands, operands.back().getType());
   }
 
+  /// `number` in every element of a float tensor of `type`.
   mlir::Value constant(double number, mlir::RankedTensorType type) {
     return stablehlo::ConstantOp::create(
         builder, at,
@@ -37,6 +39,7 @@ public:
   }
   /// `number` in every element of a tensor of the type of `like`.
   mlir::Value number(double number, mlir::Value like) { return constant(number, typeOf(like)); }
+  /// `number` in every element of an integer tensor of `shape`.
   mlir::Value constantOf(std::int64_t number, mlir::Type integer,
                          llvm::ArrayRef<std::int64_t> shape) {
     const llvm::APInt bits(64, static_cast<std::uint64_t>(number));
@@ -45,6 +48,7 @@ public:
         mlir::DenseElementsAttr::get(mlir::RankedTensorType::get(shape, integer),
                                      bits.trunc(integer.getIntOrFloatBitWidth())));
   }
+  /// `number` in every element of an integer tensor of the type of `like`.
   mlir::Value integer(std::int64_t number, mlir::Value like) {
     return constantOf(number, typeOf(like).getElementType(), typeOf(like).getShape());
   }
@@ -59,6 +63,7 @@ public:
                ? value
                : stablehlo::ConvertOp::create(builder, at, type, value).getResult();
   }
+  /// The bits of `value` as another element type of the same width.
   mlir::Value bits(mlir::Value value, mlir::Type element) {
     return write("bitcast_convert", value, typeOf(value).clone(element));
   }

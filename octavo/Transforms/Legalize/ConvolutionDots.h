@@ -69,6 +69,7 @@ private:
   mlir::Operation* firstOfPatches = nullptr; ///< reads the input, whose producer may change
 };
 
+/// Convolutions that became dots, and those that are left.
 struct ConvolutionDots {
   std::vector<ConvolutionDot> written;
   llvm::DenseMap<mlir::Operation*, std::string> left; ///< convolutions that are left, and the

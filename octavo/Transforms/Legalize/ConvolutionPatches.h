@@ -22,7 +22,9 @@ struct Windows {
 
   explicit Windows(stablehlo::ConvolutionOp op);
 
+  /// Number of spatial axes.
   std::size_t rank() const { return window.size(); }
+  /// Whether the input is padded anywhere.
   bool isPadded() const {
     const auto isZero = [](std::int64_t each) { return each == 0; };
     return !llvm::all_of(low, isZero) || !llvm::all_of(high, isZero) ||
@@ -56,6 +58,7 @@ mlir::Value patchesOf(mlir::OpBuilder& builder, const Windows& windows, mlir::Va
 /// window * features], or [group, batch, places.., window * features]. Of one group: unchanged.
 mlir::Value byGroups(mlir::OpBuilder& builder, const Windows& windows, mlir::Value patches);
 
+/// A convolution as a product of patches.
 struct ProductOfPatches {
   /// [batch, places.., window * features] by [window * features, out]. Several groups become a
   /// batch axis of both sides. With feature groups, and a known number of images, the window keeps

@@ -25,6 +25,7 @@ struct CalibratedSide {
   std::vector<std::vector<bool>> seen = {};
 };
 
+/// Which sides addCalibrationProbes probes.
 struct CalibrationProbeOptions {
   /// Regular expression (RE2): arguments with a match are weights, besides those marked
   /// octavo.parameter.

@@ -49,6 +49,7 @@ private:
 /// in a function one for each call.
 class DelayedScales {
 public:
+  /// A tensor quantized with its delayed scale.
   struct Codes {
     mlir::Value elements;
     mlir::Value inverse; ///< f32: decoded elements times this are the tensor's values
@@ -61,6 +62,7 @@ public:
   Codes quantize(mlir::Value value, const format::ElementFormat& format,
                  const DelayedScaling& scaling, mlir::Value random);
 
+  /// The state of a public function: its number of scales and the length of their histories.
   struct OfFunction {
     mlir::func::FuncOp function;
     std::int64_t scales, history;
@@ -73,6 +75,7 @@ public:
   /// quantize must not be called afterwards.
   llvm::SmallVector<OfFunction> finish();
 
+  /// A quantized tensor whose scale finish() connects.
   struct Tensor {
     mlir::Operation* scale; ///< placeholder, replaced in finish()
     mlir::Value amax;

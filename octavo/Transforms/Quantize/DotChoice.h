@@ -68,6 +68,7 @@ struct DotSide {
   std::optional<std::int64_t> columns() const;
 };
 
+/// A dot, its sides, and the record of the decision about it.
 struct Dot {
   std::array<DotSide, 2> sides;
   DotRecord record;
@@ -89,6 +90,7 @@ struct Dot {
 /// are chosen. Chosen dots point into the options.
 class DotChoice {
 public:
+  /// Compiles the options; fails as checkOptions does.
   static llvm::Expected<DotChoice> make(const DotOptions& options);
   DotChoice(DotChoice&&) = default;
 
@@ -122,8 +124,8 @@ private:
   struct Detour {
     bool isOfWeights = false;            ///< computed from weights and constants alone
     std::string weight = {};             ///< name of the first weight
-    mlir::Operation* obstacle = nullptr; ///< The operation that computes the value, calls looked
-                                         ///< through; null for a weight.
+    mlir::Operation* obstacle = nullptr; ///< operation that computes the value, calls looked
+                                         ///< through; null for a weight
   };
 
   explicit DotChoice(const DotOptions& options) : chosen(options) {}

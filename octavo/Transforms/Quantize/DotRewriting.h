@@ -31,10 +31,13 @@ public:
   DotRewriting(const WeightPlan& plan, const ProgramCalls& program)
       : plan(plan), program(program) {}
 
+  /// Quantizes the roots that the plan quantizes ahead.
   void quantizeRoots();
   /// Registers the dot of patches that replaces a convolution.
   void take(const ConvolutionDot& convolution);
+  /// Replaces a dot by one of scaled tensors.
   void replace(const Dot& dot);
+  /// Erases data movement that only replaced operands used.
   void eraseUnused();
   /// Completes the state arguments and results of functions, and records them in `report`.
   void finishState(DotReport& report);

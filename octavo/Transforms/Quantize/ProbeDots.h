@@ -30,6 +30,7 @@ struct OperandQuantization {
   numerics::QuantizeOptions options;
 };
 
+/// A dot that has probes, by its number (numberDots).
 struct ProbedDot {
   std::size_t number;
   std::array<std::optional<OperandQuantization>, 2> sides; ///< nullopt: the side is not quantized

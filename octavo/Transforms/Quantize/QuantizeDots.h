@@ -96,7 +96,8 @@ struct Recipe {
 };
 
 /// The formats of all dots. If there are rules, the first one that applies to a dot decides
-/// instead, and the formats given here are not used.
+/// instead. Of the formats given here, only `nonFinite` then matters: it is the policy of rules
+/// that leave theirs open (no policy, preset or delayed scaling).
 struct DotOptions : DotFormats, Recipe {
   /// Regular expressions (RE2) that may match anywhere in the name of a dot or of its weight. An
   /// empty `match` selects every dot, an empty `exclude` none.
@@ -161,6 +162,7 @@ struct DelayedRecord {
   std::int64_t tensors, history;
 };
 
+/// What quantizeDots did to a program.
 struct DotReport {
   std::vector<DotRecord> dots;      ///< in the order of the program
   std::vector<OtherProduct> others; ///< in the order of the program
@@ -169,6 +171,7 @@ struct DotReport {
   std::vector<std::string> random; ///< functions that take and return octavo.random
   std::vector<CacheRecord> caches; ///< in the order of the arguments
 
+  /// Number of quantized dots.
   std::int64_t quantized() const;
   /// Why the first dot that is left, or else the first other product, is left: `of NAME: REASON`.
   /// Without either: `the program has no dots`.
@@ -177,6 +180,7 @@ struct DotReport {
   std::vector<std::string> leftCaches() const;
   /// Whether the rewriting added or changed arguments and results of the program.
   bool hasState() const;
+  /// Bits of all weights, before and after quantization.
   std::int64_t weightBitsBefore() const;
   std::int64_t weightBitsAfter() const;
 };

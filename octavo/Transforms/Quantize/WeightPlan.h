@@ -37,12 +37,14 @@ struct AheadSide {
                                                      ///< the root
 };
 
+/// The decision, for each weight of the quantized dots, whether it is quantized ahead.
 class WeightPlan {
 public:
   /// Plans for all dots whose sides have formats. Does not change the program. Fails if a constant
   /// has a NaN or Inf that the policy refuses.
   static llvm::Expected<WeightPlan> make(const DotChoice& choice, llvm::ArrayRef<Dot> dots);
 
+  /// The roots that are quantized ahead.
   const llvm::MapVector<mlir::Value, AheadRoot>& roots() const { return ahead; }
 
   /// How operand `index` of a dot or a call uses its weight; null if the weight is quantized there.

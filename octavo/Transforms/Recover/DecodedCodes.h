@@ -10,6 +10,7 @@
 
 namespace octavo::transforms {
 
+/// Codes that arithmetic decodes to floats.
 struct DecodedCodes {
   mlir::Value codes; ///< tensor of i8 or ui8
   /// Reshapes, transposes and broadcasts between the floats and the codes, from the floats on.

@@ -95,10 +95,12 @@ public:
   DequantizationTraces& operator=(const DequantizationTraces&) = delete;
   ~DequantizationTraces();
 
+  /// The trace of a value; traces are cached.
   DequantizationTrace of(mlir::Value value);
   /// Declares that `value` has these parts, without a trace.
   void take(mlir::Value value, Dequantized parts) { known[value] = std::move(parts); }
 
+  /// Whether `value` is computed from codes of a narrow format (NarrowReach.h).
   bool comesFromNarrow(mlir::Value value) { return reach.covers(value); }
   /// As comesFromNarrow, but E8M0 scales count, too.
   bool comesFromNarrowOrScales(mlir::Value value) { return reachOfScales.covers(value); }

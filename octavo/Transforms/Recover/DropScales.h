@@ -19,9 +19,11 @@ struct ScaleUse {
                            ///< dropped
 };
 
+/// What dropScales found, in program order.
 struct DropReport {
   std::vector<ScaleUse> quantizations;
 
+  /// Number of quantizations that were dropped.
   std::int64_t dropped() const;
 };
 

@@ -15,6 +15,7 @@ namespace octavo::transforms {
 /// value is analyzed once.
 class KnownScales {
 public:
+  /// The numbers of a tensor. The reference is valid as long as this object.
   llvm::ArrayRef<double> of(mlir::Value value);
 
 private:

@@ -16,6 +16,7 @@
 
 namespace octavo::transforms {
 
+/// How a dot multiplies.
 enum class DotWidth : std::uint8_t {
   Wide,   ///< its operands do not depend on narrow tensors
   Narrow, ///< a product of scaled tensors
@@ -44,9 +45,11 @@ struct RecoveredDot {
   bool isOneSided() const { return width == DotWidth::Narrow && !obstacle.empty(); }
 };
 
+/// What recoverScaled found and did.
 struct RecoverReport {
   std::vector<RecoveredDot> dots; ///< in the order of the program
 
+  /// Number of dots of a width; below, of those that are one-sided.
   std::int64_t count(DotWidth width) const;
   std::int64_t countOneSided() const;
   /// The share of multiply-adds in products of scaled tensors, among dots of known extents; nullopt

@@ -33,6 +33,7 @@ class ScaledDotComposites {
 public:
   explicit ScaledDotComposites(mlir::ModuleOp module) : symbols(module) {}
 
+  /// Writes the composite at the builder's insertion point.
   FormOfProduct write(mlir::OpBuilder& builder, mlir::Location location,
                       const ScaledProduct& product);
 

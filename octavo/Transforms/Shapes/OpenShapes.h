@@ -21,6 +21,7 @@ mlir::Value shapeOperand(mlir::Operation* op);
 /// Entry `axis` of a shape operand; nullopt if it is not a constant.
 std::optional<std::int64_t> numberAt(mlir::Value shape, std::size_t axis);
 
+/// Writes operations at one place, for tensors with open extents.
 class OpenShapes {
 public:
   /// The size of an open axis, a tensor<1xi32>.
@@ -44,6 +45,7 @@ public:
 
   /// A shape operand of `extents`, the open ones from `sizeOf`.
   mlir::Value shape(llvm::ArrayRef<std::int64_t> extents, SizeOf sizeOf);
+  /// `value` broadcast to `shape`: its axis i is axis axes[i]. Open extents come from `sizeOf`.
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<std::int64_t> axes,
                         llvm::ArrayRef<std::int64_t> shape, SizeOf sizeOf);
   /// `value` if it has the shape already.

@@ -20,6 +20,7 @@ namespace octavo::transforms {
 /// - zeros that a loop overwrites with such parts, as scan does for the results that it stacks;
 /// - concatenations of nothing but such parts.
 struct CacheFlow {
+  /// In the order in which they were found; the argument comes first.
   llvm::SetVector<mlir::Value> values;
   llvm::SetVector<mlir::Operation*> entries; ///< dynamic_update_slices that append
   llvm::SetVector<mlir::Operation*> moves;   ///< dynamic_update_slices that write a part back, and
@@ -38,6 +39,7 @@ struct CacheFlow {
   /// The first operation for which `isFound` holds, among the transitive users of the values; null
   /// if there is none.
   mlir::Operation* findReader(llvm::function_ref<bool(mlir::Operation*)> isFound) const;
+  /// Whether a dot reads one of the values, directly or through other operations.
   bool isReadByDot() const;
 };
 
@@ -50,8 +52,10 @@ CacheFlow cacheFlow(mlir::BlockArgument argument);
 /// operation that makes that other tensor; null if the argument does not look like a cache.
 struct NearCache {
   mlir::Operation* op = nullptr;
+  /// Whether the other tensor is appended to; else it is returned.
   bool isAppendedTo = false;
 };
+/// Explains an argument for which cacheFlow finds no append. May inline calls, as cacheFlow does.
 NearCache nearCache(mlir::BlockArgument argument);
 
 /// Which axis of `part` is `axis` of the cache. `part` may lack leading axes of the cache, or have

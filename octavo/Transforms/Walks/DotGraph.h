@@ -8,6 +8,7 @@
 
 namespace octavo::transforms {
 
+/// The dots of a function by their numbers, and the edges between them.
 struct DotGraph {
   /// Numbers (numberDots) of the dots that the function executes, its calls inlined, in program
   /// order.

@@ -27,6 +27,7 @@ public:
             llvm::function_ref<bool(mlir::Value)> isWeight, const ProgramCalls& program,
             const Derivatives& derivatives);
 
+  /// Whether `dot` belongs to a layer at `place`.
   bool has(DotPlace place, mlir::Operation* dot) const;
 
 private:

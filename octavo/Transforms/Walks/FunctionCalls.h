@@ -22,10 +22,10 @@ class ProgramCalls {
 public:
   explicit ProgramCalls(mlir::ModuleOp module);
 
-  /// calledFunction (Inlining.h) without its search for the symbol.
+  /// As calledFunction (Inlining.h), with cached symbol lookup.
   mlir::func::FuncOp called(mlir::Operation* op) const;
 
-  /// The function callsOf above, without its search.
+  /// As the function callsOf above, without a search.
   llvm::ArrayRef<mlir::func::CallOp> callsOf(mlir::func::FuncOp function) const;
 
   /// Whether a call, or another symbol use, names the function.

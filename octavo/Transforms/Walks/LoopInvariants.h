@@ -15,8 +15,8 @@ bool isUnchanged(stablehlo::WhileOp loop, unsigned place, const ProgramCalls* pr
 /// Hoists a value, and the data movement behind it, out of all loops that carry it unchanged. These
 /// loops, and the functions called in them, no longer carry it: their regions read the value before
 /// the loop, and the movement is placed there. If the value comes from an argument of a private
-/// function, the same is done to the operands of its calls. `program` is told of calls that are
-/// replaced.
+/// function, the operands of its calls are hoisted likewise. Replaced calls are recorded in
+/// `program`.
 void takeFromBeforeLoops(mlir::Value value, ProgramCalls& program);
 
 } // namespace octavo::transforms

@@ -17,6 +17,7 @@ struct MergedAxes {
                                          ///< are merged
   llvm::SmallVector<std::int64_t> shape;
   llvm::SmallVector<std::int64_t> batching;
+  /// The one contracted axis after merging.
   std::int64_t contracting;
 };
 

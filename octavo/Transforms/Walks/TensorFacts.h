@@ -24,6 +24,7 @@ inline mlir::RankedTensorType typeOf(mlir::Value value) {
   return type && type.hasStaticShape() ? type : mlir::RankedTensorType();
 }
 
+/// The extents of a tensor for which typeOf is not null.
 inline llvm::ArrayRef<std::int64_t> shapeOf(mlir::Value value) { return typeOf(value).getShape(); }
 
 /// The type of a tensor whose extents are static or open (`?`). Null if it has bounded extents, or
@@ -33,6 +34,7 @@ inline mlir::RankedTensorType openTypeOf(mlir::Value value) {
   return type && (type.hasStaticShape() || !type.getEncoding()) ? type : mlir::RankedTensorType();
 }
 
+/// The extents of a tensor for which openTypeOf is not null.
 inline llvm::ArrayRef<std::int64_t> openShapeOf(mlir::Value value) {
   return openTypeOf(value).getShape();
 }
@@ -53,6 +55,7 @@ inline llvm::SmallVector<std::int64_t> permuted(llvm::ArrayRef<std::int64_t> sha
   return result;
 }
 
+/// The element format of a value's type; null if it has none.
 inline const format::ElementFormat* elementFormatOf(mlir::Value value) {
   return elementFormat(mlir::getElementTypeOrSelf(value.getType()));
 }
@@ -76,6 +79,7 @@ inline bool convertsToWideFloat(stablehlo::ConvertOp convert) {
           isWideFloat(mlir::getElementTypeOrSelf(convert.getOperand().getType())));
 }
 
+/// Whether a tensor's element format can hold scales: it has NaN and at most 32 bits.
 inline bool canBeScale(mlir::Value value) {
   const format::ElementFormat* format = elementFormatOf(value);
   return format != nullptr && format->hasNan() && format->width() <= 32;

@@ -16,6 +16,7 @@ std::optional<std::int64_t> roundsOf(stablehlo::WhileOp loop);
 struct RoundNumber {
   std::int64_t first, step;
 
+  /// The number in the last of `rounds` iterations.
   std::int64_t last(std::int64_t rounds) const { return first + step * (rounds - 1); }
 };
 

@@ -16,12 +16,14 @@
 
 namespace octavo::transforms {
 
+/// What kind of value an operand is.
 enum class Origin : std::uint8_t {
   Computed,  ///< an activation
   Constant,  ///< a constant of the program
   Parameter, ///< an argument that is a weight
 };
 
+/// Where an operand comes from, and the data movement between.
 struct WeightTrace {
   Origin origin = Origin::Computed;
   std::string name; ///< name of the argument or the resource, or "constant"
@@ -34,12 +36,12 @@ struct WeightTrace {
 };
 
 /// Follows operands back through data movement (Movement.h), as long as a part chosen by indices is
-/// still a matrix. These are weights, too:
+/// still a matrix. Each value is traced once, in the program as it is then. These are weights, too:
 /// - a concatenation of weights;
 /// - an argument of a private function that is only called, if all calls pass a weight;
 /// - an argument of a Shardy computation that is given a weight;
 /// - a value that a loop carries, if it starts as a parameter, or as a constant that the loop does
-///   not change. Each value is traced once, in the program as it is then.
+///   not change.
 class WeightTraces {
 public:
   /// Whether the caller regards a function's argument as a weight.
@@ -48,6 +50,7 @@ public:
   WeightTraces(const ProgramCalls& program, IsParameter isParameter)
       : program(program), isParameter(std::move(isParameter)) {}
 
+  /// The trace of `operand`; the reference stays valid.
   const WeightTrace& of(mlir::Value operand);
 
 private:
