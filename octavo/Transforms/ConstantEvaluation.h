@@ -9,7 +9,8 @@
 namespace octavo::transforms {
 
 /// Whether `op` is a StableHLO or CHLO operation without side effects that has operands and
-/// results, all of them plain tensors of known extents with at most `maxElements` elements.
+/// results. All of these must be plain tensors of known extents with at most `maxElements`
+/// elements.
 bool isFoldable(mlir::Operation* op, std::int64_t maxElements);
 
 /// Replaces the results of an operation that isFoldable by constants, and erases it. False, and

@@ -105,7 +105,8 @@ void recoverReducePrecision(stablehlo::ConvertOp op) {
   eraseIfUnused(before);
 }
 
-/// The inverse of a power of two; nullopt if either is not a value of the format.
+/// The inverse of a constant that is a power of two; nullopt for other constants, and if the format
+/// does not have the inverse.
 std::optional<double> exactInverse(const format::ElementFormat& format, llvm::APFloat constant) {
   bool isInexact = false;
   constant.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &isInexact);

@@ -68,8 +68,8 @@ struct ProductOfPatches {
   mlir::Value result; ///< the convolution's result, made of the dot's
 };
 
-/// Writes, before a convolution, its input cut to what the windows see and padded, the patches, and
-/// their product, which sums in the order of the convolution (rule I21).
+/// Writes the product before a convolution: the input, cut to what the windows see and padded; the
+/// patches; and their dot. It sums in the order of the convolution (rule I21).
 ProductOfPatches writePatches(stablehlo::ConvolutionOp op, Windows& windows);
 
 } // namespace octavo::transforms

@@ -22,13 +22,14 @@ llvm::Expected<DotFormats> dotFormatsOf(std::string_view name,
 /// The shortest name that dotFormatsOf reads as `formats`.
 std::string nameOf(const DotFormats& formats);
 
-/// The candidates for inference: each scaled format of weights with its default activations, except
+/// The candidates for inference: each scaled format with its default activations, except
+/// - formats that are the default activations of others;
 /// - E5M2, which is for gradients: other formats of the same width lose less of weights and
 ///   activations;
 /// - formats whose elements have no MLIR type, which are chosen only by name.
-/// With a calibration (it may be null), also the variants with a static scale for formats with a
-/// scale of the whole tensor and, if it has columns, the migrated variants of formats with blocks
-/// along them.
+/// With a calibration (it may be null), two variants are added: static scales, for activations with
+/// a scale of the whole tensor; and migrated columns, if the calibration has columns and the
+/// activations have blocks along them.
 std::vector<DotFormats> inferenceFormats(const std::shared_ptr<const StaticScales>& calibration);
 
 } // namespace octavo::transforms

@@ -83,9 +83,9 @@ mlir::Operation* dotOfBatch(const CacheFlow& flow, mlir::RankedTensorType cache,
   return nullptr;
 }
 
-/// The axis along which blocks lie: the last axis that everything appended covers whole, so that no
-/// update cuts a block, and that is not a batch axis of a dot, since every index of a batch axis
-/// has scales of its own.
+/// The axis along which blocks lie: the last one for which both hold.
+/// - Everything appended covers it whole, so that no update cuts a block.
+/// - It is not a batch axis of a dot: every index of a batch axis has scales of its own.
 struct BlockAxis {
   std::optional<std::int64_t> found;
   std::int64_t batch = 0;           ///< the last axis rejected as a batch axis

@@ -45,11 +45,11 @@ struct CacheRecord {
 /// program.
 llvm::Error checkCaches(llvm::ArrayRef<CacheRule> rules);
 
-/// Replaces each cache of a verified module, as argument and as result, by codes, and adds its
-/// scales as state of the program named after the cache (ProgramState.h). What dynamic_update_slice
-/// appends is quantized at that place, in blocks along the last axis that it covers whole. Readers
-/// of the cache read octavo.dequantize of it. The first rule that matches the name decides. Fails
-/// if a rule's name matches no argument, or there is no cache.
+/// Replaces each cache of a verified module by codes, as argument and as result. Its scales become
+/// state of the program, named after the cache (ProgramState.h). What dynamic_update_slice appends
+/// is quantized at that place, in blocks along the last axis that it covers whole. Readers of the
+/// cache read octavo.dequantize of it. The first rule that matches the name decides. Fails if a
+/// rule's name matches no argument, or there is no cache.
 llvm::Expected<std::vector<CacheRecord>> quantizeCaches(mlir::ModuleOp module,
                                                         llvm::ArrayRef<CacheRule> rules);
 

@@ -38,9 +38,9 @@ public:
                    llvm::ArrayRef<std::int64_t> shape);
 
   /// Threads the state through the draws in program order. Each public function takes the argument
-  /// `octavo.random` [2], ui64 (key and counter of Philox, as for StableHLO's rng_bit_generator),
-  /// and returns the next step's as the result that it is donated to. Returns these functions. bits
-  /// must not be called afterwards.
+  /// `octavo.random` [2], ui64: key and counter of Philox, as for StableHLO's rng_bit_generator. It
+  /// returns the next step's state as the result that the argument is donated to. Returns these
+  /// functions. bits must not be called afterwards.
   llvm::SetVector<mlir::Operation*> finish();
 
 private:

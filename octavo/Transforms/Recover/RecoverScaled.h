@@ -1,5 +1,5 @@
-// Turns dots of tensors that the program dequantizes by hand into products of scaled tensors, and
-// reports, for each dot that looks narrow, the operation that prevents it. The pass
+// Turns dots of tensors that a program dequantizes by hand into products of scaled tensors.
+// Reports, for each other dot that looks narrow, the operation that prevents it. The pass
 // octavo-recover-scaled is this function.
 #pragma once
 

@@ -23,7 +23,7 @@ bool isPlain(mlir::Value value) {
 
 bool hasKnownExtents(mlir::Value value) { return static_cast<bool>(typeOf(value)); }
 
-/// Elements with a grid of scales; nullopt if the extents are not multiples of the grid's.
+/// Elements with a grid of scales; nullopt if they do not fit.
 std::optional<Dequantized> inBlocks(mlir::Value elements, mlir::Value scales) {
   if (!isCodes(elements) || !canBeScale(scales) ||
       shapeOf(elements).size() != shapeOf(scales).size())

@@ -24,9 +24,9 @@ struct ScaledCall {
 /// Whether `op` is one of
 /// - `stablehlo.composite "xla.scaled_dot"`;
 /// - the custom call `__op$block_scaled_dot`;
-/// - that call before partitioning, `CustomSPMDPartitioning`: its operands are [B, M, K], [B, N, K]
-///   and their scales, and only its sharding rule tells what it is, since JAX keeps its meaning in
-///   a Python function.
+/// - that call before partitioning, `CustomSPMDPartitioning` of [B, M, K], [B, N, K] and their
+///   scales. Only its sharding rule tells what it is, since JAX keeps its meaning in a Python
+///   function.
 bool isScaledCall(mlir::Operation* op);
 
 /// The product that such an operation means, or the obstacle: what octavo.dot_general cannot

@@ -16,7 +16,8 @@ void openCalls(mlir::ModuleOp module);
 /// Inlines the call that a public function wraps (WrappedCall.h).
 void openWrappers(mlir::ModuleOp module);
 
-/// Inlines the calls of functions that only move values, by indices that they may compute.
+/// Inlines the calls of private functions that return one operand, moved, and have no products,
+/// calls or regions. They may compute the indices by which they move it.
 void openMovement(mlir::ModuleOp module);
 
 /// Inlines all calls, without warnings. Recursive calls stay. If the result would exceed hundreds

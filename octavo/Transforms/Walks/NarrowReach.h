@@ -21,8 +21,9 @@ class NarrowReach {
 public:
   explicit NarrowReach(Narrow sought = Narrow::Codes) : sought(sought) {}
 
-  /// Whether `value` is computed from a narrow tensor without a product or a reduction between
-  /// them. A value that a loop carries must be so in every iteration but possibly the first.
+  /// Whether `value` is computed from a narrow tensor without a dot, a convolution, a reduction or
+  /// a comparison between them. A value that a loop carries must be so in every iteration but
+  /// possibly the first.
   bool covers(mlir::Value value);
 
 private:

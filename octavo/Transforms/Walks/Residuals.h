@@ -8,10 +8,12 @@
 
 namespace octavo::transforms {
 
-/// The values where `value` is computed. Looks through data movement, calls, loops that carry a
-/// value unchanged, and stacks that one loop writes an iteration at a time and a later loop reads
-/// (as in the derivative of jax.lax.scan). Several values if a function on the way is called
-/// several times.
+/// The values where `value` is computed. Looks through
+/// - data movement and calls;
+/// - loops that carry a value unchanged;
+/// - stacks that one loop writes an iteration at a time and a later loop reads, as in the
+///   derivative of jax.lax.scan.
+/// Several values if a function on the way is called several times.
 llvm::SmallVector<mlir::Value> computedAs(mlir::Value value, const ProgramCalls& program);
 
 } // namespace octavo::transforms

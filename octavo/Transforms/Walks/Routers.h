@@ -11,11 +11,11 @@ namespace octavo::transforms {
 /// Whether a dot, with its weight at operand `weight` (0 or 1), computes the scores of E experts. A
 /// choice that looks up rows of a weight (an embedding table), or the scores themselves, chooses
 /// tokens: not a router. Both must hold:
-/// - through operations other than products, the scores reach a choice along an axis of extent E:
-///   top_k, argmax, or a sort that carries indices;
-/// - the choice selects matrices of a weight or rows of activations (gather, dynamic_slice,
-///   scatter, the groups of a ragged dot), or is compared with indices and multiplies activations
-///   or matrices of a weight.
+/// - Through operations other than products, the scores reach a choice along an axis of extent E:
+///   top_k, argmax, or a sort that carries indices.
+/// - The choice selects matrices of a weight or rows of activations: gather, dynamic_slice,
+///   scatter, the groups of a ragged dot. Or it is compared with indices, and the result multiplies
+///   activations or matrices of a weight.
 bool isRouter(stablehlo::DotGeneralOp dot, unsigned weight,
               llvm::function_ref<bool(mlir::Value)> isWeight, const ProgramCalls& program);
 

@@ -1,6 +1,6 @@
-// lgamma and digamma. Both are approximated between 1 and 3, carried there by their recurrences
-// from below 8, and are Stirling's series (Abramowitz and Stegun, 6.1.41 and 6.3.18) from there on.
-// Negative arguments are reflected (6.1.17, 6.3.7).
+// lgamma and digamma. Between 1 and 3 both are polynomials; their recurrences extend these up to 8.
+// From there on they are Stirling's series (Abramowitz and Stegun, 6.1.41 and 6.3.18). Negative
+// arguments are reflected (6.1.17, 6.3.7).
 #include "octavo/Transforms/Legalize/CHLO/Coefficients.h"
 #include "octavo/Transforms/Legalize/CHLO/Functions.h"
 
