@@ -1,4 +1,4 @@
-// What an element format is: one row of kElementFormats says it all, everything else is derived.
+// Element formats: a table with one row for each format, and the constants derived from a row.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ enum class Specials : std::uint8_t {
   TwosComplement,  ///< a two's complement integer times 2^-bias (OCP MX 5.3.4, INT8)
 };
 
-/// One element format. Fields are the independent facts; the member functions derive the others.
-/// A spelling is empty where that system does not have the format.
+/// One element format. The fields are independent facts; the member functions derive the others.
+/// A spelling is empty if that system does not have the format.
 struct ElementFormat {
   std::string_view name;
   int exponentBits;
@@ -32,11 +32,11 @@ struct ElementFormat {
   std::string_view numpy;  ///< NumPy and ml_dtypes
   std::string_view torch;
   std::string_view safetensors;
-  int dlpack; ///< DLDataTypeCode of DLPack 1.1, where the width tells floats apart; -1 for none
+  int dlpack; ///< DLDataTypeCode of DLPack 1.1 (2 for every IEEE float); -1 if there is none
   std::string_view ocp;
   std::string_view source;  ///< the document that defines the format
 
-  /// How IR spells it: as MLIR does, or by octavo's name where MLIR has no such type.
+  /// The spelling in IR: MLIR's, or octavo's name if MLIR has no such type.
   constexpr std::string_view irName() const { return mlir.empty() ? name : mlir; }
 
   constexpr bool isSigned() const { return specials != Specials::Scale; }
@@ -56,13 +56,13 @@ struct ElementFormat {
   constexpr int width() const {
     return (isSigned() ? 1 : 0) + exponentBits + trailingSignificandBits;
   }
-  /// Bytes that one code takes when codes are not packed: 1, 2, 4 or 8.
+  /// Bytes of one unpacked code: 1, 2, 4 or 8.
   constexpr int bytes() const {
     return width() <= 8 ? 1 : width() <= 16 ? 2 : width() <= 32 ? 4 : 8;
   }
-  /// A narrow format is one whose codes take at most a byte.
+  /// Whether a code takes at most one byte.
   constexpr bool isNarrow() const { return width() <= 8; }
-  /// Number of codes of a narrow format.
+  /// Number of codes of a narrow format, special codes included.
   constexpr std::uint32_t codeCount() const { return std::uint32_t{1} << width(); }
 
   constexpr std::uint64_t codeMask() const {
@@ -87,17 +87,18 @@ struct ElementFormat {
     }
     return 0;
   }
-  /// Code of the most negative finite value; nothing where the format has no negative values.
+  /// Code of the most negative finite value; nullopt if the format has no negative values.
   constexpr std::optional<std::uint64_t> lowestCode() const {
     if (!isSigned())
       return std::nullopt;
     return isInteger() ? signMask() : signMask() | maxCode();
   }
-  /// Code of +Inf, where the format has one.
+  /// Code of +Inf; nullopt if the format has no infinity.
   constexpr std::optional<std::uint64_t> infCode() const {
     return hasInf() ? std::optional(infMagnitude()) : std::nullopt;
   }
-  /// Code that a NaN is encoded as, where the format has one: quiet, positive if there is a choice.
+  /// The code that encodes a NaN: quiet, and positive if the format has both signs. nullopt if the
+  /// format has no NaN.
   constexpr std::optional<std::uint64_t> nanCode() const {
     switch (specials) {
     case Specials::Ieee:
@@ -133,7 +134,7 @@ struct ElementFormat {
     return hasInf() && (code & (signMask() - 1)) == infMagnitude();
   }
 
-  /// Exponent of the smallest normal value; for an integer, of its unit.
+  /// Exponent of the smallest normal value; for an integer format, exponent of its unit.
   constexpr int emin() const {
     return isInteger() ? -bias : specials == Specials::Scale ? -bias : 1 - bias;
   }
@@ -155,7 +156,7 @@ private:
   }
 };
 
-/// The table. Adding an element format is adding a row here.
+/// The table. To add an element format, add a row here.
 ///
 /// Sources: OCP FP8 = OCP 8-bit Floating Point Specification 1.0; OCP MX = OCP Microscaling Formats
 /// Specification 1.0; arXiv 2206.02915 (FNUZ) is also StableHLO's RFC of 2023-03-21.
@@ -192,10 +193,11 @@ consteval const ElementFormat& element(std::string_view name) {
   throw "no such element format";
 }
 
-/// The row that any of the spellings names, upper or lower case; null if there is none.
+/// The row with this spelling: octavo's own name, or the MLIR, NumPy, torch or safetensors spelling
+/// in any case. Octavo's names come first. Null if no row has it.
 const ElementFormat* findElementFormat(std::string_view spelling);
 
-/// Rows are compared by identity: two rows are one format only if they are the same row.
+/// Whether both are the same row. Rows are identified by name.
 constexpr bool operator==(const ElementFormat& a, const ElementFormat& b) {
   return a.name == b.name;
 }

@@ -17,13 +17,13 @@ namespace octavo::format {
 
 namespace {
 
-/// A row with another block size, and the text that it refers to.
+/// A row with another block size, and the owner of the strings that the row views.
 struct SizedFormat {
   std::string name, activation;
   ScaledFormat format;
 };
 
-/// Rows with other block sizes, made when they are first asked for.
+/// Rows with other block sizes, created on first use and kept until the process ends.
 class SizedFormats {
 public:
   const ScaledFormat* find(const ScaledFormat& row, std::int64_t size) {

@@ -1,4 +1,4 @@
-// What a scaled format is: elements on a grid of scales, value[i] = element[i] * scale[i / block].
+// Scaled formats: elements on a grid of scales, value[i] = element[i] * scale[i / block].
 #pragma once
 
 #include "octavo/Format/ElementFormat.h"
@@ -13,14 +13,14 @@ namespace octavo::format {
 
 /// How a scale is chosen from the amax of its block, for E8M0 scales (powers of two). With
 /// amax = m * 2^k (1 <= m < 2), M trailing significand bits and emax of the element format, the
-/// scale is 2^e, e clamped to what the scale format has. docs/semantics.md states every corner.
+/// scale is 2^e, e clamped to the range of the scale format. docs/semantics.md states every corner.
 enum class ScaleRule : std::uint8_t {
   Floor,    ///< e = k - emax (OCP MX 6.3)
   Ceil,     ///< e = k - emax, plus 1 if m > 1
   Even,     ///< amax is first rounded to M + 1 significand bits, half up, then as Floor
   RoundUp,  ///< smallest e with 2^e >= amax / max (cuBLAS, Transformer Engine, DeepSeek's ue8m0)
-  Nearest,  ///< amax / 2^emax rounded to nearest, ties up (XLA's __op$quantize); for a scale format
-            ///< that has a significand: amax / max rounded to nearest, the only rule it has
+  Nearest,  ///< amax / 2^emax rounded to nearest, ties up (XLA's __op$quantize). If the scale
+            ///< format has a significand: amax / max rounded to nearest
 };
 
 struct ScaleRuleRow {
@@ -35,35 +35,36 @@ inline constexpr auto kScaleRules = std::to_array<ScaleRuleRow>({
     {ScaleRule::Nearest, "nearest"},
 });
 
-/// A block extent that stands for the whole extent of the axis.
+/// A block extent that means the whole extent of the axis.
 inline constexpr std::int64_t kWholeAxis = 0;
 
-/// One scaled format. A row says how a matrix is blocked: `along` elements on the axis that a
-/// product contracts, `across` on the other axes of the tensor taken one by one.
+/// One scaled format. A block has `along` elements on the axis that a product contracts and
+/// `across` on the last other axis. On every further axis its extent is 1, unless one block covers
+/// the whole tensor.
 struct ScaledFormat {
   std::string_view name;
   const ElementFormat* element;
   const ElementFormat* scale;
   std::int64_t across;    ///< block extent on the last axis that is not contracted; 1 on the others
   std::int64_t along;     ///< block extent on the contracted axis
-  bool hasOuterScale;     ///< one f32 for the whole tensor on top (NVFP4)
-  ScaleRule rule;         ///< the rule when none is asked for
-  std::string_view activation;  ///< the scaled format of activations that meet such weights
+  bool hasOuterScale;     ///< also one f32 scale for the whole tensor (NVFP4)
+  ScaleRule rule;         ///< the default rule
+  std::string_view activation;  ///< the scaled format of activations multiplied by such weights
   std::string_view source;
 
-  /// The name of its row: without the block size that findScaledFormat reads.
+  /// The name without a block size such as ":16".
   constexpr std::string_view rowName() const { return name.substr(0, name.find(':')); }
 
-  /// Whether all values of a tensor share a scale, be it the only one or the outer one.
+  /// Whether all values of a tensor share a scale: the only scale, or an outer scale.
   constexpr bool hasScaleOfTensor() const {
     return hasOuterScale || (across == kWholeAxis && along == kWholeAxis);
   }
-  /// Bits per value of a tensor of that shape with its scales, the outer one included.
-  /// `contracted` is the axis of `along`.
+  /// Bits per value of a tensor of `shape`: its elements, scales and outer scale together.
+  /// `contracted` is the axis of `along`. The tensor is not empty.
   double bitsPerValue(std::span<const std::int64_t> shape, int contracted) const;
 };
 
-/// The table. Adding a scaled format is adding a row here.
+/// The table. To add a scaled format, add a row here.
 inline constexpr auto kScaledFormats = std::to_array<ScaledFormat>({
     // clang-format off
     //  name             element             scale                across      along       outer   rule                activation        source
@@ -86,20 +87,20 @@ inline constexpr auto kScaledFormats = std::to_array<ScaledFormat>({
 #include "octavo/Format/MoreScaledFormats.inc"
 });
 
-/// Block sizes that a name may ask for.
+/// The range of block sizes in a name such as "mxfp4:16".
 inline constexpr std::int64_t kLeastBlock = 8, kMostBlock = 1024;
 
-/// The row of that name; null if there is none. A format with blocks takes another size of them
-/// after a colon, a power of two from kLeastBlock to kMostBlock: "mxfp4:16" is mxfp4 in blocks of
-/// 16, "fp8_block:64" has blocks of 64 by 64. Equal names give equal pointers.
+/// The format named `name`; null if there is none. A colon and a power of two from kLeastBlock to
+/// kMostBlock replace the block size of a format that has blocks: "mxfp4:16" is mxfp4 in blocks of
+/// 16, "fp8_block:64" has blocks of 64 by 64. Equal names give equal pointers. Thread-safe.
 const ScaledFormat* findScaledFormat(std::string_view name);
 
-/// The rule of that name; nothing if there is none.
+/// The rule named `name`; nullopt if there is none.
 std::optional<ScaleRule> findScaleRule(std::string_view name);
 std::string_view scaleRuleName(ScaleRule rule);
 
-/// Block shape of `format` for a tensor of `shape` whose axis `contracted` is blocked along. An
-/// extent is at most the tensor's own, and at least 1: a zero-sized axis has blocks of 1.
+/// Block shape of `format` for a tensor of `shape`, with `along` elements on axis `contracted`. An
+/// extent is at most the tensor's on that axis, and at least 1, also on an axis of extent 0.
 std::vector<std::int64_t> blockShape(const ScaledFormat& format,
                                      std::span<const std::int64_t> shape, int contracted);
 

@@ -25,8 +25,8 @@ constexpr std::string_view kIntegers8 =
 struct Scheme {
   std::string_view name;
   std::string_view owner;
-  std::string_view format; ///< empty: no format of ours
-  std::string_view rest;   ///< follows the format; empty: the scheme is exactly the format
+  std::string_view format; ///< octavo's format; empty if it has none
+  std::string_view rest;   ///< text after the format; empty if the scheme is exactly the format
 };
 
 constexpr std::string_view kCompressor = "llm-compressor", kModelOpt = "ModelOpt";
@@ -58,7 +58,7 @@ constexpr auto kSchemes = std::to_array<Scheme>({
     {"W4A8_AWQ_BETA_CFG", kModelOpt, "", kIntegers4},
 });
 
-/// Of ASCII, whatever the locale.
+/// `text` with ASCII letters in lower case, independent of the locale.
 std::string lowered(std::string_view text) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(), [](char c) {
@@ -67,7 +67,7 @@ std::string lowered(std::string_view text) {
   return lower;
 }
 
-/// Null: `name`, in any case, is not a scheme.
+/// The scheme named `name`, in any case; null if there is none.
 const Scheme* schemeCalled(std::string_view name) {
   const std::string lower = lowered(name);
   const auto* found = std::ranges::find_if(
@@ -75,7 +75,7 @@ const Scheme* schemeCalled(std::string_view name) {
   return found == kSchemes.end() ? nullptr : found;
 }
 
-/// What is wrong with the block size of a name that begins with that of a row; empty of others.
+/// The fault in the block size of `name`; empty if `name` does not begin with the name of a row.
 std::string wrongBlockSize(std::string_view name) {
   const ScaledFormat* row = findScaledFormat(name.substr(0, name.find(':')));
   if (row == nullptr)

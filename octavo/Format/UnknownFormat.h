@@ -1,4 +1,4 @@
-// Names of scaled formats as people type them, and names that no scaled format has.
+// Names of scaled formats as users type them, and error messages for unknown names.
 #pragma once
 
 #include <string>
@@ -9,13 +9,14 @@ namespace octavo::format {
 
 struct ScaledFormat;
 
-/// The format of a name in any case ("MXFP4"), or of a scheme of llm-compressor or ModelOpt that is
-/// exactly the format with its default activations ("FP8_DYNAMIC" is fp8_row). Null: no format.
+/// The format that `name` means, in any case ("MXFP4"). A scheme of llm-compressor or ModelOpt
+/// counts if it is exactly a format with its default activations ("FP8_DYNAMIC" is fp8_row). Null
+/// if no format fits.
 const ScaledFormat* scaledFormatCalled(std::string_view name);
 
-/// What is wrong with a name that scaledFormatCalled does not know: the block size in it
-/// ("mxfp4:96"), or that it is not among `known`, with the names near it. A second line answers a
-/// scheme of llm-compressor or ModelOpt by the format of ours and the options that it needs.
+/// The error message for a name that scaledFormatCalled does not know. It reports a wrong block
+/// size ("mxfp4:96"), or that `name` is not among `known`, with similar names. For a scheme of
+/// llm-compressor or ModelOpt, a second line names octavo's format and the options that it needs.
 std::string unknownFormat(std::string_view name, const std::vector<std::string>& known);
 
 } // namespace octavo::format

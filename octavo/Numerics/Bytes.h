@@ -1,4 +1,4 @@
-// The memory of a tensor.
+// The memory of a tensor: bytes that it owns, or that it borrows.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,15 @@
 
 namespace octavo::numerics {
 
-/// Bytes that are its own, or lent by somebody else: an array of Python's, a file that is mapped. A
-/// copy has bytes of its own.
+/// Owned bytes, or bytes borrowed from a lender such as a Python array or a mapped file. A copy
+/// owns its bytes.
 class Bytes {
 public:
   Bytes() = default;
-  /// All zero.
+  /// Owned and zero.
   explicit Bytes(std::size_t size) : own(size), bytes(own) {}
   Bytes(std::vector<std::byte> own) : own(std::move(own)), bytes(this->own) {}
-  /// What is lent stays as long as `lender` does.
+  /// Borrowed. `lender` keeps `bytes` alive.
   static Bytes lent(std::span<std::byte> bytes, std::shared_ptr<const void> lender) {
     Bytes result;
     result.bytes = bytes;
@@ -27,7 +27,7 @@ public:
     return result;
   }
 
-  /// Of its own, with nothing in particular in them.
+  /// Owned and uninitialized.
   static Bytes unset(std::size_t size) {
     std::shared_ptr<std::byte[]> memory = std::make_shared_for_overwrite<std::byte[]>(size);
     Bytes result;
@@ -49,7 +49,7 @@ public:
   }
   ~Bytes() = default;
 
-  /// Whether somebody else may read or write them.
+  /// Whether the bytes are borrowed: their lender may read or write them.
   bool isLent() const { return isOthers; }
 
   std::byte* data() { return bytes.data(); }
@@ -69,7 +69,7 @@ private:
   std::vector<std::byte> own;
   std::span<std::byte> bytes;
   bool isOthers = false;
-  std::shared_ptr<const void> lender; ///< of what is not in `own`
+  std::shared_ptr<const void> lender; ///< owner of bytes that are not in `own`; may be null
 };
 
 } // namespace octavo::numerics

@@ -1,4 +1,4 @@
-// Tensors whose columns are multiplied by powers of two.
+// Multiplication of a tensor's columns by powers of two.
 #pragma once
 
 #include <cmath>
@@ -8,8 +8,8 @@
 
 namespace octavo::numerics {
 
-/// Multiplies the value at place i of `axis` of a row-major tensor by 2^exponents[i]: exact within
-/// f32's range.
+/// Multiplies each value of a row-major tensor by 2^exponents[i], i its index on `axis`. Exact
+/// within f32's range of normal numbers. exponents.size() is the extent of `axis`.
 inline void multiplyColumns(std::span<float> values, std::span<const std::int64_t> shape,
                             std::size_t axis, std::span<const std::int8_t> exponents) {
   std::size_t inner = 1;

@@ -1,5 +1,5 @@
-// Scalar conversion between values and codes: decode, round, encode. Every finite value of every
-// format is exact in a double, so a double carries values everywhere in this layer.
+// Scalar conversion between values and codes: decode, round, encode. Values are doubles in this
+// layer: every finite value of every format is exact in a double.
 #pragma once
 
 #include "octavo/Format/ElementFormat.h"
@@ -19,24 +19,24 @@ enum class Rounding : std::uint8_t {
   TowardZero,
   TowardPositive,
   TowardNegative,
-  Stochastic, ///< up in magnitude with a probability of the distance, from explicit random bits
+  Stochastic, ///< away from zero with a probability of distance / spacing (Conversion::randomBits)
 };
 
-/// What a value becomes that is beyond the largest finite value after rounding, or infinite. A
-/// finite value stays at the largest under a rounding that does not move it away from zero
-/// (IEEE 754, 7.4), whatever is said here.
+/// The result for an infinite value, or one beyond the largest finite value after rounding. If the
+/// rounding does not move a finite value away from zero, the result is the largest finite value
+/// under every choice (IEEE 754, 7.4).
 enum class Overflow : std::uint8_t {
-  Saturate, ///< the largest finite value with its sign; Inf too
-  Special,  ///< Inf where the format has one, else NaN, else as Saturate
+  Saturate, ///< the largest finite value with the value's sign, also for Inf
+  Special,  ///< Inf if the format has it, else NaN if the format has it, else as Saturate
 };
 
-/// What NaN becomes in a format that has no NaN. Where the format has one, NaN stays NaN.
+/// The result for NaN in a format without NaN. In a format with NaN, the result is NaN.
 enum class NanCode : std::uint8_t {
   NegativeZero, ///< the code of -0 for a positive NaN, of +0 for a negative one (ml_dtypes)
   Maximum,      ///< the largest finite value, with the NaN's sign
 };
 
-/// The whole description of a conversion to an element format.
+/// All settings of a conversion to an element format.
 struct Conversion {
   Rounding rounding = Rounding::TiesToEven;
   Overflow overflow = Overflow::Special;
@@ -46,7 +46,8 @@ struct Conversion {
   std::uint32_t randomBits = 0;
 };
 
-/// Name tables, for attributes, options and messages: "ties-to-even", "saturate", ...
+/// Names of the settings in attributes, options and messages: "ties-to-even", "saturate", ... The
+/// find functions return nullopt for an unknown name.
 std::string_view roundingName(Rounding rounding);
 std::optional<Rounding> findRounding(std::string_view name);
 std::string_view overflowName(Overflow overflow);
@@ -57,27 +58,29 @@ std::optional<NanCode> findNanCode(std::string_view name);
 /// The value of a code; Inf and NaN included. Bits above the width are ignored.
 double decode(const ElementFormat& format, std::uint64_t code);
 
-/// The value of the format that `value` rounds to. NaN gives NaN of its sign (also in formats
-/// without one: encode resolves it), and so does an overflow to NaN. E8M0: zero and negative
-/// values, -0 included, give NaN; values below the smallest scale give the smallest; TiesToEven, on
-/// its tie (1.5 * 2^k) and everywhere between the two smallest scales, goes up (ml_dtypes, XLA,
-/// torch). A two's complement format rounds to its grid; its most negative value is reachable.
+/// Rounds `value` to a value of the format.
+///  - NaN gives NaN of the same sign, and so does an overflow to NaN. That holds in formats without
+///    NaN, too: encode then chooses the code.
+///  - E8M0: zero and negative values, -0 included, give NaN. Values below the smallest scale give
+///    the smallest. TiesToEven rounds up on its tie (1.5 * 2^k) and everywhere between the two
+///    smallest scales (ml_dtypes, XLA, torch).
+///  - A two's complement format rounds to its grid; its most negative value is reachable.
 double round(const ElementFormat& format, double value, const Conversion& conversion = {});
 
-/// Whether `value` is finite and lies, rounded as if the exponent had no upper end, beyond the
-/// largest value of the format (IEEE 754, 7.4). Of `conversion` only the rounding counts.
+/// Whether `value` is finite and, rounded with an unbounded exponent, is beyond the largest value
+/// of the format (IEEE 754, 7.4). Of `conversion`, only the rounding and its random bits count.
 bool overflows(const ElementFormat& format, double value, const Conversion& conversion = {});
 
-/// The code of a value that the format represents exactly (a result of round), or of NaN. The sign
-/// of a NaN is kept where the format has signed NaNs. INT8, which has neither NaN nor -0, takes the
-/// limit of the NaN's sign under either choice. -0 in a format without it gives +0.
+/// The code of a value that the format represents exactly (a result of round), or of NaN. A NaN
+/// keeps its sign if the format has signed NaNs. INT8 has neither NaN nor -0: NaN gives the limit
+/// of the NaN's sign under either choice. -0 gives +0 in a format without -0.
 std::uint64_t encode(const ElementFormat& format, double value,
                      NanCode nan = NanCode::NegativeZero);
 
-/// encode(round(value)): the code a value converts to.
+/// encode(round(value)): the code that `value` converts to.
 std::uint64_t convert(const ElementFormat& format, double value, const Conversion& conversion = {});
 
-/// The code of an integer of up to 64 bits, sign and magnitude apart, rounded once.
+/// The code of an integer, given as sign and 64-bit magnitude, rounded once.
 std::uint64_t convertInteger(const ElementFormat& format, bool negative, std::uint64_t magnitude,
                              const Conversion& conversion = {});
 
@@ -89,7 +92,7 @@ std::uint64_t convertInteger(const ElementFormat& format, bool negative, std::ui
 double reducePrecision(const ElementFormat& source, double value, int exponentBits,
                        int trailingSignificandBits);
 
-/// Value of largest magnitude, smallest positive normal and subnormal value of a format.
+/// The largest finite, the smallest positive normal and the smallest positive value of a format.
 double maxValue(const ElementFormat& format);
 double minNormal(const ElementFormat& format);
 double minPositive(const ElementFormat& format);
