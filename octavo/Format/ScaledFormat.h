@@ -15,12 +15,12 @@ namespace octavo::format {
 /// amax = m * 2^k (1 <= m < 2), M trailing significand bits and emax of the element format, the
 /// scale is 2^e, e clamped to the range of the scale format. docs/semantics.md states every corner.
 enum class ScaleRule : std::uint8_t {
-  Floor,    ///< e = k - emax (OCP MX 6.3)
-  Ceil,     ///< e = k - emax, plus 1 if m > 1
-  Even,     ///< amax is first rounded to M + 1 significand bits, half up, then as Floor
-  RoundUp,  ///< smallest e with 2^e >= amax / max (cuBLAS, Transformer Engine, DeepSeek's ue8m0)
-  Nearest,  ///< amax / 2^emax rounded to nearest, ties up (XLA's __op$quantize). If the scale
-            ///< format has a significand: amax / max rounded to nearest
+  Floor,   ///< e = k - emax (OCP MX 6.3)
+  Ceil,    ///< e = k - emax, plus 1 if m > 1
+  Even,    ///< amax is first rounded to M + 1 significand bits, half up, then as Floor
+  RoundUp, ///< smallest e with 2^e >= amax / max (cuBLAS, Transformer Engine, DeepSeek's ue8m0)
+  Nearest, ///< amax / 2^emax rounded to nearest, ties up (XLA's __op$quantize). If the scale
+           ///< format has a significand: amax / max rounded to nearest
 };
 
 struct ScaleRuleRow {

@@ -1,4 +1,5 @@
-// Dot products of vectors of narrow floats, scaled or not: OCP MX 6.1 and 6.2, docs/semantics.md.
+// Scalar dot products of vectors in narrow formats, with and without scales: OCP MX 6.1 and 6.2,
+// docs/semantics.md.
 #pragma once
 
 #include "octavo/Numerics/Scaled.h"
@@ -8,14 +9,15 @@
 
 namespace octavo::numerics {
 
-/// One block's dot product before scaling: the exact sum of products of decoded elements, rounded
-/// once to f64. Exact for every pair of narrow formats and length up to 2^40; the sum is kept in
-/// units of the product of both quanta. Non-finite elements follow IEEE 754 (Inf * 0 is NaN, ...).
+/// The dot product of one block before scaling: the sum of products of decoded elements, exact for
+/// every pair of narrow formats and lengths up to 2^40, then rounded once to f64. The sum is kept
+/// in units of the product of both quanta. Non-finite elements follow IEEE 754 (Inf * 0 is NaN).
+/// `x` and `y` have the same length.
 double elementDot(const ElementFormat& a, std::span<const std::uint8_t> x, const ElementFormat& b,
                   std::span<const std::uint8_t> y);
 
-/// One scaled operand of a general dot (OCP MX 6.2): codes of a vector of K elements, the code of
-/// each block's scale, the block size on this vector (the last block may be short).
+/// One scaled operand of a general dot (OCP MX 6.2): the codes of K elements and the scale code of
+/// each block of `blockSize` elements. The last block may be short.
 struct ScaledVector {
   const ElementFormat* element;
   const ElementFormat* scale;
@@ -25,14 +27,14 @@ struct ScaledVector {
   float outer = 1.0f;
 };
 
-/// The dot of two scaled vectors. K is cut at the block edges of both; each piece gives
-/// f32(exact element sum * scale of x * scale of y), formed in f64 and rounded once; pieces are
-/// added in f32 in order of K from +0; at the end the outer scales multiply. Both vectors have the
-/// same K, at most 2^40 in a piece.
+/// The dot of two scaled vectors. K is cut at the block edges of both. Each piece gives
+/// f32(exact element sum * scale of x * scale of y), formed in f64 and rounded once. Pieces are
+/// added in f32, in order of K, from +0. The sum is then multiplied by the outer scales. Both
+/// vectors have the same K; a piece has at most 2^40 elements.
 float dot(const ScaledVector& x, const ScaledVector& y);
 
-/// A sum times the outer scales of both sides: by their f32 product, in f32, or, where that is not
-/// a normal number, by both in f64, rounded once.
+/// sum * a * b for the outer scales `a` and `b`. If the f32 product a * b is a normal number, the
+/// sum is multiplied by it in f32. Otherwise the result is formed in f64 and rounded once.
 float timesOuterScales(float sum, float a, float b);
 
 } // namespace octavo::numerics

@@ -1,5 +1,5 @@
-// What the elements of a tensor are: floats, integers, complex numbers, or integers that stand for
-// real numbers (quantized).
+// Element types of a tensor: floats, integers, complex numbers, or quantized integers that stand
+// for real numbers.
 #pragma once
 
 #include "octavo/Format/ElementFormat.h"
@@ -23,25 +23,25 @@ struct IntegerType {
   friend bool operator==(const IntegerType&, const IntegerType&) = default;
 };
 
-/// A real and an imaginary part of one float format, f32 or f64; in memory the real part first.
+/// Complex numbers with parts in f32 or f64. In memory the real part comes first.
 struct ComplexType {
   const ElementFormat* part;
   friend bool operator==(const ComplexType&, const ComplexType&) = default;
 };
 
-/// Integers that stand for (storage - zero point) * scale: one pair for the tensor, or one for each
-/// index along `axis`.
+/// Integers that stand for (storage - zero point) * scale. There is one scale and zero point for
+/// the tensor, or one of each for every index along `axis`.
 struct QuantizedType {
   IntegerType storage;
   std::int64_t storageMin, storageMax;
   const ElementFormat* expressed;
   std::vector<double> scales;
   std::vector<std::int64_t> zeroPoints; ///< as many as scales
-  std::optional<std::int64_t> axis;     ///< nothing: one scale for the tensor
+  std::optional<std::int64_t> axis;     ///< nullopt: one scale for the tensor
   friend bool operator==(const QuantizedType&, const QuantizedType&) = default;
 };
 
-/// One of the four kinds. Code that takes an element type apart asks for its kind first.
+/// An element type of one of these four kinds.
 class ElementType {
 public:
   ElementType(const ElementFormat& format) : type(&format) {}
@@ -56,15 +56,15 @@ public:
   bool isQuantized() const { return std::holds_alternative<QuantizedPointer>(type); }
   bool isBoolean() const { return isInteger() && integer().width == 1; }
 
-  /// Each requires that the type is of that kind.
+  /// The type of its kind. Throws std::bad_variant_access if the type is of another kind.
   const ElementFormat& format() const { return *std::get<const ElementFormat*>(type); }
   IntegerType integer() const { return std::get<IntegerType>(type); }
   const ElementFormat& part() const { return *std::get<ComplexType>(type).part; }
   const QuantizedType& quantized() const { return *std::get<QuantizedPointer>(type); }
 
-  /// Bits of one element, both parts of a complex one.
+  /// Bits of one element; of a complex number, bits of both parts.
   int width() const;
-  /// Bytes of the container of one element: 1, 2, 4, 8 or, of complex<f64>, 16.
+  /// Bytes of the container of one element: 1, 2, 4 or 8; complex<f64> has 16.
   int bytes() const;
   /// MLIR's spelling: f8E4M3FN, i32, ui8, i1, complex<f32>, !quant.uniform<i8:f32, 0.5:3>.
   std::string name() const;

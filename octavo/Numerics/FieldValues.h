@@ -1,5 +1,5 @@
-// What tests take for the value of a code: read off the bit fields by each format's own document,
-// with nothing of Numerics. Also the formats that a parameterized test runs over.
+// Test reference for the value of a code: read from the bit fields as each format's document says,
+// without code of Numerics. Also the formats of parameterized tests.
 #pragma once
 
 #include "octavo/Format/ElementFormat.h"
@@ -57,7 +57,7 @@ inline double value(const ElementFormat& format, std::uint64_t code) {
   return sign * std::exp2(exponent - format.bias) * (1 + trailing / std::exp2(m));
 }
 
-/// Rows of at most `width` bits.
+/// The formats of at most `width` bits.
 inline std::vector<ElementFormat> formatsUpTo(int width) {
   std::vector<ElementFormat> rows;
   for (const ElementFormat& row : format::kElementFormats)

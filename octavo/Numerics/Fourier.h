@@ -1,4 +1,4 @@
-// What Fourier transforms are made of (rule I22).
+// Parts of the Fourier transform: its working precision and its roots of unity (rule I22).
 #pragma once
 
 #include <cmath>
@@ -10,11 +10,11 @@
 
 namespace octavo::numerics {
 
-/// Numbers of parts f32 are transformed in f64; of f64 in the widest type that the machine has.
+/// The type that a transform computes in: f64 for parts in f32, long double for parts in f64.
 template <typename Part>
 using TransformedIn = std::conditional_t<std::is_same_v<Part, float>, double, long double>;
 
-/// e^(-2 pi i k / n) for k = 0 .. n - 1, forward; their conjugates where it `isInverse`.
+/// e^(-2 pi i k / n) for k = 0 .. n - 1; the conjugates if `isInverse`.
 template <typename Real>
 std::vector<std::complex<Real>> rootsOfUnity(std::int64_t n, bool isInverse) {
   const Real sign = isInverse ? Real(1) : Real(-1);
@@ -33,6 +33,7 @@ std::vector<std::complex<Real>> rootsOfUnity(std::int64_t n, bool isInverse) {
   return roots;
 }
 
+/// The smallest prime factor of n; n if n < 4 or n is prime.
 inline std::int64_t smallestFactor(std::int64_t n) {
   for (std::int64_t p = 2; p * p <= n; ++p)
     if (n % p == 0)

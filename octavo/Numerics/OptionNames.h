@@ -1,4 +1,4 @@
-// Settings of a quantization by their names.
+// Settings of a quantization, given by name.
 #pragma once
 
 #include "octavo/Format/ScaledFormat.h"
@@ -10,12 +10,14 @@
 
 namespace octavo::numerics {
 
-/// An empty name leaves a setting as the preset has it, or, without one, as the format does.
+/// Names of settings. An empty name takes the preset's setting, or the format's default if no
+/// preset is named.
 struct OptionNames {
   std::string preset, rule, rounding, overflow, nonFinite;
 };
 
-/// The error names the first that there is not: `unknown rule, "up"`.
+/// The options that `names` give for `format`. The error reports the first unknown name:
+/// `unknown rule, "up"`.
 tl::expected<QuantizeOptions, std::string> optionsOf(const format::ScaledFormat& format,
                                                      const OptionNames& names);
 

@@ -1,6 +1,6 @@
 // Philox 4x32-10: a counter-based generator (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers:
-// As Easy as 1, 2, 3; SC 2011). A number depends on seed and index alone, so any thread may make
-// any part of a stream.
+// As Easy as 1, 2, 3; SC 2011). A number depends on seed, stream and index alone, so any thread can
+// compute any part of a stream.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace octavo::numerics {
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
-/// The four numbers of a counter: ten rounds.
+/// The four random numbers of `counter` under `key`: ten rounds.
 constexpr PhiloxCounter philox(PhiloxCounter counter, PhiloxKey key) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0];
@@ -25,7 +25,7 @@ constexpr PhiloxCounter philox(PhiloxCounter counter, PhiloxKey key) {
   return counter;
 }
 
-/// A stream of random numbers. Tensors quantized under one seed take a stream each.
+/// A stream of random numbers. Each tensor quantized under a seed has a stream of its own.
 struct RandomStream {
   std::uint64_t seed = 0;   ///< the key, low word first
   std::uint64_t stream = 0; ///< words 2 and 3 of the counter

@@ -1,5 +1,5 @@
-// Powers of two of doubles: what std::ldexp and std::frexp give, at a tenth of the C library's
-// cost.
+// Exponent arithmetic on doubles: the results of std::ldexp and std::ilogb, at a tenth of the C
+// library's cost.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,6 @@
-// Presets: the settings that give an owner's bytes, one row for an owner and the formats it treats
-// alike. docs/scale-rules.md shows them side by side and says what was compared with whom.
+// Presets: the settings that reproduce the bytes of a library (the preset's owner). Each row has an
+// owner and the formats that it treats alike. docs/scale-rules.md compares the rows and says how
+// each was tested.
 #pragma once
 
 #include "octavo/Numerics/QuantizeOptions.h"
@@ -15,25 +16,25 @@
 
 namespace octavo::numerics {
 
-/// What the owner does with a last block that is not full. Padding with zeros gives the bytes of a
-/// short block, which is what numerics::quantize makes of either. Where the owner refuses there are
-/// no bytes to give: callers that quantize by a preset ask refusedAxis first, and refuse too.
+/// The owner's treatment of a last block that is not full. numerics::quantize makes a short block,
+/// which has the same bytes as a block padded with zeros. If the owner refuses such a tensor, the
+/// caller must refuse it too: call refusedAxis before quantizing by a preset.
 enum class RaggedEdge : std::uint8_t { ShortBlock, ZeroPadded, Refused };
 
+/// One row: the settings of an owner for some formats.
 struct Preset {
   std::string_view name;
   std::array<std::string_view, 6> formats; ///< names of scaled formats; empty ones are not used
   QuantizeOptions options;
   RaggedEdge ragged;
   std::string_view source;
-  /// The types of input for which that is what the owner does; it refuses the others, or computes
-  /// otherwise in them.
+  /// The input types for which the row gives the owner's bytes. The owner refuses other types, or
+  /// computes differently in them.
   std::string_view inputs;
-  /// Where the owner's own bytes are others, because they follow no rule; empty if nowhere known.
+  /// Known inputs for which the owner's bytes differ, because they follow no rule; empty if none.
   std::string_view differs;
-  /// Whether the owner gives projections that readers fuse (q, k and v; gate and up) one scale, in
-  /// a format of one scale a tensor. An outer scale is shared whatever the owner does: readers need
-  /// it.
+  /// For formats with one scale per tensor: whether the owner gives one scale to projections that
+  /// readers fuse (q, k and v; gate and up). Outer scales are always shared: readers need that.
   bool sharesScales = false;
 
   constexpr bool appliesTo(const ScaledFormat& format) const {
@@ -46,7 +47,7 @@ struct Preset {
 
 namespace detail {
 
-// Scales that rows name.
+// Scales that the rows use.
 inline constexpr GivenScale kNan{std::numeric_limits<float>::quiet_NaN()};
 inline constexpr GivenScale kZero{0.0f};
 inline constexpr GivenScale kTwoToMinus127{0x1p-127f};
@@ -61,7 +62,7 @@ inline constexpr GivenScale kTwoTo127{0x1p127f};
 
 } // namespace detail
 
-/// The table. Adding a preset is adding a row here.
+/// The table. To add a preset, add a row here.
 inline constexpr auto kPresets = std::to_array<Preset>({
     {.name = "ocp",
      .formats = {"mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3", "mxfp4", "mxint8"},
@@ -518,42 +519,42 @@ inline constexpr auto kPresets = std::to_array<Preset>({
                 "one below 0"},
 });
 
-/// All rows, in the order of the table; the rows of one name follow one another by format.
+/// All rows, in the order of the table. Rows of one name are adjacent.
 std::span<const Preset> presets();
 
-/// The row of that name for that format; null if there is none.
+/// The row of that name for `format`; null if there is none.
 const Preset* findPreset(std::string_view name, const ScaledFormat& format);
 
-/// The names of the presets of a format, in the order of the table: what a message offers.
+/// The names of the presets of `format`, in the order of the table, for error messages.
 std::vector<std::string_view> presetNames(const ScaledFormat& format);
 
-/// An axis whose length is no multiple of the format's block there.
+/// An axis whose extent is not a multiple of the block's extent on it.
 struct RefusedAxis {
   std::size_t axis;
   std::int64_t block; ///< its extent on that axis
 };
-/// The last axis of a tensor at whose end a block of `format` is not full, if the owner of the
-/// preset refuses that. `contracted` is as for format::blockShape.
+/// The last axis whose extent is not a multiple of the block of `format`, if the preset's owner
+/// refuses such tensors; else nullopt. `contracted` is as for format::blockShape.
 std::optional<RefusedAxis> refusedAxis(const Preset& preset, const ScaledFormat& format,
                                        std::span<const std::int64_t> shape, int contracted);
 
-/// One setting of a row, as text: {"rule", "round-up"}, {"zero block", "0x00 (2^-127)"}.
+/// One setting of a row as text: {"rule", "round-up"}, {"zero block", "0x00 (2^-127)"}.
 struct Setting {
   std::string_view name;
   std::string value;
   bool operator==(const Setting&) const = default;
 };
-/// Every setting of a row as it acts on `format`, one of its formats, in a fixed order.
+/// The settings of a row as they act on `format`, one of the row's formats, in a fixed order.
 std::vector<Setting> settings(const Preset& preset, const ScaledFormat& format);
 
-/// A preset on those of its formats whose settings read alike: the bits that `even` keeps, for one,
-/// follow the element format, so that one row of kPresets can be several of these.
+/// A preset and those of its formats that have equal settings as text. A row of kPresets can give
+/// several of these: the bits that `even` keeps, for example, depend on the element format.
 struct PresetOnFormats {
   const Preset* preset;
   std::vector<const ScaledFormat*> formats; ///< at least one, in the table's order
   std::vector<Setting> settings;
 };
-/// All presets on all of their formats: what listings show.
+/// All presets with all of their formats, for listings.
 std::vector<PresetOnFormats> presetsOnFormats();
 
 } // namespace octavo::numerics

@@ -1,4 +1,4 @@
-// What a quantization saturates.
+// Detection of values that a quantization saturates.
 #pragma once
 
 #include "octavo/Numerics/Scaled.h"
@@ -7,7 +7,7 @@
 
 namespace octavo::numerics {
 
-/// Whether x, finite, is saturated under a scale (S10), divided by it as quantizeElement does.
+/// Whether the finite value `x` saturates under the scale (S10), divided as in quantizeElement.
 bool isSaturated(const ScaledType& type, std::uint32_t scaleCode, float outer, float x,
                  const QuantizeOptions& options);
 

@@ -1,5 +1,5 @@
-// A dense tensor of any element type as bytes in memory: what the interpreter computes on, what the
-// runtime binds, what checkpoints give. Codes are not packed here: one element a container of 1, 2,
+// A dense tensor of any element type as bytes in memory: the type of values of the interpreter, of
+// bound arguments and of checkpoints. Codes are not packed: each element has a container of 1, 2,
 // 4, 8 or 16 bytes, little-endian, row-major.
 #pragma once
 
@@ -38,8 +38,8 @@ struct Tensor {
 
   std::int64_t size() const { return elementCount(shape); }
 
-  /// The elements as a C++ type of the container's size: float for f32, uint8_t for FP8 codes, ...
-  /// A complex tensor is as<float>() or as<double>() of twice as many numbers.
+  /// The elements as a C++ type of the container's size: float for f32, uint8_t for FP8 codes. A
+  /// complex tensor gives its parts: twice as many floats or doubles.
   template <typename T> std::span<T> as() {
     return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
@@ -47,7 +47,7 @@ struct Tensor {
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
-  /// The bytes of element `i`, of any type.
+  /// The bytes of element `i`.
   std::span<std::byte> element(std::int64_t i) {
     return std::span(bytes).subspan(static_cast<std::size_t>(i * type.bytes()), type.bytes());
   }
@@ -55,7 +55,7 @@ struct Tensor {
     return std::span(bytes).subspan(static_cast<std::size_t>(i * type.bytes()), type.bytes());
   }
 
-  /// The code of element `i`, zero-extended. Requires a type of at most 64 bits.
+  /// The code of element `i`, zero-extended. The container has at most 8 bytes.
   std::uint64_t code(std::int64_t i) const {
     assert(type.bytes() <= 8);
     std::uint64_t code = 0;

@@ -1,4 +1,4 @@
-// Values and formats that tests of numerics name.
+// Values and formats for tests of numerics.
 #pragma once
 
 #include "octavo/Format/ElementFormat.h"

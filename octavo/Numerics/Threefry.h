@@ -10,7 +10,7 @@ namespace octavo::numerics {
 
 using ThreefryWords = std::array<std::uint32_t, 2>;
 
-/// The two numbers of a counter: twenty rounds.
+/// The two random numbers of `counter` under `key`: twenty rounds.
 constexpr ThreefryWords threefry(ThreefryWords counter, ThreefryWords key) {
   constexpr std::uint32_t kParity = 0x1BD11BDA;
   constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
