@@ -9,7 +9,7 @@ namespace octavo::kernels {
 
 #if defined(__x86_64__)
 
-/// Linux keeps the registers of tiles for processes that have asked for them, once for all threads.
+/// Asks Linux for the use of tile registers, which holds for all threads of the process.
 static bool mayUseTiles() {
 #if defined(OCTAVO_EMULATED_MACHINE)
   return true;

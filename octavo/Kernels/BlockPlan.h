@@ -1,5 +1,5 @@
-// How blocks become scales and codes: the element's conversion, and the scale rule as arithmetic on
-// the bits of a block's amax.
+// The constants with which kernels compute a block's scale and codes: the conversion to elements,
+// and the scale rule as arithmetic on the bits of the block's amax.
 #pragma once
 
 #include "octavo/Kernels/ElementPlans.h"
@@ -21,34 +21,33 @@ struct BlockPlan {
     PowerOfTwo, ///< E8M0, no outer scale
     Float32,    ///< f32, no outer scale
     Narrow,     ///< a float of at most 8 bits
-    Other,      ///< computed by numerics::blockScale, one by one
+    Other,      ///< numerics::blockScale computes each scale
   };
   Scale scale;
   std::uint32_t scaleBytes; ///< of one scale in memory
   std::uint32_t nanScale;   ///< the code of a poisoned block's scale
   NonFinite nonFinite;
-  numerics::Quotient quotient; ///< how values meet the factor of their block
-  WideType quotientType; ///< that quotients by such a factor are rounded to; F32: they are not
+  numerics::Quotient quotient; ///< how values are divided by the scale of their block
+  WideType quotientType;       ///< quotients are rounded to it; F32: no further rounding
   numerics::ZeroSign zeroSign;
-  std::uint32_t droppedCode; ///< becomes 0: that of -0, where no element may be it; else 0
-  bool isExact;              ///< the fast encoders do not have what is asked for
+  std::uint32_t droppedCode; ///< replaced by 0: the code of -0 if no element may have it; else 0
+  bool isExact;              ///< true: the fast encoders do not support these settings
 
-  /// Amaxes below count as this one; the code of a block of zeros, and the least code of others.
-  float leastAmax;
-  std::uint32_t zeroCode;
-  std::uint32_t leastCode;
-  /// Codes of blocks with NaN, and with Inf alone; kNoCode where there is no such code. PowerOfTwo
-  /// only: others that have one are Other.
+  float leastAmax;         ///< lower bound of a block's amax
+  std::uint32_t zeroCode;  ///< scale code of a block of zeros
+  std::uint32_t leastCode; ///< lower bound of the other scale codes
+  /// Scale codes of blocks with a NaN, and of blocks with Inf and no NaN; kNoCode if not given.
+  /// PowerOfTwo only: other scales with such a code are Scale::Other.
   std::uint32_t nanCode;
   std::uint32_t infiniteCode;
 
-  /// PowerOfTwo: with y the bits of amax * ratio (or amax / elementMax), moved so that 2^-127 has
-  /// exponent field 0, the code is ((y + increment) >> 23) - emax, limited to 0 and largestScale;
-  /// or pastRange where the sum reaches f32's infinity.
-  /// Where y lies among the liftedRange bits from liftedFrom on, the code is 1.
+  /// PowerOfTwo: let y be the bits of amax * ratio (or amax / elementMax), adjusted so that 2^-127
+  /// has exponent field 0. The code is ((y + increment) >> 23) - emax, clamped to 0 and
+  /// largestScale, or pastRange if the sum reaches f32's infinity. For y in
+  /// [liftedFrom, liftedFrom + liftedRange), the code is 1.
   float ratio;
-  bool isRatioDivided;
-  WideType ratioType; ///< that ratios are rounded to, here and below; F32: they are not
+  bool isRatioDivided; ///< y is of amax / elementMax
+  WideType ratioType;  ///< ratios, here and below, are rounded to it; F32: no further rounding
   std::uint32_t pastRange;
   std::uint32_t increment;
   std::uint32_t liftedFrom;
@@ -56,8 +55,8 @@ struct BlockPlan {
   std::uint32_t emax;
   std::uint32_t largestScale;
 
-  /// The others: amax / elementMax / outer or another ratio, rounded to the scale format (Narrow:
-  /// by narrowScale).
+  /// Float32 and Narrow: amax / elementMax / outer, or another ratio by ratioForm, rounded to the
+  /// scale format (Narrow: by narrowScale).
   float elementMax;
   float outer;
   numerics::BlockRatio ratioForm;
@@ -67,13 +66,13 @@ struct BlockPlan {
   float inverseRatio;          ///< g * (1 / elementMax)
   float reciprocalInverse;     ///< 1 / g
   float reciprocalOuter;       ///< 1 / outer
-  std::uint32_t underflowCode; ///< of a scale that rounds to 0
+  std::uint32_t underflowCode; ///< code of a scale that rounds to 0
   ConvertPlan narrowScale;
 };
 
 inline constexpr std::uint32_t kNoCode = ~0u;
 
-/// `outer` and its inverse are 1 where the type has no outer scale.
+/// The plan of a quantization. `outer` and its inverse are 1 if the type has no outer scale.
 BlockPlan blockPlan(const ScaledType& type, const QuantizeOptions& options, float outer,
                     float outerInverse = 1.0f);
 

@@ -1,4 +1,4 @@
-// Pairs of values in runs: most go through a kernel and no further.
+// Comparison of pairs in runs: a scalar loop looks only at runs that the kernel flags.
 #pragma once
 
 #include "octavo/Kernels/KernelTable.h"
@@ -8,11 +8,11 @@
 
 namespace octavo::kernels {
 
-/// Values whose ratios are found together, or passed over.
+/// Pairs of a run: the scalar loop looks at all of a flagged run.
 inline constexpr std::size_t kComparedRun = 256;
 
-/// The pairs' lanes. Raises `largestRatio`, the largest |error| / |value| of finite pairs, and
-/// calls `notFinite(value, other)` for the others.
+/// The lanes of `n` pairs. Raises `largestRatio` to the largest |error| / |value| of the pairs with
+/// a finite error, and calls `notFinite(value, other)` for the other pairs.
 template <typename NotFinite>
 ComparisonLanes compareRuns(const float* values, const float* others, std::size_t n, Isa isa,
                             double& largestRatio, const NotFinite& notFinite) {

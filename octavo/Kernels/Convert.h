@@ -1,5 +1,5 @@
-// Tensors of f32, bf16 and f16 to codes of the narrow formats and back, one code a byte: numerics::
-// convert and decode for every element, bit for bit.
+// Conversion of f32, bf16 and f16 tensors to codes of the narrow formats and back, one code per
+// byte: the same bits as numerics::convert and numerics::decode for each element.
 #pragma once
 
 #include "octavo/Kernels/Execution.h"
@@ -16,27 +16,27 @@ using format::ElementFormat;
 using numerics::Conversion;
 using numerics::Rounding;
 
-/// `n` elements of `type` at `values` to `codes`. Stochastic rounding takes one number an element
-/// from `randomBits`, which is otherwise empty; conversion.randomBits is not used.
+/// Converts `n` elements of `type` at `values` to `codes`. For stochastic rounding, `randomBits`
+/// has one number per element; otherwise it is empty. conversion.randomBits is not used.
 void convert(const ElementFormat& format, const Conversion& conversion, WideType type,
              const void* values, std::uint8_t* codes, std::size_t n,
              std::span<const std::uint32_t> randomBits = {}, const Execution& execution = {});
 
-/// The same with stochastic rounding whose numbers come from a stream: element i takes number
+/// As convert, with stochastic rounding whose numbers come from a stream: element i uses number
 /// first + i (N11).
 void convertSeeded(const ElementFormat& format, const Conversion& conversion, WideType type,
                    const void* values, std::uint8_t* codes, std::size_t n,
                    const numerics::RandomStream& stream, std::uint64_t first = 0,
                    const Execution& execution = {});
 
-/// `n` codes to elements of `type` at `values`. Every narrow value is exact in f32 and bf16; f16
-/// takes the nearest, ties to even. Bits of a code above the format's width are ignored. A NaN has
-/// its code's sign where the format has signed NaN.
+/// Converts `n` codes to elements of `type` at `values`. Every narrow value is exact in f32 and
+/// bf16; f16 is rounded to nearest, ties to even. Bits of a code above the format's width are
+/// ignored. A NaN has its code's sign if the format has signed NaN.
 void decode(const ElementFormat& format, const std::uint8_t* codes, WideType type, void* values,
             std::size_t n, const Execution& execution = {});
 
-/// `n` elements of a narrow format, bf16 or f16 to elements of `type`, f32, or of a narrow one
-/// bf16, which hold their values.
+/// Converts `n` elements of a narrow format, bf16 or f16 exactly to `type`: f32, or, from a narrow
+/// format, also bf16.
 void widen(const ElementFormat& format, const void* elements, WideType type, void* values,
            std::size_t n, const Execution& execution = {});
 

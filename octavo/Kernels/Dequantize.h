@@ -1,4 +1,5 @@
-// Scaled tensors to f32: numerics::dequantize, bit for bit (a NaN is a NaN).
+// Dequantization of scaled tensors to f32: the bits of numerics::dequantize; NaNs may differ in
+// their bits.
 #pragma once
 
 #include "octavo/Kernels/Execution.h"
@@ -11,8 +12,9 @@ namespace octavo::kernels {
 
 using numerics::ScaledType;
 
-/// The values of a row-major scaled tensor: one code an element, one code a block in containers of
-/// type.scale's bytes(), as quantize writes them. `outer` is 1 where the type has no outer scale.
+/// Writes the values of a row-major scaled tensor. `codes` has one byte per element, `scales` one
+/// code per block in containers of type.scale's bytes(), as quantize writes them. `outer` is 1 if
+/// the type has no outer scale.
 void dequantize(const std::uint8_t* codes, const void* scales, float outer,
                 std::span<const std::int64_t> shape, const ScaledType& type, float* values,
                 const Execution& execution = {});

@@ -1,6 +1,6 @@
-// What a kernel must know of an element format to convert to it and to decode it: plain constants,
-// computed from the table's row by code compiled for the baseline, so that no instruction-set
-// folder needs the row itself.
+// The constants with which kernels convert to an element format and decode it. Code compiled for
+// the baseline computes them from the format's row, so that no instruction-set folder reads the
+// row.
 #pragma once
 
 #include "octavo/Numerics/Conversion.h"
@@ -24,29 +24,29 @@ struct ConvertPlan {
   Kind kind;
   Rounding rounding;
   std::uint32_t trailing; ///< trailing significand bits; Integer: bits of the magnitude
-  std::uint32_t emin;     ///< biased as in f32: spacing is 2^(emin - 127 - trailing) up to there
-  std::uint32_t signBit;  ///< of the code
+  std::uint32_t emin;     ///< biased as in f32; below, the spacing is 2^(emin - 127 - trailing)
+  std::uint32_t signBit;  ///< mask of the code's sign bit
   std::uint32_t unsignedZero; ///< 1: a negative zero becomes +0
-  /// Magnitudes, by sign: what a finite value beyond the largest one becomes, and an infinite one.
-  /// Integer: the largest magnitude.
+  /// Magnitude codes by sign: results for a finite value beyond the largest value, and for an
+  /// infinite value. Integer: the largest magnitude.
   std::uint32_t finiteLimit[2];
   std::uint32_t infinite[2];
   std::uint32_t nan[2];          ///< whole codes, by the NaN's sign
-  std::uint32_t infiniteCode[2]; ///< the same of infinite values
-  float limitValue;              ///< value of the greater finiteLimit, as if the format went on
+  std::uint32_t infiniteCode[2]; ///< whole codes of infinite values, by sign
+  float limitValue; ///< value of the greater finiteLimit, read as if it were a finite code
 };
 
-/// The plan of `conversion` (its randomBits are not used) to a narrow format. All plans are made by
-/// the first call: small tensors would notice.
+/// The plan of `conversion` (its randomBits are not used) to a narrow format. The first call makes
+/// all plans: for small tensors, making a plan per call would cost too much.
 const ConvertPlan& convertPlan(const ElementFormat& format, const Conversion& conversion);
 
 /// Constants of decoding a narrow format to f32.
 struct DecodePlan {
-  /// Each code's value as bf16, which holds every narrow value exactly: low and high bytes apart.
+  /// The value of each code as bf16, which is exact: low and high bytes in separate tables.
   alignas(64) std::uint8_t low[256];
   alignas(64) std::uint8_t high[256];
   enum class Symmetry : std::uint8_t {
-    Periodic, ///< of a period of 128 at most: the width is below 8
+    Periodic, ///< the table has a period of at most 128: the width is below 8
     Sign,     ///< a code's highest bit is its value's sign bit
     None,
   };
@@ -61,13 +61,14 @@ struct DecodePlan {
   std::uint32_t shift;
   float factor;
   std::uint8_t magnitudeMask;
-  /// Codes that the table decodes on Route::Half: magnitudes from firstSpecial up, and `exception`.
+  /// Codes that need the table also on Route::Half: magnitudes from firstSpecial up, and
+  /// `exception`.
   bool hasSpecials;
   std::uint8_t firstSpecial;
   std::uint8_t exception;
 };
 
-/// The plan of a narrow format of the table. A NaN keeps its code's sign where the format has
+/// The decoding plan of a narrow format of the table. A NaN has its code's sign if the format has
 /// signed NaN.
 const DecodePlan& decodePlan(const ElementFormat& format);
 

@@ -9,7 +9,7 @@
 
 namespace octavo::kernels {
 
-/// Not more than the machine has: TBB would not start them, and would say so on stderr.
+/// `threads`, limited to the machine's: TBB would not start more, and would warn on stderr.
 static int allowed(int threads) {
   using tbb::global_control;
   const std::size_t most = global_control::active_value(global_control::max_allowed_parallelism);
@@ -22,7 +22,7 @@ int threadsOf(const Execution& execution) {
 }
 
 Stores storesFor(std::size_t bytes) {
-  // Virtual machines report the last level of their whole host, some systems none.
+  // Virtual machines report the last-level cache of the whole host; some systems report none.
   static const std::size_t cache = [] {
     constexpr long kMost = 32l << 20;
     const long size = sysconf(_SC_LEVEL3_CACHE_SIZE);
@@ -42,7 +42,8 @@ void forRangesOnThreads(std::size_t n, std::size_t grain, int threads,
                     });
   };
   threads = allowed(threads);
-  // The arena of the call does where it has as many; a body calls nothing with other threads.
+  // The caller's arena is used if it has that many threads. A body makes no call with another
+  // number of threads.
   if (threads == 0 || threads == tbb::this_task_arena::max_concurrency())
     return run();
   base::withThreads(base::usefulThreads(threads), run);

@@ -1,4 +1,5 @@
-// How a call runs: on which instruction set and how many threads. Results depend on neither.
+// The instruction set and the threads of a call. The number of threads changes no result, and the
+// instruction set only the results that Product.h and PlainProduct.h name.
 #pragma once
 
 #include "octavo/Kernels/Isa.h"
@@ -14,14 +15,14 @@ namespace octavo::kernels {
 
 struct Execution {
   Isa isa = defaultIsa(); ///< Precondition of every call: !whyNot(isa).
-  int threads = 0;        ///< at most so many; 0: as many as the machine has
+  int threads = 0;        ///< the most threads; 0: as many as the machine has
 };
 
-/// Threads that a call may use; at least 1.
+/// The number of threads that a call may use; at least 1.
 int threadsOf(const Execution& execution);
 
-/// Streaming where `bytes`, read and written by one call, exceed the last-level cache, or
-/// 32 MiB where that is more.
+/// Streaming if `bytes`, read and written by one call, exceed the last-level cache. A cache above
+/// 32 MiB, or of unknown size, counts as 32 MiB.
 Stores storesFor(std::size_t bytes);
 
 /// forRanges on several threads, with n > grain.
@@ -39,7 +40,7 @@ void forRanges(std::size_t n, std::size_t grain, const Execution& execution, con
     forRangesOnThreads(n, grain, execution.threads, std::cref(body));
 }
 
-/// The largest of what threads find.
+/// The maximum over several threads.
 class SharedMaximum {
 public:
   void raise(std::uint32_t found) {

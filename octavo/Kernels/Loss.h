@@ -1,4 +1,4 @@
-// What values lose when they are quantized.
+// Statistics of the errors that quantization makes.
 #pragma once
 
 #include "octavo/Kernels/Execution.h"
@@ -7,18 +7,18 @@
 
 namespace octavo::kernels {
 
-/// Of the values added so far. Sums are of f64 in an order that is fixed, so that they are the same
-/// on every machine. A value whose error is NaN has none: it was allowed in.
+/// Statistics of the values added so far. Sums are in f64 and in a fixed order, so they are the
+/// same on every machine. A value whose error is NaN does not count: the quantization accepted it.
 class Loss {
 public:
-  /// Adds `n` values and what became of them. One thread.
+  /// Adds `n` values and their quantized values. One thread.
   void add(const float* values, const float* quantized, std::size_t n,
            const Execution& execution = {});
-  /// Adds those of another piece.
+  /// Adds the statistics of another piece.
   void add(const Loss& other);
 
   double largest() const { return largestError; }
-  /// The largest |error| / |value| of values that are not 0, to an ulp.
+  /// The largest |error| / |value| of values that are not 0, within an ulp.
   double largestRelative() const { return largestRatio; }
   double errorSquares() const { return errors; }
   double valueSquares() const { return squares; }

@@ -1,4 +1,4 @@
-// What the machine does in plain loops that do nothing but multiply in registers, or read.
+// The machine's peak rates: loops that only multiply in registers, or only read memory.
 #pragma once
 
 #include <cstddef>
@@ -6,20 +6,21 @@
 
 namespace octavo::kernels {
 
-/// The instruction that multiplies and adds most of these elements.
+/// The element type of a peak. The loop uses the instruction with the most multiply-adds.
 enum class Peak : std::uint8_t {
   F32,  ///< fused multiply-adds
-  Bf16, ///< dots of pairs, or tiles of them, summed in f32
-  Int8, ///< dots of fours, summed in 32 bits; AVX2's are of pairs, in 16 bits
+  Bf16, ///< dot products of pairs, or tiles of them, summed in f32
+  Int8, ///< dot products of four, summed in 32 bits; on AVX2, of pairs, summed in 16 bits
 };
 
-/// Runs it for about a millisecond on each of `threads`. Operations of all together, two a
-/// multiply-add; 0 where the machine has no such instruction, or is not one that this knows.
+/// Runs the loop of `peak` on each of `threads` threads for about a millisecond. Returns the
+/// operations of all threads together, two per multiply-add; 0 if the machine has no such
+/// instruction or its architecture is unknown here.
 double runPeak(Peak peak, int threads);
 
-/// Reads, on each of `threads`, `bytes` of its own `times` times: thread i those from
-/// `memory + i * bytes` on. Bytes of all together. `memory` is aligned
-/// to 64 bytes, `bytes` a multiple of 1024.
+/// Reads memory on each of `threads` threads: thread i reads the `bytes` bytes from
+/// `memory + i * bytes` on, `times` times. Returns the bytes read by all threads together. `memory`
+/// is aligned to 64 bytes, `bytes` is a multiple of 1024.
 double readMemory(const std::byte* memory, std::size_t bytes, int times, int threads);
 
 } // namespace octavo::kernels

@@ -1,5 +1,5 @@
-// Test fixture: one run for each instruction set that the build has. A set that the machine lacks
-// is reported as skipped, with the reason; one that runs proves whose code it is.
+// Test fixture: one run for each instruction set of the build. A set that the machine lacks is
+// skipped, with the reason. For a set that runs, the fixture checks that the table is that set's.
 #pragma once
 
 #include "octavo/Kernels/Execution.h"

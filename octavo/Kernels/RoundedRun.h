@@ -1,4 +1,4 @@
-// Whether values are as near to others as rounding in blocks leaves them.
+// Check that values are within the rounding bounds of their blocks.
 #pragma once
 
 #include "octavo/Kernels/Execution.h"
@@ -7,27 +7,29 @@
 
 namespace octavo::kernels {
 
-/// How far the values of a block may be from what they were rounded from.
+/// Bounds of the rounding error in a block.
 struct RoundedBlock {
-  double relative; ///< of the size of a rounded value that is normal
-  double absolute; ///< of one that is subnormal
-  double end;      ///< a rounded value of this size or more is at the end of its format,
-  double clipped;  ///< where values up to this size end up
+  double relative; ///< bound for a normal rounded value, relative to its magnitude
+  double absolute; ///< bound for a subnormal rounded value
+  double end;      ///< rounded values of at least this magnitude are at the end of the format
+  double clipped;  ///< the largest magnitude that may be rounded to a value at the end
 };
 
-/// `n` pairs in blocks of `block` consecutive ones, the last perhaps short.
+/// `n` pairs in blocks of `block` consecutive pairs; the last block may be short.
 struct RoundedRun {
   const float* values;
   const float* rounded;
   std::size_t n;
   std::size_t block;
-  const RoundedBlock* bounds; ///< one a block
-  double* amaxes;             ///< one a block: raised to the largest |value|
+  const RoundedBlock* bounds; ///< one per block
+  double* amaxes;             ///< one per block, raised to the largest |value|
 };
 
-/// Whether each pair is within the bounds of its block: |value - rounded| <= relative * |rounded|
-/// or <= absolute, or the rounded value is at the end, of the value's sign and no larger than it,
-/// and the value is no larger than what is clipped there. False where there is a NaN. One thread.
+/// Whether each pair is within the bounds of its block. A pair is within them if
+///  - |value - rounded| <= relative * |rounded|, or |value - rounded| <= absolute, or
+///  - |rounded| >= end, `rounded` has the value's sign and at most its magnitude, and
+///    |value| <= clipped.
+/// False if a value is NaN. One thread.
 bool areRounded(const RoundedRun& run, const Execution& execution = {});
 
 } // namespace octavo::kernels

@@ -11,8 +11,8 @@ namespace octavo::kernels {
 namespace {
 
 constexpr std::size_t kLine = 64;
-/// A thread keeps no more: a call that needs more does so much that the system's time for it is
-/// nothing, and who is given memory by others must not gather it.
+/// The most bytes that a thread keeps. A call that needs more works so long that allocation time
+/// does not matter, and a thread that frees the memory of other threads must not accumulate it.
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
 std::byte* allocate(std::size_t bytes) {
@@ -23,7 +23,7 @@ std::byte* allocate(std::size_t bytes) {
   return static_cast<std::byte*>(memory);
 }
 
-/// Pieces of 2^i bytes that nobody uses, each of which begins with where the next one is.
+/// Free blocks of 2^i bytes in linked lists: each block begins with a pointer to the next.
 class Pool {
 public:
   Pool() = default;
@@ -50,7 +50,7 @@ public:
     next(memory) = std::exchange(listOf(bytes), memory);
   }
 
-  /// Whether the thread's pool is no more: the thread ends.
+  /// Whether the thread's pool is destroyed, because the thread ends.
   static thread_local bool isGone;
 
 private:
@@ -67,7 +67,7 @@ thread_local bool Pool::isGone = false;
 
 std::size_t sizeOf(std::size_t bytes) { return std::bit_ceil(std::max(bytes, kLine)); }
 
-/// The address sanitizer sees each piece as what it is.
+/// Nothing is kept under the address sanitizer, so that it checks each allocation by itself.
 #if __has_feature(address_sanitizer)
 constexpr bool kKeeps = false;
 #else

@@ -1,5 +1,5 @@
-// Memory for as long as a call lasts, which the thread keeps for its next calls: what a kernel
-// needs beside its operands and results is allocated once.
+// Temporary memory of kernels, cached by each thread: a call's buffers are allocated once and
+// reused by the thread's next calls.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,13 @@
 
 namespace octavo::kernels {
 
-/// So many bytes and 64 to look ahead at, aligned to 64. Throws std::bad_alloc.
+/// Uninitialized memory of `bytes` bytes, aligned to 64, with 64 readable bytes after it. Throws
+/// std::bad_alloc.
 std::byte* takeThreadMemory(std::size_t bytes);
-/// On any thread, which keeps them.
+/// Returns memory of takeThreadMemory. Any thread may call it, and that thread then keeps it.
 void giveBackThreadMemory(std::byte* memory, std::size_t bytes) noexcept;
 
+/// An allocator for std::vector that uses the thread's memory.
 template <typename T> struct ThreadAllocator {
   using value_type = T;
 
@@ -28,7 +30,7 @@ template <typename T> struct ThreadAllocator {
   void deallocate(T* memory, std::size_t n) noexcept {
     giveBackThreadMemory(reinterpret_cast<std::byte*>(memory), n * sizeof(T));
   }
-  /// Elements that are given no value have none: what a kernel writes is not cleared before.
+  /// Elements without an initial value stay uninitialized: a kernel writes them anyway.
   template <typename U, typename... Values> void construct(U* at, Values&&... values) {
     if constexpr (sizeof...(Values) == 0)
       ::new (static_cast<void*>(at)) U;
@@ -40,8 +42,8 @@ template <typename T> struct ThreadAllocator {
   }
 };
 
-/// A thing whose memory the thread keeps. It is taken away while it is in use: a thread that waits
-/// for others may begin the same again.
+/// An object that the thread keeps for reuse. While it is in use, it is moved out of the thread's
+/// store: a thread that waits for others may start another task with an object of the same type.
 template <typename T> class ThreadKept {
 public:
   ThreadKept() : own(std::move(kept)) {}
@@ -56,7 +58,7 @@ private:
   mutable T own;
 };
 
-/// A vector that is gone when the call is over. `ThreadVector<T>(n)` is not cleared.
+/// A vector for the duration of a call. `ThreadVector<T>(n)` is uninitialized for trivial T.
 template <typename T> using ThreadVector = std::vector<T, ThreadAllocator<T>>;
 
 } // namespace octavo::kernels

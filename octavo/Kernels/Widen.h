@@ -1,4 +1,4 @@
-// Wide elements to f32 and back: bf16, f16, f32 itself.
+// Conversion of bf16, f16 and f32 arrays to f32 and back.
 #pragma once
 
 #include "octavo/Kernels/WideMemory.h"
@@ -7,11 +7,11 @@
 
 namespace octavo::kernels {
 
-/// `n` elements of `type`, at any address, to f32. A NaN stays one with its sign.
+/// Converts `n` elements of `type`, at any address, to f32. A NaN stays NaN and keeps its sign.
 void widen(WideType type, const void* values, float* to, std::size_t n);
 
-/// `n` f32 to elements of `type`, at any address, ties to even. A finite value beyond the largest
-/// of `type` becomes infinite; the result says how many did.
+/// Rounds `n` f32 values to `type`, at any address, ties to even. A finite value beyond the largest
+/// of `type` becomes infinite. Returns the number of such values.
 std::size_t narrow(WideType type, const float* values, void* to, std::size_t n);
 
 } // namespace octavo::kernels
