@@ -1,4 +1,5 @@
-// The elements of a product that sums of f32 miss, formed anew in f64: docs/semantics.md, D9.
+// Recomputes in f64 the elements of a product for which f32 sums are not accurate enough:
+// docs/semantics.md, D9.
 #pragma once
 
 #include "octavo/Kernels/Product/Product.h"
@@ -10,15 +11,15 @@
 
 namespace octavo::kernels {
 
-/// Sums of f32 are as near as Product.h says where no operation between the operands' values and
-/// the product overflows or loses bits to subnormal numbers. Whether one may have is looked at when
-/// a block of sums is there, each element for itself: what it is does not depend on others.
+/// f32 sums are within the bound of Product.h if no operation between the operands' values and the
+/// product overflows or loses bits to subnormal numbers. `redo` checks that on a finished block of
+/// sums, for each element separately, so that an element does not depend on the others.
 class DoubleProduct {
 public:
   DoubleProduct(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,
                 const OuterScales& outer);
-  /// PackedForms the elements of a block that need it anew. If there are any, all of them are
-  /// multiplied by the outer scales, and the result is true.
+  /// Recomputes the elements of `block` that need it. If there are any, also multiplies the whole
+  /// block by the outer scales and returns true; otherwise leaves the block as it is.
   bool redo(const SumsBlock& block, const ProductEpilogue& epilogue) const;
 
 private:
@@ -31,12 +32,12 @@ private:
   const PackedOperand& right;
   const OuterScales& outer;
   bool isOfF32 = plan.left.scale == nullptr;
-  /// Factors of both sides whose products are beyond [leastFactor, greatestFactor].
+  /// The product of a left and a right factor may be outside [leastFactor, greatestFactor].
   bool hasFarFactors = false;
   float leastFactor, greatestFactor;
   bool looksAtSums = isOfF32;
-  /// A sum of f32 rows may have lost bits below this times the greatest of its column's values, and
-  /// below leastSum whatever that is.
+  /// A sum of f32 rows may have lost bits if it is below `lost` times the largest magnitude of its
+  /// column of values, or below `leastSum`.
   double lost = 0;
   float leastSum = 0;
 

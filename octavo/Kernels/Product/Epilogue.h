@@ -1,4 +1,4 @@
-// What becomes of the sums of a product before they are stored: docs/semantics.md, P1 to P9.
+// The operations on the sums of a product before they are stored: docs/semantics.md, P1 to P9.
 #pragma once
 
 #include "octavo/Format/ElementFormat.h"
@@ -15,17 +15,19 @@ enum class Activation : std::uint8_t {
   Silu,     ///< x / (1 + exp(-x))
 };
 
-/// The steps in their order, each in f32 and rounded once:
-///   value = activation(product + addend + bias) + residual,
-/// amax of the values, conversion to `format`. Matrices are [batch, M, N], row-major.
+/// The steps of an epilogue, each in f32 and rounded once:
+///  1. value = activation(product + addend + bias) + residual
+///  2. amax of the values
+///  3. conversion to `format`
+/// A null pointer omits its operand. Matrices are [batch, M, N], row-major.
 struct Epilogue {
-  const float* addend = nullptr; ///< may be the output, where that is f32
-  const float* bias = nullptr;   ///< one a column
+  const float* addend = nullptr; ///< may alias the output if that is f32
+  const float* bias = nullptr;   ///< one float per column
   std::int64_t biasStride = 0;   ///< floats between biases of consecutive products of a batch
   Activation activation = Activation::None;
-  const float* residual = nullptr; ///< may be the output, where that is f32
-  float* amax = nullptr;           ///< written: the largest |value|, NaN if one is NaN
-  /// f32, bf16, f16, or a narrow format: codes one a byte, of value / scale.
+  const float* residual = nullptr; ///< may alias the output if that is f32
+  float* amax = nullptr;           ///< output: the largest |value|, NaN if a value is NaN
+  /// f32, bf16, f16, or a narrow format: codes of value / scale, one per byte.
   const format::ElementFormat* format = &format::element("f32");
   float scale = 1.0f;
 };

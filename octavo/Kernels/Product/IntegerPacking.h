@@ -1,4 +1,5 @@
-// Packing for the integer path of Product.h: codes of scaled formats, and f32 as digits.
+// Packing of operands for the integer path of Product.h: codes of scaled formats, and f32 as
+// digits.
 #pragma once
 
 #include "octavo/Kernels/Execution.h"
@@ -13,26 +14,28 @@
 
 namespace octavo::kernels {
 
+/// Pack a matrix for the integer path; the result reuses the memory of `old`.
 PackedOperand packLeftIntegers(const ScaledView& matrix, const ProductPlan& plan,
                                const Execution& execution, PackedOperand&& old);
 PackedOperand packRightIntegers(const ScaledView& matrix, const ProductPlan& plan,
                                 const Execution& execution, PackedOperand&& old);
-/// Plain f32 rows, each value as three digits.
+/// Packs plain f32 rows, each value as three digits.
 PackedOperand packDigits(std::span<const float> activations, const ProductPlan& plan,
                          const Execution& execution, PackedOperand&& old);
 
-/// What makes up for the offset of the right operand's integers in a piece of the left one's, whose
-/// sum is `sum`. Of BytesWrapped: for each half of a dword, modulo 2^16.
+/// The correction for the offset of the right operand's integers, for a piece of the left operand
+/// with integers `bytes` and their sum `sum`. Dot::BytesWrapped: two corrections modulo 2^16, one
+/// for each half of a dword.
 std::uint32_t correctionOf(const ProductPlan& plan, const std::int8_t* bytes, std::int32_t sum);
 
-/// What packed.leastExponent, greatestExponent and hasUnusualScale are told from.
+/// Accumulates leastExponent, greatestExponent and hasUnusualScale of a packed operand.
 struct ExponentRange {
   int least = std::numeric_limits<int>::max();
   int greatest = std::numeric_limits<int>::min();
   bool unusual = false;
 
   void add(float scale) {
-    // The exponent's bits: std::ilogb would be a call for each piece.
+    // Reads the exponent's bits: std::ilogb would be a call for each piece.
     const auto field = static_cast<int>(std::bit_cast<std::uint32_t>(scale) >> 23 & 0xFF);
     if (field == 0 || field == 255) {
       unusual = true;
@@ -54,11 +57,12 @@ struct ExponentRange {
   }
 };
 
-/// Whether the right operand may be stored as nibbles: E2M1 under scales of 8 bits, in pieces that
-/// nothing joins.
+/// Whether the right operand may be stored as nibbles: E2M1 with one piece per sum, under E8M0
+/// scales, or in pieces of 16 under any 8-bit scales.
 bool canStoreNibbles(const ProductPlan& plan);
 
-/// Calls makePacker()(row, range) for all rows, and joins the ranges of their scales.
+/// Calls makePacker()(row, range) for all rows, on several threads with a packer for each range of
+/// rows, and merges the exponent ranges into `packed`.
 template <typename MakePacker>
 void forRows(PackedOperand& packed, std::size_t grain, const Execution& execution,
              MakePacker makePacker) {

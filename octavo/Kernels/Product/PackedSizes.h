@@ -1,4 +1,4 @@
-// How large the parts of a packed right operand are.
+// Sizes of the parts of a packed right operand.
 #pragma once
 
 #include "octavo/Kernels/Product/PackedOperand.h"
@@ -12,12 +12,13 @@ namespace octavo::kernels {
 
 struct PackedSizes {
   std::size_t elements, scales; ///< bytes
-  std::size_t factors;          ///< numbers, where not all are 1
-  std::int64_t paddedRows;      ///< of codes and values
+  std::size_t factors;          ///< number of factors, unless all are 1
+  std::int64_t paddedRows;      ///< Codes and Values: PackedOperand::paddedRows
 };
 
-/// Of a right operand of `rows` rows (columns of C) that `pack` or `decodedAhead` made for the
-/// plan; nothing where neither stores it so, or it is larger than memory can be.
+/// The sizes of a right operand of `rows` rows (columns of C) that `pack` or `decodedAhead` made
+/// for `plan`. nullopt if neither uses `storage` for the plan, or if the operand is too large for
+/// memory.
 std::optional<PackedSizes> rightSizes(const ProductPlan& plan, std::int64_t rows,
                                       PackedOperand::Storage storage);
 

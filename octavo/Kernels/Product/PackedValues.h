@@ -1,4 +1,4 @@
-// What an operand's packed bytes stand for, without outer scales and `factors`.
+// Reads the values of packed operands, without outer scales and `factors`.
 #pragma once
 
 #include "octavo/Kernels/Product/PackedOperand.h"
@@ -8,14 +8,14 @@
 
 namespace octavo::kernels {
 
-/// The values of `groups` groups of K of a panel of the right operand in f32, 16 of each k; of far
-/// columns any.
+/// Writes the values of `groups` groups of K of a right operand's panel as f32, 16 for each k. The
+/// values of far columns are unspecified.
 void expandPanel(const ProductPlan& plan, const PackedOperand& right, std::int64_t panel,
                  std::int64_t firstGroup, std::int64_t groups, float* to);
 
-/// The K values of a row of the left operand, which is f32 or of a plan of floats.
+/// Writes the K values of a row of the left operand. The operand is f32, or the plan has `floats`.
 void readRow(const ProductPlan& plan, const PackedOperand& left, std::int64_t row, double* to);
-/// Those of a panel of the right operand, 16 of each k.
+/// Writes the values of a panel of the right operand, 16 for each k.
 void readPanel(const ProductPlan& plan, const PackedOperand& right, std::int64_t panel, double* to);
 
 } // namespace octavo::kernels

@@ -1,4 +1,4 @@
-// Right operands of PlainProduct.h in panels.
+// Packing of right operands of PlainProduct.h into panels.
 #pragma once
 
 #include "octavo/Kernels/Product/ProductKernels.h"
@@ -9,17 +9,17 @@
 
 namespace octavo::kernels {
 
-/// A matrix [depth, columns] seen through strides, in elements.
+/// A matrix [depth, columns] with strides in elements.
 template <typename T> struct MatrixView {
   const T* values = nullptr;
   std::int64_t depth = 0, columns = 0;
   std::ptrdiff_t depthStride = 0, columnStride = 0;
 
-  static constexpr int kElements = 4 / sizeof(T); ///< of K in a dword
+  static constexpr int kElements = 4 / sizeof(T); ///< elements along K in a dword
   std::int64_t steps() const { return depth / kElements + (depth % kElements != 0); }
   std::int64_t panels() const { return columns / kPanelColumns + (columns % kPanelColumns != 0); }
   std::int64_t panelBytes() const { return steps() * kStepBytes; }
-  /// Of all panels. Throws std::bad_alloc where that is more than there can be.
+  /// Bytes of all panels. Throws std::bad_alloc if they exceed std::int64_t.
   std::size_t packedBytes() const {
     std::int64_t bytes;
     if (__builtin_mul_overflow(steps(), std::int64_t{kStepBytes}, &bytes) ||
@@ -29,7 +29,7 @@ template <typename T> struct MatrixView {
   }
 };
 
-/// Packs panels `begin` to `end` of the matrix, each `panelBytes` behind the one before.
+/// Packs panels `begin` to `end` (exclusive) of the matrix to `to`, `panelBytes` apart.
 template <typename T>
 void packPanels(const MatrixView<T>& matrix, std::int64_t begin, std::int64_t end, std::byte* to,
                 std::int64_t panelBytes);

@@ -1,5 +1,5 @@
-// Tiles of products of plain matrices over a part of C, for what has their right operand in panels
-// of f32 or bf16: PlainProduct.cpp, and ExpandedProduct.cpp, which makes such panels on the way.
+// Tiles of plain products over a part of C. PlainProduct.cpp uses them, and ExpandedProduct.cpp,
+// which expands the right operand to f32 or bf16 panels during the product.
 #pragma once
 
 #include "octavo/Kernels/Product/PlainKernels.h"
@@ -14,25 +14,25 @@ namespace octavo::kernels {
 /// The kernels of `isa`. Precondition: !whyNot(isa).
 const PlainKernels& plainKernels(Isa isa, PlainType type);
 
-/// Steps along K that are multiplied at once: those of a tile's panels, `width`, are twice what L1
-/// holds, and stay near it for all rows. Cut at multiples of `unit`.
+/// The number of steps along K that are multiplied at a time, a multiple of `unit`. A chunk of the
+/// `width` panels of a tile is twice the size of L1 and stays in a near cache for all rows.
 std::int64_t chunkOf(std::int64_t depth, int width, std::int64_t unit = 2);
 
-/// A part of C: some rows, and the columns of some panels.
+/// A part of C: consecutive rows, and the columns of consecutive panels.
 struct Part {
   std::int64_t rows, columns;
   float* c;
   std::ptrdiff_t stride;
-  bool isBegun = false; ///< sums go on from C
+  bool isBegun = false; ///< true: sums start from C
 
   std::int64_t panels() const { return (columns + kPanelColumns - 1) / kPanelColumns; }
-  /// Tiles of about the same height: one of few rows is slow.
+  /// The number of tiles of similar height: a tile of few rows would be slow.
   std::int64_t tiles(int tallest) const { return (rows + tallest - 1) / tallest; }
   std::int64_t firstRow(std::int64_t tile, std::int64_t tiles) const { return tile * rows / tiles; }
 };
 
-/// Runs a tile of C at `row` and `panel`: `arguments` say what is multiplied, and whether the right
-/// side is packed.
+/// Runs the tile of `height` rows and `count` panels at `row` and `panel` of `part`. `arguments`
+/// has the operands; the tile's place in C is filled in here.
 void runTile(const PlainKernels& kernels, const Part& part, std::int64_t row, std::int64_t height,
              std::int64_t panel, int count, PlainTileArguments arguments);
 

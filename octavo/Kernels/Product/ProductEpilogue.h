@@ -1,4 +1,4 @@
-// Where the sums of a product lie until they are whole, and what becomes of them then.
+// The memory of a product's sums while they are computed, and the epilogue on finished sums.
 #pragma once
 
 #include "octavo/Kernels/ElementPlans.h"
@@ -11,18 +11,18 @@
 
 namespace octavo::kernels {
 
-/// A block of C under way, the work of one thread.
+/// A block of C that one thread computes.
 struct SumsBlock {
   std::int64_t rowBegin, rowEnd, columnBegin, columnEnd;
-  float* sums; ///< of rowBegin and columnBegin
-  std::ptrdiff_t stride;
+  float* sums;           ///< the sum of row rowBegin and column columnBegin
+  std::ptrdiff_t stride; ///< floats between rows
 
   float* at(std::int64_t row, std::int64_t column) const {
     return sums + (row - rowBegin) * stride + (column - columnBegin);
   }
 };
 
-/// The outer scales of both sides of a product, 1 where there are none.
+/// The outer scales of both sides of a product; 1 if a side has none.
 struct OuterScales {
   float left = 1.0f, right = 1.0f;
 };
@@ -30,12 +30,13 @@ struct OuterScales {
 /// The epilogue of one product of a batch.
 class ProductEpilogue {
 public:
-  /// `output` is [batch, rows, columns] in the epilogue's format; `amax` gathers the greatest bits.
-  /// Rows are `columns` apart, of which blocks may leave the last ones out.
+  /// The epilogue of product number `item` of the batch. `output` is [batch, rows, columns] in the
+  /// epilogue's format. `amax` collects the bits of the largest magnitude. Rows are `columns`
+  /// apart; blocks need not cover the last columns.
   ProductEpilogue(const Epilogue& epilogue, Isa isa, void* output, std::int64_t item,
                   std::int64_t rows, std::int64_t columns, OuterScales outer, SharedMaximum& amax);
 
-  /// A block whose sums lie in C itself where nothing forbids that, else in memory of the thread.
+  /// A block whose sums lie in C itself if possible, else in the thread's memory.
   SumsBlock begin(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t columnBegin,
                   std::int64_t columnEnd) const;
   const OuterScales& outerScales() const { return outer; }
@@ -43,10 +44,10 @@ public:
   bool areWithin(const float* sums, std::int64_t width, float least) const {
     return kernels.areWithin(sums, width, least);
   }
-  /// The outer scales times the sums of a block.
+  /// Multiplies the sums of a block by the outer scales.
   void multiplyOuterScales(const SumsBlock& block) const;
-  /// The steps on a block whose sums are whole, or, if `isScaled`, whole and multiplied by the
-  /// outer scales; it is in a cache still.
+  /// Runs the steps of the epilogue on a block whose sums are finished, while it is in cache.
+  /// `isScaled`: the sums are already multiplied by the outer scales.
   void finish(const SumsBlock& block, bool isScaled = false) const;
 
 private:
@@ -59,7 +60,7 @@ private:
   const float* residual;
   std::int64_t columns;
   OuterScales outer;
-  float factor; ///< their product
+  float factor; ///< the product of the outer scales
   SharedMaximum& amax;
   enum class Stored : std::uint8_t { F32, Bf16, F16, Narrow } stored;
   bool inPlace;
