@@ -6,7 +6,7 @@
 // and the last panel's columns beyond N, are padded with zeros.
 //
 // Storage of the left operand:
-//  - Records: rows in tiles of 8, 6, 4, 3, 2 or 1; one record for each tile and piece. A record has
+//  - Records: rows in tiles of 6, 4, 3, 2 or 1; one record for each tile and piece. A record has
 //    for each step of K (4 bytes or 2 words) a dword for each row, then a correction for each row,
 //    then an f32 scale for each row. The right side's integers have an offset added;
 //    -offset * (sum of the row's integers) corrects it. Dot::BytesWrapped has one correction modulo

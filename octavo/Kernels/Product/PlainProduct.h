@@ -49,7 +49,8 @@ PackedMatrix packMatrix(const std::int8_t* values, std::int64_t depth, std::int6
 
 /// As packMatrix, for a matrix that is not in memory as a whole. `read(first, count)` returns the
 /// `count` elements from index `first` on, valid until the next call. If it returns null, packing
-/// stops and the result is nullopt. A call reads about kPieceBytes, at least one row of the matrix.
+/// stops and the result is nullopt. A call reads about kPieceBytes, at least a dword of K or a
+/// panel of columns.
 inline constexpr std::int64_t kPieceBytes = std::int64_t{1} << 20;
 std::optional<PackedMatrix>
 packMatrixInPieces(PlainType type, std::int64_t depth, std::int64_t columns,

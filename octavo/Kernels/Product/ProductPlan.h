@@ -1,5 +1,5 @@
-// How a product of two formats runs on an instruction set: which loops, and what K is cut into; or
-// why the formats are not multiplied.
+// The plan of a product of two formats on an instruction set: its loops and its division of K; or
+// the reason why the formats cannot be multiplied.
 #pragma once
 
 #include "octavo/Format/ScaledFormat.h"
@@ -14,8 +14,8 @@ namespace octavo::kernels {
 
 using format::ElementFormat;
 
-/// What one operand is made of. `along` is the block's extent on K, `across` on the other axis;
-/// format::kWholeAxis is all of it. A null scale: plain f32 (left only).
+/// The format of one operand. `along` is the block's extent on K, `across` its extent on the other
+/// axis; format::kWholeAxis means the whole axis. A null scale means plain f32 (left only).
 struct OperandFormat {
   const ElementFormat* element;
   const ElementFormat* scale;
@@ -23,9 +23,9 @@ struct OperandFormat {
   std::int64_t along = 32;
 };
 
-/// The row's element, scale and blocks.
+/// The operand format of a scaled format.
 OperandFormat operandFormat(const format::ScaledFormat& format);
-/// f32 activations.
+/// The operand format of plain f32 activations.
 OperandFormat floatOperand();
 
 /// How a product of two formats runs on an instruction set.
@@ -35,23 +35,25 @@ struct ProductPlan {
   std::int64_t depth; ///< K
   Dot dot;
   std::int32_t offset;      ///< added to the right operand's integers
-  std::int32_t quantum;     ///< exponent of the unit of products of integers
-  std::int32_t piece;       ///< 16 or 32
-  std::int64_t pieces;      ///< of K
-  std::int64_t piecesInSum; ///< more than 1: wide blocks
-  bool scaleProductIsExact; ///< in f32, range permitting
-  bool termIsExact;         ///< the same of a piece's sum times that product
+  std::int32_t quantum;     ///< products of integers have the unit 2^quantum
+  std::int32_t piece;       ///< extent of a piece along K: 16 or 32
+  std::int64_t pieces;      ///< number of pieces in K
+  std::int64_t piecesInSum; ///< pieces of one sum; above 1 for wide blocks
+  bool scaleProductIsExact; ///< the product of two scales is exact in f32, within its range
+  bool termIsExact;         ///< a piece's sum times that product is exact in f32, too
   bool digitRows;           ///< f32 activations are packed as three rows of digits each
-  /// Up to so many rows are summed in a way of their own (Product.h); 0 where none are.
+  /// The most rows that have the order of sums for few rows (Product.h); 0 if there is no such
+  /// order.
   std::int64_t mostFewRows;
-  /// The float path, in place of all from `dot` on.
+  /// True: the float path, whose members follow; `dot` to `digitRows` are then unused.
   bool floats;
   FloatDot floatDot;
-  bool leftAsValues, rightAsValues; ///< packed as f32, not as codes
-  std::int64_t groups;              ///< of 32 along K
-  std::int64_t groupsInBlock;       ///< of the f32 scales; `groups` where none cuts K
+  bool leftAsValues, rightAsValues; ///< the operand is packed as f32, not as codes
+  std::int64_t groups;              ///< number of groups of 32 along K
+  std::int64_t groupsInBlock;       ///< groups of a block of f32 scales; `groups` if K is not cut
 
-  /// Of floats: which block of f32 scales has an index of K, and where it ends. Others have one.
+  /// The number of the block of f32 scales that contains index `k`, and the end of a block. If not
+  /// `floats`, there is one block.
   std::int64_t blockOf(std::int64_t k) const { return floats ? k / (groupsInBlock * kGroup) : 0; }
   std::int64_t endOfBlock(std::int64_t block) const {
     return floats ? (block + 1) * groupsInBlock * kGroup : depth;
@@ -60,7 +62,8 @@ struct ProductPlan {
   int steps() const { return piece / (dot == Dot::Words ? 2 : 4); }
 };
 
-/// The plan, or why there is none: which formats, blocks or depth are not multiplied, and what is.
+/// The plan of a product. The error names the formats, blocks or depth that cannot be multiplied,
+/// and the alternatives.
 tl::expected<ProductPlan, std::string> productPlan(const OperandFormat& left,
                                                    const OperandFormat& right, std::int64_t depth,
                                                    Isa isa = defaultIsa());

@@ -1,5 +1,5 @@
-// One product of a batch under way, cut into tasks: neither the cut nor the threads that run the
-// tasks change an order of additions.
+// The work of one product of a batch, divided into tasks. Neither the division nor the threads that
+// run the tasks change an order of additions.
 #pragma once
 
 #include "octavo/Kernels/Product/Product.h"
@@ -13,6 +13,7 @@
 
 namespace octavo::kernels {
 
+/// A product in progress. Its memory is the thread's (ThreadMemory.h).
 class ProductWork {
 public:
   virtual ~ProductWork() = default;
@@ -21,21 +22,22 @@ public:
     giveBackThreadMemory(static_cast<std::byte*>(work), bytes);
   }
   std::int64_t tasks() const { return taskCount; }
-  /// Computes a part of C and finishes it. Tasks run in any order, on any thread.
+  /// Computes a part of C and runs its epilogue. Tasks run in any order, on any thread.
   virtual void run(std::int64_t task) const = 0;
 
 protected:
   std::int64_t taskCount = 0;
 };
 
-/// Whether a product has more multiply-adds, some 10 us of one thread, than several threads take to
-/// begin.
+/// Whether a product is large enough for several threads: 2^20 multiply-adds, some 10 us of one
+/// thread, take longer than starting threads.
 inline bool isWorthThreads(std::int64_t rows, std::int64_t columns, std::int64_t depth) {
   constexpr std::int64_t kLeast = std::int64_t{1} << 20;
   return rows * columns >= kLeast / std::max<std::int64_t>(1, depth);
 }
 
-/// Some columns of a row of C, most often a panel's: 64 bytes, of which a call would take longer.
+/// Copies columns of a row of C. Most often they are a panel's 64 bytes, which are copied inline: a
+/// call would take longer.
 inline void copyColumns(const float* from, std::int64_t columns, float* to) {
   if (columns == kPanelColumns)
     std::memcpy(to, from, kPanelColumns * sizeof(float));
@@ -43,20 +45,20 @@ inline void copyColumns(const float* from, std::int64_t columns, float* to) {
     std::copy_n(from, columns, to);
 }
 
-/// Panels of one task of a product of few rows, and the fewest for which a product is cut.
+/// Panels of a task of a product of few rows; a product is not divided into fewer panels.
 inline constexpr std::int64_t kDirectPanels = 4;
 
-/// Rows of each of the fewest tasks with at most `most` rows: about as many in each, whole tiles of
-/// `tileRows`.
+/// Rows of a task, a multiple of `tileRows`: the rows are divided about evenly into the fewest
+/// tasks of about `most` rows.
 inline std::int64_t rowsOfTask(std::int64_t rows, std::int64_t most, std::int64_t tileRows) {
   const std::int64_t tasks = std::max<std::int64_t>(1, (rows + most - 1) / most);
   const std::int64_t tiles = std::max<std::int64_t>(1, (rows + tileRows - 1) / tileRows);
   return (tiles + tasks - 1) / tasks * tileRows;
 }
 
-/// Panels of each task where there are `rowTasks` one below the other: at most `most`, about as
-/// many in each. Few tasks are a multiple of the threads: three would take two threads as long as
-/// four.
+/// Panels of a task if the rows are divided into `rowTasks` tasks: at most `most`, about evenly. If
+/// there are few row tasks, the number of tasks is about a multiple of `threads`: two threads would
+/// take as long for three tasks as for four.
 inline std::int64_t panelsOfTask(std::int64_t panels, std::int64_t most, std::int64_t rowTasks,
                                  std::int64_t threads) {
   constexpr std::int64_t kManyOfThread = 4;
@@ -76,10 +78,11 @@ std::unique_ptr<ProductWork> floatWork(const ProductPlan& plan, const PackedOper
                                        const PackedOperand& right, const ProductEpilogue& epilogue,
                                        const Execution& execution);
 
-/// Whether so many f32 rows are multiplied as they lie (Storage::Rows), the right operand expanded
-/// to f32 for all of them. Fewer take less time where it is multiplied as it is stored.
+/// Whether a product of `rows` f32 rows reads them where they lie (Storage::Rows) and expands the
+/// right operand to f32 once for all of them. Fewer rows are faster with the right operand as it is
+/// stored.
 bool takesRows(const ProductPlan& plan, std::int64_t rows);
-/// The work of any two operands.
+/// The work of any two operands: integerWork, floatWork, or the expansion to f32.
 std::unique_ptr<ProductWork> productWork(const ProductPlan& plan, const PackedOperand& left,
                                          const PackedOperand& right,
                                          const ProductEpilogue& epilogue,

@@ -1,12 +1,12 @@
-// What a product calls on rows of its result that are whole.
+// The callback of a product on finished rows of its result.
 #pragma once
 
 #include <cstdint>
 
 namespace octavo::kernels {
 
-/// Called on rows of C that are whole, while they are in cache: each row once, in ranges, on any
-/// thread.
+/// A callback on finished rows of C while they are in cache. It receives ranges [begin, end) that
+/// cover each row once, on any thread. A null `finish` does nothing.
 struct RowFinisher {
   void (*finish)(void* context, std::int64_t begin, std::int64_t end) = nullptr;
   void* context = nullptr;

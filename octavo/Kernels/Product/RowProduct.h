@@ -1,6 +1,6 @@
-// Products of Product.h whose left operand is f32 or bf16 where it lies: a panel of rows at a time
-// is quantized (where the plan's left side is), packed to memory of the thread and multiplied while
-// it is in cache. There is no packed copy of the whole left operand, unless its rows are few.
+// Products of Product.h whose left operand is f32 or bf16 in memory. A panel of rows at a time is
+// quantized (unless the plan's left side is f32), packed to the thread's memory and multiplied
+// while it is in cache. The whole left operand is packed at once only if it has few rows.
 #pragma once
 
 #include "octavo/Kernels/Product/Product.h"
@@ -13,23 +13,23 @@
 
 namespace octavo::kernels {
 
-/// c[m * cStride + n] = sum over k of left[m * leftStride + k] * right[n, k] for m < rows and k <
-/// plan.depth, strides in elements, with the left operand quantized to plan.left, or taken as it is
-/// where that is floatOperand. The bits are those of quantizeAndPack or pack, and multiply, for all
-/// rows at once; neither threads nor the cut into panels change them. `right` was packed for
+/// Computes c[m * cStride + n] = sum over k of left[m * leftStride + k] * right[n, k] for m < rows
+/// and k < plan.depth. Strides are in elements. The left operand is quantized to plan.left, or used
+/// as it is if plan.left is floatOperand. The bits are those of quantizeAndPack (or pack) and
+/// multiply for all rows at once; neither threads nor panels change them. `right` was packed for
 /// `plan`, and execution.isa == plan.isa. `c` overlaps neither operand.
 ///
-/// `options` are those of quantizeAndPack: not stochastic; unused where nothing is quantized. Where
-/// they refuse a value, the result is the first one, its index row-major in [rows, depth]; `c` is
-/// then unspecified, and the finisher may have been called on some rows.
+/// `options` are those of quantizeAndPack, without stochastic rounding; unused if nothing is
+/// quantized. The error is the first value that they refuse, its index row-major in [rows, depth].
+/// `c` is then unspecified, and the finisher may have been called on some rows.
 ///
-/// `finisher` is called on rows of C that are whole. It may multiply too.
+/// `finisher` is called on finished rows of C and may itself call products.
 tl::expected<void, numerics::NonFiniteInput>
 multiplyRows(const ProductPlan& plan, const float* left, std::ptrdiff_t leftStride,
              std::int64_t rows, const PackedOperand& right, float* c, std::ptrdiff_t cStride,
              const numerics::QuantizeOptions& options = {}, const Execution& execution = {},
              RowFinisher finisher = {});
-/// The same of bf16, widened exactly.
+/// The same for a bf16 left operand, which is widened exactly.
 tl::expected<void, numerics::NonFiniteInput>
 multiplyRows(const ProductPlan& plan, const std::uint16_t* left, std::ptrdiff_t leftStride,
              std::int64_t rows, const PackedOperand& right, float* c, std::ptrdiff_t cStride,
