@@ -12,8 +12,8 @@ namespace octavo::kernels {
 
 namespace {
 
-/// The least power of two whose multiples the integers of a piece are, and a number that none
-/// reaches: any column that is not far takes both.
+/// The range of the power of two that scales the integers of a piece, and of its values: any column
+/// that is not far can be multiplied by values within it.
 constexpr int kLeastUnit = -80;
 constexpr float kTooGreat = 0x1p61f;
 
@@ -27,16 +27,17 @@ using Bytes = std::int8_t __attribute__((vector_size(64)));
 
 /// One piece of f32 as digits: x = n * 2^e, n = 2^16 * a + 2^8 * b + c.
 struct FixedPoint {
-  /// Of each half: the a of four values, their b, their c, then four values more; kHalfBytes.
+  /// For each half (kHalfBytes): digits a of four values, their digits b, then c; then the next
+  /// four.
   Bytes digits[2];
   std::int32_t sum; ///< of the n, modulo 2^32
   float scale;      ///< 2^e
-  bool isFar;       ///< a NaN or too great; has no digits then
+  bool isFar;       ///< the piece has a NaN or a value that is too large, and no digits
 };
 
-/// What is beyond a shorter piece is 0.
+/// Digits beyond the end of a shorter piece are 0.
 OCTAVO_INTO_CLONES FixedPoint fixedPoint(const Floats (&x)[2]) {
-  // The greatest of the bits without the sign: unlike a maximum of floats, a vector's operation.
+  // Compares bits without the sign: unlike a maximum of floats, that vectorizes.
   const std::int32_t greatest = __builtin_reduce_max(
       __builtin_elementwise_max((Ints)x[0] & 0x7FFFFFFF, (Ints)x[1] & 0x7FFFFFFF));
   const bool isFar = greatest >= std::bit_cast<std::int32_t>(kTooGreat);
@@ -62,7 +63,7 @@ OCTAVO_INTO_CLONES FixedPoint fixedPoint(const Floats (&x)[2]) {
   return fixed;
 }
 
-/// Calls each(piece, fixedPoint) for the pieces of a row. Whether the row is far.
+/// Calls each(piece, fixedPoint) for the pieces of a row. Returns whether the row is far.
 template <typename Each>
 OCTAVO_INTO_CLONES bool forPieces(const float* row, const ProductPlan& plan, const Each& each) {
   bool isFar = false;
@@ -83,12 +84,12 @@ OCTAVO_INTO_CLONES bool forPieces(const float* row, const ProductPlan& plan, con
   return isFar;
 }
 
-/// Calls packRow(row), which says whether the row is far, for all rows.
+/// Calls packRow(row), which returns whether the row is far, for all rows.
 template <typename PackRow>
 void forFarRows(PackedOperand& packed, std::int64_t depth, const Execution& execution,
                 PackRow packRow) {
   std::mutex adding;
-  // Fewer values are packed before another thread has begun.
+  // Fewer values are packed before another thread has started.
   constexpr std::int64_t kLeastValues = 1 << 14;
   const auto grain = static_cast<std::size_t>(kLeastValues / std::max<std::int64_t>(1, depth) + 1);
   forRanges(static_cast<std::size_t>(packed.rows), grain, execution,
@@ -103,8 +104,7 @@ void forFarRows(PackedOperand& packed, std::int64_t depth, const Execution& exec
   std::ranges::sort(packed.far.rows);
 }
 
-/// Of the digits of a piece, one row's: its steps, correction and scale to where they lie in a tile
-/// of `height` rows.
+/// Writes one row of digits of a piece to a tile of `height` rows: its steps, correction and scale.
 void writeDigitRow(const ProductPlan& plan, const FixedPoint& fixed, int d, int height,
                    std::byte* to) {
   const int steps = plan.steps();

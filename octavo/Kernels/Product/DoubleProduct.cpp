@@ -14,16 +14,16 @@ namespace octavo::kernels {
 
 namespace {
 
-/// The products of two values that are no smaller are normal numbers.
+/// The product of two values of at least this magnitude is a normal number.
 constexpr float kTiny = 0x1p-58f;
 
-/// Rows that are kept in f64 while the panels of a block go by.
+/// Rows that are kept in f64 during the loop over the panels of a block.
 constexpr std::size_t kRowsAtOnce = 64;
 
 /// Every value of an element format, times a number in [1, 2), is below 2^this.
 int exponentAbove(const ElementFormat& element) { return element.emax() + 2; }
 
-/// Of f32 scales that stay out of the elements: the range of a side's exponents.
+/// The range of exponents of a side's f32 scales that are not folded into elements.
 int leastOfFactors(const PackedOperand& operand) {
   return operand.factors.empty() ? 0 : operand.leastExponent;
 }
@@ -31,7 +31,7 @@ int greatestOfFactors(const PackedOperand& operand) {
   return operand.factors.empty() ? 0 : operand.greatestExponent;
 }
 
-/// The dots of some values of a row and those of a panel, 16 of each k.
+/// The dot products of `count` values of a row with a panel, which has 16 values for each k.
 OCTAVO_VECTOR_CLONES void multiplyPanel(const double* row, const double* panel, std::int64_t count,
                                         double* sums) {
   using base::Lanes;
@@ -53,8 +53,8 @@ DoubleProduct::DoubleProduct(const ProductPlan& plan, const PackedOperand& left,
     : plan(plan), left(left), right(right), outer(outer) {
   const double depth = static_cast<double>(plan.depth);
   if (isOfF32) {
-    // What may be lost of a value: half of the digits' least unit, 2^-80, or in its product half of
-    // the least number of f32. Sums 2^24 times as large do not show it.
+    // The loss per value is at most half of the digits' least unit, 2^-80, or half of the least f32
+    // in its product. In sums 2^24 times as large, the loss is below rounding.
     const bool areDigits = left.storage != PackedOperand::Storage::Rows && !plan.floats;
     lost = depth * (areDigits ? 0x1p-56 : 0x1p-100);
     leastSum = static_cast<float>(
@@ -66,7 +66,7 @@ DoubleProduct::DoubleProduct(const ProductPlan& plan, const PackedOperand& left,
                 127;
   const bool hasOuter = outer.left != 1 || outer.right != 1;
   if (int{!left.factors.empty()} + int{!right.factors.empty()} + int{hasOuter} < 2)
-    return; // nothing that f32 multiplies
+    return; // no factors are multiplied in f32
   leastFactor = hasOuter ? 0x1p-80f : std::numeric_limits<float>::min();
   greatestFactor = hasOuter ? 0x1p80f : std::numeric_limits<float>::max();
   hasFarFactors =
@@ -80,7 +80,7 @@ bool DoubleProduct::hasTinyValue(std::int64_t row) const {
                      [](float value) { return value != 0 && std::fabs(value) < kTiny; });
 }
 
-/// Whether f32 holds the products of the f32 scales of a row and a column.
+/// Whether the products of the f32 scales of a row and a column are in range.
 bool DoubleProduct::hasOrdinaryFactors(std::int64_t row, std::int64_t column) const {
   const auto blocks =
       static_cast<std::int64_t>(left.factors.empty() ? right.factors.size() / right.paddedRows
@@ -94,17 +94,17 @@ bool DoubleProduct::hasOrdinaryFactors(std::int64_t row, std::int64_t column) co
   return true;
 }
 
-/// A row's values; if one is NaN, so are all products, and the first one.
+/// Reads a row's values. If one is NaN, the first becomes NaN, since all products are NaN.
 void DoubleProduct::readRowOrNan(std::int64_t row, double* to) const {
   readRow(plan, left, row, to);
   if (std::any_of(to, to + plan.depth, [](double value) { return std::isnan(value); }))
     to[0] = std::numeric_limits<double>::quiet_NaN();
 }
 
-/// A row of which some elements may need it.
+/// A row that may have elements to recompute.
 struct DoubleProduct::Row {
   std::int64_t row;
-  bool isCandidate; ///< whatever the columns are
+  bool isCandidate; ///< for any column
   bool hasTinyValue;
 };
 
@@ -113,12 +113,12 @@ struct DoubleProduct::Redone {
   float value;
 };
 
-/// A panel's values, read when they are first asked for.
+/// A panel's values, read on first use.
 struct DoubleProduct::Panel {
   const DoubleProduct& product;
   std::int64_t number;
   ThreadVector<double>& values;
-  double greatest[kPanelColumns] = {}; ///< of each column, its factors included
+  double greatest[kPanelColumns] = {}; ///< largest magnitude of each column, factors included
   bool isRead = false;
 
   void read() {
@@ -135,7 +135,7 @@ struct DoubleProduct::Panel {
                       product.right.factorOf(plan.blockOf(k), number * kPanelColumns + n)));
   }
 
-  /// The products of a row of values.
+  /// The dot products of a row of values with the panel.
   void multiply(const double* row, std::int64_t rowNumber, double (&sums)[kPanelColumns]) const {
     const ProductPlan& plan = product.plan;
     std::ranges::fill(sums, 0.0);

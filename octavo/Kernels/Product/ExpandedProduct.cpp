@@ -16,14 +16,15 @@ namespace {
 
 using Storage = PackedOperand::Storage;
 
-/// f32 rows where they lie by a scaled right operand whose panels are expanded to f32 on the way,
-/// once for all rows of a task: the tiles are those of plain matrices.
+/// A product of f32 rows, read where they lie, and a scaled right operand. Its panels are expanded
+/// to f32 once for all rows of a task, and multiplied by the tiles of plain matrices.
 class ExpandedProduct final : public ProductWork {
 public:
   ExpandedProduct(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,
                   const ProductEpilogue& epilogue, const Execution& execution)
       : plan(plan), left(left), right(right), epilogue(epilogue) {
-    // Rows whose chunk of K stays in L2 beside a tile's panels; so many that expanding is little.
+    // Few enough rows that their chunk of K stays in L2 with a tile's panels; enough rows that the
+    // cost of expanding is small.
     constexpr std::int64_t kMostRows = 384;
     rowBlocks = (left.rows + kMostRows - 1) / kMostRows;
     blockPanels =

@@ -16,8 +16,7 @@ namespace octavo::kernels {
 
 namespace {
 
-/// Greatest distance from 0 of the exponents of a row that is not far: products of two such rows
-/// are normal numbers.
+/// The largest |exponent| of a row that is not far: products of two such rows are normal numbers.
 constexpr int kFarExponent = 60;
 
 using Sixteen = std::uint8_t __attribute__((vector_size(16)));
@@ -28,7 +27,7 @@ bool any(Sixteen bytes) {
   return (halves[0] | halves[1]) != 0;
 }
 
-/// The upper half of kRows rows interleaved with the lower one.
+/// Interleaves the upper half of kRows rows with the lower half.
 template <int kRows> void interleaveHalves(const Sixteen (&x)[kRows], Sixteen (&y)[kRows]) {
 #pragma unroll
   for (int i = 0; i < kRows / 2; ++i) {
@@ -39,10 +38,10 @@ template <int kRows> void interleaveHalves(const Sixteen (&x)[kRows], Sixteen (&
   }
 }
 
-/// One group of each row that lies interleaved.
+/// One group of each interleaved row.
 using GroupRows = const std::uint8_t* [kPanelColumns];
 
-/// kRows (8 or 16) by 16 bytes, rows to columns: as many rounds as double one row to all.
+/// Transposes kRows (8 or 16) by 16 bytes, in log2(kRows) rounds.
 template <int kRows> void transpose(const GroupRows& rows, int firstColumn, std::byte* to) {
   Sixteen x[kRows], y[kRows];
 #pragma unroll
@@ -56,7 +55,7 @@ template <int kRows> void transpose(const GroupRows& rows, int firstColumn, std:
   std::memcpy(to, kRows == 16 ? x : y, sizeof x);
 }
 
-/// One group of rows of codes, by K.
+/// Packs one group of rows of codes, ordered by K.
 void interleave(const GroupRows& rows, int lanes, std::byte* to) {
   if (lanes == 1) {
     std::memcpy(to, rows[0], kGroup);
@@ -70,8 +69,8 @@ void interleave(const GroupRows& rows, int lanes, std::byte* to) {
   std::byte columns[kGroup * 8];
   for (int k = 0; k < kGroup; k += 16)
     transpose<8>(rows, k, columns + k * 8);
-  // 8 bytes of each k, of which the next k overwrites what is too much; at the end none, for what
-  // follows may be another thread's.
+  // Stores 8 bytes for each k; the next k overwrites the excess. The last k stores no excess: the
+  // bytes after it may belong to another thread.
   int k = 0;
   for (; (kGroup - k) * lanes >= 8; ++k)
     std::memcpy(to + k * lanes, columns + k * 8, 8);
@@ -80,7 +79,7 @@ void interleave(const GroupRows& rows, int lanes, std::byte* to) {
       to[k * lanes + lane] = columns[k * 8 + lane];
 }
 
-/// The same for dot products of bf16: pairs of four rows, or of a row's four next to one another.
+/// Packs one group for bf16 dot products: dwords of four codes, rows interleaved.
 void interleavePairs(const GroupRows& rows, int lanes, std::byte* to) {
   using Pairs = std::uint16_t __attribute__((vector_size(16)));
   if (lanes % 4 == 0) {
@@ -118,8 +117,8 @@ void interleavePairs(const GroupRows& rows, int lanes, std::byte* to) {
   }
 }
 
-/// The rows that lie interleaved: a tile on the left, a panel on the right, where the last ones may
-/// not be there.
+/// The rows that are interleaved: a tile on the left, or a panel on the right, whose last rows may
+/// be missing.
 struct Lanes {
   std::int64_t first;
   int count;
@@ -182,7 +181,7 @@ public:
     ThreadVector<std::uint8_t> isFar(static_cast<std::size_t>(rows), 0);
     Exponents exponents;
     std::mutex joining;
-    // A task begins where a tile and a panel do.
+    // A task begins at a multiple of the rows of a tile and of a panel.
     constexpr std::size_t kGrain = 96;
     forRanges(
         static_cast<std::size_t>(rows), kGrain, execution, [&](std::size_t begin, std::size_t end) {
@@ -281,7 +280,7 @@ private:
         }
         most = __builtin_elementwise_max(most, magnitudes(rows[lane]));
       }
-      // A NaN makes all that its row meets NaN, and so does a scale. Then no code needs a look.
+      // A NaN, like a NaN scale, makes every product of its row NaN; the codes then do not matter.
       if (element.specials == format::Specials::NanOnly && any((Sixteen)(most == 0xFE)))
         for (int lane = 0; lane < lanes.present; ++lane)
           if (any((Sixteen)(magnitudes(rows[lane]) == 0xFE)))
@@ -304,8 +303,8 @@ private:
     return __builtin_elementwise_max(lower + lower, upper + upper);
   }
 
-  /// What a row's groups are multiplied by, `stride` apart. Whether the row is far; else its
-  /// exponents are added to those of others.
+  /// Writes the factors of a row's groups, `stride` apart. Returns whether the row is far; if not,
+  /// its exponents are added to the range.
   bool packScales(std::int64_t row, int stride, float* scales, Exponents& exponents) const {
     if (!isFolded) {
       for (std::int64_t g = 0; g < plan.groups; ++g)
@@ -314,12 +313,13 @@ private:
     }
     if (hasExponents && packExponents(row, stride, scales, exponents))
       return false;
-    // Of positive numbers bits are in order, and all others are outside of the normal ones.
+    // The bits of positive floats are ordered; all other floats are outside the range of normal
+    // ones.
     constexpr std::uint32_t kLeastNormal = 1u << 23, kInfinity = 255u << 23;
     std::uint32_t least = ~0u, greatest = 0;
     for (std::int64_t g = 0; g < plan.groups; ++g) {
       float value = scaleAt(row, g * kGroup);
-      // Blocks of zeros, as relu and the edges of images give, have the least scale and take any.
+      // Zero blocks, such as relu and image borders produce, have the least scale and accept any.
       if (std::bit_cast<std::uint32_t>(value) < kLeastNormal && isZeroGroup(row, g))
         value = 1;
       least = std::min(least, std::bit_cast<std::uint32_t>(value));
@@ -331,7 +331,7 @@ private:
       exponents.add(ofRow);
       return false;
     }
-    // Far from 1, perhaps only the scale of a zero block, which takes any; or a NaN.
+    // The scale is NaN or far from 1. It may also be that of a zero block, which accepts any scale.
     ofRow = {};
     for (std::int64_t g = 0; g < plan.groups; ++g) {
       float value = scaleAt(row, g * kGroup);
@@ -350,7 +350,7 @@ private:
     return true;
   }
 
-  /// The same of normal numbers near 1 alone, whose codes are exponents of f32.
+  /// The same if all scales are normal numbers near 1 and their codes are f32 exponents.
   bool packExponents(std::int64_t row, int stride, float* scales, Exponents& exponents) const {
     const std::uint8_t* codes = static_cast<const std::uint8_t*>(matrix.scales) + gridRow(row);
     std::uint8_t least = 255, greatest = 0;
@@ -410,7 +410,7 @@ private:
   Tiling tiling;
   const FloatFormat& decoding;
   bool isFolded;
-  bool hasExponents; ///< each group a scale, a byte that is an exponent
+  bool hasExponents; ///< each group has a scale, a byte that is an exponent
   bool storesValues, isMapped;
   std::array<std::uint8_t, 256> signAndMagnitude;
   const std::array<float, 256>& elementValues = decodedValues(element);

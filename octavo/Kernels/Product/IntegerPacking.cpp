@@ -50,7 +50,7 @@ public:
       return static_cast<const std::uint8_t*>(matrix.scales)[at];
     return static_cast<const std::uint32_t*>(matrix.scales)[at];
   }
-  /// f32 holds every scale. Beyond K: 1.
+  /// A scale as f32, which is exact; 1 beyond K.
   float value(std::int64_t row, std::int64_t p) const {
     if (p * piece >= depth)
       return 1;
@@ -58,7 +58,7 @@ public:
     return format.width() <= 8 ? values[c] : std::bit_cast<float>(c);
   }
 
-  /// The row's codes, one of 8 bits for each piece within K; null where they do not lie so.
+  /// The row's 8-bit scale codes if there is one for each piece within K, contiguous; else null.
   const std::uint8_t* codesOf(std::int64_t row) const {
     if (matrix.along != piece || matrix.scaleBytes != 1)
       return nullptr;
@@ -74,12 +74,11 @@ private:
   const std::array<float, 256>& values;
 };
 
-/// Whether the piece may take any scale: its elements are all zero, and the scale is a number. It
-/// takes 1: the scale of a zero block is often the smallest there is, and would cost the fast
-/// paths.
+/// Whether the piece may have any scale: its elements are zero and its scale is not NaN. It gets
+/// scale 1: a zero block often has the smallest scale, which would exclude the fast paths.
 bool isIdle(bool allZero, float scale) { return allZero && std::isfinite(scale); }
 
-/// Products of two such scales, and of their quanta, are far from both ends of f32.
+/// Products of two such scales, and of their quanta, are far from both ends of f32's range.
 bool isNearOne(float scale) {
   constexpr std::uint32_t kNear = 30;
   return (std::bit_cast<std::uint32_t>(scale) >> 23) - (127 - kNear) <= 2 * kNear;
@@ -102,8 +101,8 @@ bool isZero(PieceCodes piece) {
                      [](std::uint8_t code) { return (code & 7) == 0; });
 }
 
-/// The rows of a tile of a left operand as integers of their steps, with the sums of the pieces of
-/// the last one.
+/// The rows of a left operand's tile as integers in steps, and the sums of the pieces of the row
+/// that was read last.
 class RowIntegers {
 public:
   RowIntegers(const ScaledView& matrix, const ProductPlan& plan)
@@ -119,7 +118,7 @@ public:
     isIdentity = matrix.element->isInteger();
   }
 
-  /// Reads the row of that number in its tile.
+  /// Reads row number `inTile` of the tile.
   void read(const std::uint8_t* row, std::int64_t number) {
     if (plan.dot == Dot::Words) {
       for (std::int64_t k = 0; k < plan.depth; ++k)
@@ -151,7 +150,7 @@ public:
       return 0u - static_cast<std::uint32_t>(plan.offset) * static_cast<std::uint32_t>(sums[p]);
     return correctionOf(plan, bytes + p * plan.piece, sums[p]);
   }
-  /// Whether the rows of a tile of this height are interleaved when all of them have been read.
+  /// Whether the rows of a tile of this height are interleaved after all of them were read.
   bool isWhole(int height) const { return plan.dot != Dot::Words && height == kernels.tallest; }
   void interleave(std::byte* records) const {
     kernels.interleave[plan.piece == 16](tile.data(), rowBytes(), plan.pieces * plan.piece / 32,
@@ -173,7 +172,7 @@ private:
   ThreadVector<std::int32_t> sums;
 };
 
-/// kSteps of a piece: 4, 8 or 16; of a whole tile they are interleaved later.
+/// kSteps is the steps of a piece: 4, 8 or 16. The steps of a whole tile are interleaved later.
 template <int kSteps>
 void packLeftPieces(const RowIntegers& integers, const Scales& scales, const ProductPlan& plan,
                     std::int64_t row, int height, std::byte* to, ExponentRange& range) {
@@ -181,7 +180,7 @@ void packLeftPieces(const RowIntegers& integers, const Scales& scales, const Pro
   const bool isWhole = integers.isWhole(height);
   const std::uint8_t* const scaleCodes = scales.codesOf(row);
   const std::int64_t coded = scaleCodes != nullptr ? plan.depth / plan.piece : 0;
-  // Of scales near 1 the bits are in order. The exponents of each would be half of the time.
+  // The bits of scales near 1 are ordered. Taking each exponent would double the time.
   std::uint32_t least = ~0u, greatest = 0;
   for (std::int64_t p = 0; p < plan.pieces; ++p) {
     const std::byte* steps = integers.piece(p);
@@ -243,7 +242,7 @@ void packRightRow(const ScaledView& matrix, const Scales& scales, const ProductP
   }
 }
 
-/// The scales of a row over elements that are not zero.
+/// The exponent range of a row's scales over blocks that are not zero.
 ExponentRange rangeOf(const ScaledView& matrix, const Scales& scales, const ProductPlan& plan,
                       std::int64_t row) {
   const auto zero = [&](std::int64_t p) {
@@ -258,8 +257,8 @@ ExponentRange rangeOf(const ScaledView& matrix, const Scales& scales, const Prod
   return range;
 }
 
-/// Whether the products of a column and any digits of f32, and their sums, may be no normal
-/// numbers.
+/// Whether the products of a column with digits of f32, or their sums, may leave the range of
+/// normal numbers.
 bool isFarColumn(const ExponentRange& range) {
   constexpr int kFar = 32;
   return range.unusual || range.least < -kFar ||

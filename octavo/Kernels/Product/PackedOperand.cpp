@@ -20,7 +20,7 @@ namespace octavo::kernels {
 
 PackedBytes::PackedBytes(std::size_t size, PackedBytes&& old, Fill fill) : count(size), room(size) {
   constexpr std::size_t kHugePage = std::size_t{2} << 20, kLine = 64;
-  // A look-ahead past the end of the last record may read, never use, some bytes.
+  // A prefetching load past the end of the last record may read some bytes, but never uses them.
   const std::size_t rounded = (size + 64 + kLine - 1) / kLine * kLine;
   if (old.bytes && old.room >= size && !old.bytes.get_deleter().lender) {
     bytes = std::move(old.bytes);
@@ -34,9 +34,10 @@ PackedBytes::PackedBytes(std::size_t size, PackedBytes&& old, Fill fill) : count
     throw std::bad_alloc();
   bytes.reset(static_cast<std::byte*>(memory));
 #if defined(MADV_HUGEPAGE)
-  // What does not fill a huge page has small ones: two megabytes for its sake would be resident.
+  // The rest below a huge page has small pages: a huge page would make 2 MiB resident for it.
   if (size >= kHugePage)
-    madvise(memory, size / kHugePage * kHugePage, MADV_HUGEPAGE); // a wish: it may be refused
+    madvise(memory, size / kHugePage * kHugePage,
+            MADV_HUGEPAGE); // a hint that the system may refuse
 #endif
   if (fill == Fill::Zero)
     std::memset(bytes.get(), 0, rounded);
@@ -130,7 +131,7 @@ quantizeAndPack(std::span<const float> activations, const ProductPlan& plan,
   type->element = format.element;
   type->scale = format.scale;
   type->block.assign({extent(format.across, rows), extent(format.along, plan.depth)});
-  // An outer scale goes with scales that are no powers of two (NVFP4).
+  // Only scales that are not powers of two have an outer scale (NVFP4).
   type->hasOuterScale = format.scale->name == "e4m3fn";
   const auto scaleBytes = static_cast<int>(format.scale->bytes());
   ThreadVector<std::uint8_t> codes(activations.size());
@@ -153,7 +154,7 @@ quantizeAndPack(std::span<const float> activations, const ProductPlan& plan,
               Side::Left, plan, execution, std::move(old));
 }
 
-/// An operand that has f32 rows in memory of its own.
+/// An operand that owns a copy of its f32 rows.
 static void copyActivations(std::span<const float> activations, const Execution& execution,
                             PackedOperand& packed) {
   packed.copiedActivations = PackedBytes(

@@ -31,7 +31,7 @@ std::optional<PackedSizes> rightSizes(const ProductPlan& plan, std::int64_t rows
     if (isCodes && plan.rightAsValues)
       return std::nullopt;
     const std::int64_t groups = padded * plan.groups;
-    // What is decoded ahead has the form that the dot products read.
+    // An operand that is decoded ahead has the layout that the dot products read.
     const std::int64_t bytesOfGroup = isCodes              ? kGroup
                                       : plan.rightAsValues ? kGroup * std::int64_t{sizeof(float)}
                                                            : floatKernels(plan).groupSteps * 4;

@@ -43,7 +43,7 @@ void expandPanel(const ProductPlan& plan, const PackedOperand& right, std::int64
 
 namespace {
 
-/// Where the code of an index in a group lies, of the row `lane` of `count` that are interleaved.
+/// The offset of the code of index `k` in a group, for row `lane` of `count` interleaved rows.
 int placeOfCode(bool isOfPairs, int index, int count, int lane) {
   if (!isOfPairs)
     return index * count + lane;
@@ -51,7 +51,7 @@ int placeOfCode(bool isOfPairs, int index, int count, int lane) {
   return dword / 4 * 16 + dword % 4 * 2 + index % 4 / 2 * 8 + index % 2;
 }
 
-/// A row of a plan of floats, `lane` of the `count` from `first` on that lie interleaved.
+/// Reads a row of a float operand: row `lane` of the `count` interleaved rows from `first` on.
 void readInterleaved(const ProductPlan& plan, const PackedOperand& operand, std::int64_t first,
                      int count, int lane, double* to, std::int64_t stride) {
   const ElementFormat& element =

@@ -12,7 +12,7 @@ namespace {
 
 using Dwords = std::uint32_t __attribute__((vector_size(16)));
 
-/// Four dwords of each of four columns, to four steps.
+/// Transposes four dwords of each of four columns to four steps.
 void transpose(const std::byte* from, std::ptrdiff_t columnBytes, std::byte* to) {
   Dwords c[4];
   for (int i = 0; i < 4; ++i)
@@ -32,7 +32,7 @@ void transpose(const std::byte* from, std::ptrdiff_t columnBytes, std::byte* to)
 constexpr std::integral_constant<std::ptrdiff_t, 1> kNeighbour;
 constexpr std::integral_constant<int, kPanelColumns> kWholePanel;
 
-/// A step of one column: an f32, two bf16 or four int8, of which K may have fewer.
+/// A step of one column: an f32, two bf16 or four int8; at the end of K perhaps fewer.
 std::uint32_t dwordOf(const float* value, std::ptrdiff_t, std::int64_t) {
   return std::bit_cast<std::uint32_t>(*value);
 }
@@ -46,8 +46,8 @@ std::uint32_t dwordOf(const std::int8_t* value, std::ptrdiff_t depthStride, std:
   return dword;
 }
 
-/// Steps `begin` to `end` of the columns from `first` to `columns` of a panel whose first element
-/// is `from`, the columns behind them zeros.
+/// Packs steps `begin` to `end` of columns `first` to `columns` of a panel whose first element is
+/// `from`. The columns after them become zeros.
 template <typename T, typename Columns, typename Stride>
 void packSteps(const MatrixView<T>& matrix, const T* from, std::int64_t begin, std::int64_t end,
                int first, Columns columns, Stride columnStride, std::byte* to) {
@@ -65,10 +65,10 @@ void packSteps(const MatrixView<T>& matrix, const T* from, std::int64_t begin, s
   }
 }
 
-/// Columns whose elements lie beside each other.
+/// Packs columns with contiguous elements.
 template <typename T>
 void packContiguousColumns(const MatrixView<T>& matrix, const T* from, int columns, std::byte* to) {
-  // Of a column, what a line of the cache has: columns a power of two apart drive one another out.
+  // One cache line of each column at a time: columns a power of two apart evict each other.
   constexpr std::int64_t kLine = 64 / sizeof(std::uint32_t);
   constexpr int kElements = MatrixView<T>::kElements;
   const int transposed = columns / 4 * 4;
@@ -101,7 +101,7 @@ void packPanels(const MatrixView<T>& matrix, std::int64_t begin, std::int64_t en
     return forPanels([&](const T* from, int columns, std::byte* panel) {
       packContiguousColumns(matrix, from, columns, panel);
     });
-  // So few that the pages they lie on are at hand for the next panel.
+  // Few enough that the TLB still has their pages for the next panel.
   constexpr std::int64_t kSteps = 32;
   for (std::int64_t step = 0; step < matrix.steps(); step += kSteps)
     forPanels([&](const T* from, int columns, std::byte* panel) {

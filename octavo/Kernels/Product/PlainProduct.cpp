@@ -78,7 +78,7 @@ constexpr PlainType kPlainType = std::is_same_v<T, float>         ? PlainType::F
 } // namespace
 
 std::int64_t chunkOf(std::int64_t depth, int width, std::int64_t unit) {
-  // Each chunk reads and writes C again, and what lies in order in L2 comes as fast as it is
+  // Each chunk reads and writes C again, and contiguous data in L2 arrives as fast as it is
   // multiplied: chunks of half the length were 2 to 5 % slower in f32, 4 to 16 % in bf16.
   static const long bytes = 2 * std::max(sysconf(_SC_LEVEL1_DCACHE_SIZE), 32768L);
   const std::int64_t fitting = bytes / (std::int64_t{width} * kStepBytes);
@@ -112,7 +112,7 @@ void runTile(const PlainKernels& kernels, const Part& part, std::int64_t row, st
 
 namespace {
 
-/// Both operands as they lie.
+/// Multiplies both operands as they lie.
 template <typename T>
 void multiplyPart(const PlainKernels& kernels, const Part& part, const T* left,
                   std::ptrdiff_t leftStride, const std::byte* panels, std::int64_t depth) {
@@ -128,13 +128,13 @@ void multiplyPart(const PlainKernels& kernels, const Part& part, const T* left,
                        kElements;
   const bool isBegun = part.isBegun || kernels.columnOffset != 0;
   std::int64_t first = 0;
-  do { // of K = 0 too
+  do { // once even for K = 0
     const std::int64_t here = std::min(step, depth - first);
     for (std::int64_t panel = 0; panel < part.panels(); panel += width) {
       const auto count = static_cast<int>(std::min<std::int64_t>(width, part.panels() - panel));
-      // For few rows a matrix takes as long to come from memory as to be multiplied. One tile asks
-      // for what it reads itself a little later, the first two of several for the next panel, a
-      // half each. Tiles of several panels read as many streams at once, and gain nothing by it.
+      // With few rows, reading a matrix from memory takes as long as multiplying it. A single tile
+      // prefetches its own next steps; of several tiles, the first two prefetch half of the next
+      // panel each. Tiles of several panels read several streams at once and gain nothing.
       constexpr std::int64_t kAhead = 4096;
       const std::byte* const chunk = panels + panel * panelBytes + first / kElements * kStepBytes;
       const std::byte* const ahead = chunk + (tiles == 1 ? kAhead : panelBytes);
@@ -156,7 +156,7 @@ void multiplyPart(const PlainKernels& kernels, const Part& part, const T* left,
   } while (first < depth);
 }
 
-/// Both operands widened to f32, a chunk of K at a time.
+/// Widens both operands to f32, a chunk of K at a time, and multiplies them.
 void multiplyWidened(const PlainKernels& kernels, const PlainKernels& ofBf16, const Part& part,
                      const std::uint16_t* left, std::ptrdiff_t leftStride, const std::byte* panels,
                      std::int64_t depth) {
@@ -201,7 +201,7 @@ void multiply(Isa isa, const Part& part, const float* left, std::ptrdiff_t leftS
 void multiply(Isa isa, const Part& part, const std::uint16_t* left, std::ptrdiff_t leftStride,
               const std::byte* panels, std::int64_t depth) {
   const PlainKernels& kernels = plainKernels(isa, PlainType::Bf16);
-  // Rows from which on widening a panel is less work than widening it for each tile.
+  // From this many rows on, widening a panel once is less work than widening it for each tile.
   constexpr std::int64_t kLeastWidened = 8;
   if (kernels.widenRow && depth > 0 && part.rows >= kLeastWidened)
     multiplyWidened(plainKernels(isa, PlainType::F32), kernels, part, left, leftStride, panels,
@@ -225,9 +225,9 @@ void multiply(Isa isa, const Part& part, const std::int8_t* left, std::ptrdiff_t
   multiplyPart(kernels, part, left, leftStride, panels, depth);
 }
 
-/// Few enough rows for one tile: each panel is read once, where it lies or packed just before, so
-/// that it comes from memory once and is in the nearest cache when it is multiplied. `memory` has
-/// room for the panels of a tile.
+/// Multiplies few enough rows for one tile. Each panel is read once, where it lies or packed just
+/// before, so that it is in the nearest cache when it is multiplied. `memory` has room for the
+/// panels of a tile.
 template <typename T>
 void multiplyFewRows(Isa isa, const Part& part, const T* left, std::ptrdiff_t leftStride,
                      const MatrixView<T>& right, std::byte* memory) {
@@ -265,12 +265,12 @@ void multiplyFewRows(Isa isa, const Part& part, const T* left, std::ptrdiff_t le
   }
 }
 
-/// A right operand whose rows are made while it is multiplied: rows along K, or along the columns,
-/// some at a time in memory of the thread, where they are packed or multiplied at once.
+/// A right operand whose rows, along K or along the columns, a RowMaker produces during the
+/// product. A piece of rows at a time is made in the thread's memory and then packed or multiplied.
 template <typename T> class MadeMatrix {
 public:
-  /// A piece begins a panel, or a step of K, and is of no more rows than stay in L1 with what is
-  /// packed of them, but of `panels` where its rows are columns.
+  /// A piece begins at a panel or at a step of K. Its rows and their packed copy fit L1, but a
+  /// piece of columns has at least `panels` panels.
   MadeMatrix(const MatrixView<T>& whole, RowMaker maker, int panels, std::int64_t depthUnit)
       : whole(whole), maker(maker), isOfDepth(whole.depthStride != 1),
         rows(isOfDepth ? whole.depth : whole.columns),
@@ -283,13 +283,13 @@ public:
         kBytes / std::max<std::int64_t>(1, elements * static_cast<std::int64_t>(sizeof(T)));
     step = std::max<std::int64_t>(1, fitting / unit) * unit;
   }
-  /// The row of memory that a matrix begins with.
+  /// The number of the row at `offset`, where a matrix begins.
   std::int64_t rowOf(std::ptrdiff_t offset) const {
     return offset / std::max<std::int64_t>(1, elements);
   }
   std::size_t bytesOfPiece() const { return static_cast<std::size_t>(step * elements) * sizeof(T); }
 
-  /// Few enough rows for one tile.
+  /// Multiplies few enough rows for one tile.
   void multiplyFewRows(Isa isa, const Part& part, const T* left, std::ptrdiff_t leftStride,
                        std::int64_t firstRow, std::byte* piece, std::byte* panels) const {
     forPieces(firstRow, piece, [&](std::int64_t begin, const MatrixView<T>& view) {
@@ -332,17 +332,17 @@ private:
   RowMaker maker;
   bool isOfDepth;
   std::int64_t rows, elements;
-  std::int64_t apart; ///< numbers of one row and the next
+  std::int64_t apart; ///< difference between the numbers of consecutive rows
   std::int64_t step;
 };
 
-/// How C is cut into tasks: rows first, for then a panel is read once for each range; columns where
-/// there are not rows enough for all threads.
+/// The division of C into tasks: by rows first, so that a panel is read once for each range; also
+/// by columns if there are not enough rows for all threads.
 struct Cut {
   std::int64_t rowsOfTask, rowTasks, panelsOfTask, columnTasks;
 
   Cut(std::int64_t rows, std::int64_t panels, int tallest, std::int64_t threads) {
-    // Few enough that they and their part of C stay in L2, enough for a panel to be worth reading.
+    // Few enough rows that they and their part of C stay in L2; enough to pay for reading a panel.
     constexpr std::int64_t kMost = 96, kLeastTiles = 4, kTasksOfThread = 4;
     const std::int64_t forThreads = threads == 1 ? kMost : rows / (kTasksOfThread * threads);
     const std::int64_t most = std::clamp(forThreads, kLeastTiles * tallest, kMost);
@@ -354,7 +354,7 @@ struct Cut {
   }
 };
 
-/// Calls the finisher where the last part of a range of rows is done.
+/// Calls the finisher when the last part of a range of rows is done.
 class RowsUnderWay {
 public:
   RowsUnderWay(RowFinisher finisher, std::int64_t rowTasks, std::int64_t columnTasks)
@@ -396,7 +396,7 @@ packedInPieces(MatrixView<T> matrix,
   result.panels = PackedBytes(matrix.packedBytes(), PackedBytes::Fill::None);
   if (matrix.depth == 0 || matrix.columns == 0)
     return result;
-  // Pieces along the axis whose places are farther apart: of K in whole steps, or of whole panels.
+  // Pieces are cut along the axis with the larger stride: whole steps of K, or whole panels.
   const bool isOfDepth = matrix.depthStride >= matrix.columnStride;
   const std::ptrdiff_t stride = isOfDepth ? matrix.depthStride : matrix.columnStride;
   const std::int64_t extent = isOfDepth ? matrix.depth : matrix.columns;
@@ -455,9 +455,8 @@ void rowsTimes(const T* left, std::ptrdiff_t leftStride, std::int64_t rows,
             });
 }
 
-/// Has a matrix come nearer while another one is multiplied: its rows lie apart, each of few lines,
-/// so that the hardware does not see where the next one is. Larger ones would drive out what is
-/// multiplied.
+/// Prefetches a matrix while another is multiplied. Its rows are short and apart, so the hardware
+/// does not predict the next row. A larger matrix would evict the operands in use.
 template <typename T> void prefetch(const MatrixView<T>& matrix) {
   constexpr std::int64_t kLine = 64 / sizeof(T), kMostBytes = 32768;
   const bool isAlongDepth = matrix.depthStride == 1;
@@ -494,7 +493,7 @@ void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
   const MadeMatrix<T> made(matrix, maker, isFewRows ? kernels.panels[shape.rows - 1] : 1,
                            kernels.depthUnit);
   const std::size_t allBytes = bytes + (maker.make ? made.bytesOfPiece() : 0);
-  // Each range of rows packs its right operand again, or makes it, which takes longer.
+  // Each range of rows packs its right operand again, or makes it again, which takes longer.
   constexpr std::int64_t kTasksOfThread = 2;
   const std::int64_t leastTiles = maker.make ? 16 : 4;
   const std::int64_t threads = threadsOf(execution);
@@ -506,7 +505,7 @@ void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
   forRanges(
       static_cast<std::size_t>(count * ranges), 1, execution,
       [&](std::size_t begin, std::size_t end) {
-        // Taken away meanwhile: a finisher may multiply a batch too.
+        // Moved out while in use: a finisher may itself call multiplyBatch on this thread.
         thread_local PackedBytes memory;
         PackedBytes panels = std::move(memory);
         if (panels.size() < allBytes)

@@ -56,7 +56,7 @@ void multiply(const ProductPlan& plan, std::span<const PackedOperand> left,
   SharedMaximum amax;
   ThreadVector<ProductEpilogue> epilogues;
   ThreadVector<std::unique_ptr<ProductWork>> works;
-  ThreadVector<std::int64_t> ends; // of each product's tasks among all
+  ThreadVector<std::int64_t> ends; // end of each product's range of task numbers
   epilogues.reserve(left.size());
   const bool isEmpty = left.empty() || left[0].rows == 0 || right[0].rows == 0;
   for (std::size_t i = 0; i < left.size() && !isEmpty; ++i) {

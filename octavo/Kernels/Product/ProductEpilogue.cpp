@@ -28,7 +28,7 @@ ProductEpilogue::ProductEpilogue(const Epilogue& epilogue, Isa isa, void* output
            : format.name == "f16"  ? Stored::F16
                                    : Stored::Narrow;
   assert(stored == Stored::Narrow || epilogue.scale == 1);
-  // What is added may be the output itself: sums must not lie over it.
+  // An addend or residual may be the output itself, so sums must not overwrite it.
   inPlace = stored == Stored::F32 && !addend && !residual;
   isIdentity =
       inPlace && !bias && epilogue.activation == Activation::None && !epilogue.amax && factor == 1;
@@ -44,7 +44,7 @@ SumsBlock ProductEpilogue::begin(std::int64_t rowBegin, std::int64_t rowEnd,
     return block;
   }
   thread_local PackedBytes memory;
-  // Rows not a power of two apart, which stores and loads would mistake for one another.
+  // The stride is not a power of two: stores and loads would falsely alias (4 KiB aliasing).
   block.stride = (columnEnd - columnBegin + 15) / 16 * 16 + 16;
   const auto bytes = static_cast<std::size_t>((rowEnd - rowBegin) * block.stride) * sizeof(float);
   if (memory.size() < bytes)
