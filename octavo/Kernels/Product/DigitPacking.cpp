@@ -12,8 +12,8 @@ namespace octavo::kernels {
 
 namespace {
 
-/// The range of the power of two that scales the integers of a piece, and of its values: any column
-/// that is not far can be multiplied by values within it.
+/// The least exponent e of a piece's scale 2^e, and the bound that its values stay below. Within
+/// them, a piece can be multiplied by any column that is not far.
 constexpr int kLeastUnit = -80;
 constexpr float kTooGreat = 0x1p61f;
 

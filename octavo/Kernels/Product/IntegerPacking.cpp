@@ -118,7 +118,7 @@ public:
     isIdentity = matrix.element->isInteger();
   }
 
-  /// Reads row number `inTile` of the tile.
+  /// Reads row number `number` of the tile.
   void read(const std::uint8_t* row, std::int64_t number) {
     if (plan.dot == Dot::Words) {
       for (std::int64_t k = 0; k < plan.depth; ++k)

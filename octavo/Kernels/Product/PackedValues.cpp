@@ -43,7 +43,7 @@ void expandPanel(const ProductPlan& plan, const PackedOperand& right, std::int64
 
 namespace {
 
-/// The offset of the code of index `k` in a group, for row `lane` of `count` interleaved rows.
+/// The offset of the code at `index` in a group, for row `lane` of `count` interleaved rows.
 int placeOfCode(bool isOfPairs, int index, int count, int lane) {
   if (!isOfPairs)
     return index * count + lane;

@@ -68,7 +68,7 @@ static FloatFormat makeFloatFormat(const ElementFormat& element, bool halves) {
   format.unit = 1;
   const int trailing = element.trailingSignificandBits;
   if (element.isInteger() || !element.isNarrow())
-    return format; // packed as values
+    return format; // such operands are packed as values
   format.shift = static_cast<std::uint32_t>(23 - trailing);
   format.bias = static_cast<std::uint32_t>(127 - element.bias) << 23;
   format.subnormals = 1u << trailing;
@@ -77,7 +77,8 @@ static FloatFormat makeFloatFormat(const ElementFormat& element, bool halves) {
                        : 0x80;
   format.quantum = std::ldexp(1.0f, element.quantumExponent());
   if (halves) {
-    // A magnitude's fields belong 10 - M bits up; in the upper byte of a word they are 8 up.
+    // A magnitude's fields belong 10 - M bits up in an f16; in the upper byte of a word they are 8
+    // up.
     format.codeShift = std::max(0, 2 - trailing);
     format.halfShift = static_cast<std::uint16_t>(std::max(0, trailing - 2));
     format.halfMask = static_cast<std::uint16_t>(0x8000 | 0x7FFF >> format.halfShift);
@@ -93,7 +94,7 @@ static FloatFormat makeFloatFormat(const ElementFormat& element, bool halves) {
 }
 
 const FloatFormat& floatFormat(const ElementFormat& element, bool halves) {
-  // Made once: for a small product that would be most of the time.
+  // Made once: for a small product, making them would take most of the time.
   static const auto formats = [] {
     std::array<std::array<FloatFormat, 2>, format::kElementFormats.size()> made{};
     for (std::size_t i = 0; i < made.size(); ++i)
@@ -140,7 +141,7 @@ PackedOperand decodedAhead(const ProductPlan& plan, PackedOperand&& right,
 
 namespace {
 
-/// A product under way.
+/// A float product in progress.
 class FloatProduct final : public ProductWork {
 public:
   FloatProduct(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,
@@ -158,24 +159,24 @@ private:
   const FloatFormat& rightFormat = floatFormat(*plan.right.element, kernels.decodesHalves);
   std::int64_t columns = right.rows;
   std::int64_t panels = right.paddedRows / kPanelColumns;
-  /// Rows of C whose expanded chunk of K is half of L2.
+  /// The rows of C whose expanded chunk of K fills half of L2.
   std::int64_t stripRows = 192;
-  /// Rows and panels of a task. The panels' expanded chunk of K stays in the last cache for all its
-  /// strips of rows: each code is decoded once for many rows, or columns, of C. Several threads
-  /// take smaller tasks, so that none is left waiting for the last.
+  /// Rows and panels of a task. The expanded chunk of K of its panels stays in the last-level cache
+  /// for all its strips of rows, so each code is decoded once for many rows or columns of C. With
+  /// several threads, tasks are smaller, so that no thread waits long for the last task.
   std::int64_t blockRows, blockPanels;
   bool hasFactors = !left.factors.empty() || !right.factors.empty();
   ThreadVector<float> ones = ThreadVector<float>(
       static_cast<std::size_t>(std::max(left.paddedRows, right.paddedRows)), 1.0f);
-  /// Decoded ahead, it has no layout for few rows.
+  /// Whether the right operand was decoded ahead; it then has no layout for few rows.
   bool isDirect = left.rows <= kernels.directRows && rightAsValues() == plan.rightAsValues;
-  ThreadVector<std::byte> fewRows; ///< of the left operand, expanded, each by itself
+  ThreadVector<std::byte> fewRows; ///< separate expanded rows of the left operand
 
   std::int64_t laneBytes() const { return std::int64_t{4} * kernels.groupSteps; }
   std::int64_t chunk() const;
   bool leftAsValues() const { return left.storage == PackedOperand::Storage::Values; }
   bool rightAsValues() const { return right.storage == PackedOperand::Storage::Values; }
-  /// Where the values of `lanes` interleaved rows begin, from a group of K on.
+  /// The start of the values of `lanes` interleaved rows, from a group of K on.
   const std::byte* values(const PackedOperand& operand, std::int64_t firstLane, int lanes,
                           std::int64_t firstGroup) const {
     return operand.elements.data() + (firstLane * plan.groups + firstGroup * lanes) * laneBytes();
@@ -199,8 +200,8 @@ private:
   void direct(const SumsBlock& block) const;
 };
 
-/// Groups of K that are multiplied at once: a tile's panels fill L1. It does
-/// not cut a block of f32 scales.
+/// The number of groups of K that are multiplied at a time, so that a tile's panels fill L1. The
+/// chunk does not cut a block of f32 scales.
 std::int64_t FloatProduct::chunk() const {
   static const long level1 = std::max(sysconf(_SC_LEVEL1_DCACHE_SIZE), 32768L);
   const std::int64_t fitting =
@@ -267,8 +268,8 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
   const std::int64_t width =
       std::min<std::int64_t>(count * kPanelColumns, columns - panel * kPanelColumns);
   alignas(64) float edge[kTileRows * kMaxPanels * kPanelColumns];
-  // Blocks of f32 scales follow one another on the tile, whose part of C is not in C meanwhile: its
-  // rows are often a multiple of 4 KiB apart, which stores and loads mistake for one another.
+  // The blocks of f32 scales are added in a buffer of the tile, not in C: the rows of C are often a
+  // multiple of 4 KiB apart, so stores and loads would falsely alias.
   alignas(64) float sums[kTileRows * kMaxPanels * kPanelColumns];
   tile.sums = sums;
   const bool cuts = plan.groupsInBlock < plan.groups;
@@ -317,7 +318,7 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
   }
 }
 
-/// Few rows, expanded, against panels from memory.
+/// Multiplies few expanded rows by panels from memory.
 void FloatProduct::direct(const SumsBlock& block) const {
   const auto rows = static_cast<int>(left.rows);
   for (std::int64_t column = block.columnBegin; column < block.columnEnd; column += kPanelColumns) {

@@ -10,7 +10,7 @@
 
 namespace octavo::kernels {
 
-/// Which finish gives the terms of these operands.
+/// The fastest finish that is right for the scales of these operands.
 static Finish finishOf(const ProductPlan& plan, const PackedOperand& left,
                        const PackedOperand& right) {
   const int least = left.leastExponent + right.leastExponent + plan.quantum;
@@ -18,7 +18,7 @@ static Finish finishOf(const ProductPlan& plan, const PackedOperand& left,
   // Two significands below 2 have a product below 4, and a sum is below 2^31: no term overflows.
   const bool inRange = std::min(least, right.leastExponent + plan.quantum) >= -126 &&
                        std::max(greatest, right.greatestExponent + plan.quantum) <= 94;
-  // f32 rows beyond the range are far, and so are columns that meet them.
+  // For f32 activations, rows and columns beyond the range are far, and are recomputed in f64.
   const bool isFar =
       plan.left.scale != nullptr && (left.hasUnusualScale || right.hasUnusualScale || !inRange);
   if (plan.piecesInSum > 1 || !plan.scaleProductIsExact || isFar)
@@ -32,8 +32,7 @@ static Finish finishOf(const ProductPlan& plan, const PackedOperand& left,
 
 namespace {
 
-/// Full tiles of rows up to which a product is of few rows: more of them pay for decoding by
-/// themselves.
+/// The most full tiles of rows of a product of few rows; with more tiles, decoding separately pays.
 constexpr int kDirectTiles = 2;
 
 class IntegerProduct final : public ProductWork {
@@ -48,7 +47,8 @@ private:
   const PackedOperand& right;
   const ProductEpilogue& epilogue;
 
-  /// Other products have the bits of numerics::dot, whatever the values are.
+  /// Products without f32 activations need no DoubleProduct: they have the bits of numerics::dot
+  /// for all values.
   bool isOfF32 = plan.left.scale == nullptr;
   const DoubleProduct inDouble{plan, left, right, epilogue.outerScales()};
   const ProductKernels& kernels = productKernels(plan.isa);
@@ -83,7 +83,7 @@ private:
   void direct(const SumsBlock& block) const;
   void directDigits(const SumsBlock& block) const;
   /// The records of `count` panels from `firstPiece` on, unpacked to `scratch` unless the operand
-  /// has them. In the operand a panel's records are plan.pieces apart, in scratch `pieces`.
+  /// stores records. Panels are plan.pieces records apart in the operand, `pieces` in `scratch`.
   const std::byte* rightRecords(std::int64_t panel, int count, std::int64_t firstPiece,
                                 std::int64_t pieces, PackedBytes& scratch) const;
   void tiles(const SumsBlock& block) const;
@@ -92,8 +92,8 @@ private:
               std::int64_t panel, int count) const;
 };
 
-/// A few rows against 4-bit storage. The first tile reads a panel from memory and decodes it; where
-/// there are more, it leaves it decoded in L1 for them, a chunk of K at a time.
+/// Multiplies few rows by 4-bit storage. The first tile reads a panel from memory and decodes it.
+/// If there are more tiles, it leaves the decoded panel in L1 for them, a chunk of K at a time.
 void IntegerProduct::direct(const SumsBlock& block) const {
   const Tiling tiling{left.rows, kernels.tallest};
   const int firstHeight = tiling.tileOf(0).height;
@@ -143,7 +143,8 @@ void IntegerProduct::direct(const SumsBlock& block) const {
   }
 }
 
-/// f32 activations, some rows at a time; a panel is read from memory by the first ones.
+/// Multiplies f32 activations by 4-bit storage, some rows at a time; the first rows bring a panel
+/// from memory.
 void IntegerProduct::directDigits(const SumsBlock& block) const {
   const std::int64_t groups = plan.pieces * plan.piece / 32;
   const std::int64_t leftRow = plan.pieces * 4 * (plan.steps() * kDigits + 2);
@@ -190,8 +191,8 @@ const std::byte* IntegerProduct::rightRecords(std::int64_t panel, int count,
   return scratch.data();
 }
 
-/// A chunk of K: a tile's panels lie in three quarters of L1. It does not cut a sum, nor a group of
-/// 32.
+/// A chunk of K for which a tile's panels fill three quarters of L1. It cuts neither a sum nor a
+/// group of 32.
 std::int64_t IntegerProduct::piecesAtOnce(int panelsOfTile) const {
   static const long level1 = std::max(sysconf(_SC_LEVEL1_DCACHE_SIZE), 32768L);
   const std::int64_t unit = std::max<std::int64_t>(plan.piecesInSum, 32 / plan.piece);
@@ -225,14 +226,14 @@ void IntegerProduct::tiles(const SumsBlock& block) const {
   }
 }
 
-/// The tiles of `count` panels, one under the other.
+/// Runs the tiles of `count` panels, from the first rows to the last.
 void IntegerProduct::column(TileArguments tile, std::int64_t firstPiece, const SumsBlock& block,
                             std::int64_t panel, int count) const {
   const auto& table = tilesOfPlan();
   const std::int64_t width =
       std::min<std::int64_t>(count * kPanelColumns, columns - panel * kPanelColumns);
-  // Columns beyond C's last go to a tile of their own; so do sums that are kept in memory, for rows
-  // of C are often a multiple of 4 KiB apart, which stores and loads mistake for one another.
+  // A separate buffer receives columns beyond C's last column, and sums that are kept in memory:
+  // rows of C are often a multiple of 4 KiB apart, so stores and loads would falsely alias.
   alignas(64) float edge[6 * kMaxPanels * kPanelColumns];
   const bool inPlace = width == count * kPanelColumns && kernels.sumsInRegisters;
   std::int64_t row = block.rowBegin;
@@ -250,7 +251,7 @@ void IntegerProduct::column(TileArguments tile, std::int64_t firstPiece, const S
       if (!inPlace && !tile.fresh)
         for (int i = 0; i < height; ++i)
           copyColumns(corner + i * block.stride, width, edge + i * tile.stride);
-      // C of the next tile: the rest of C has pushed it out since the last chunk of K.
+      // Prefetches the next tile's part of C, which was evicted since the last chunk of K.
       for (int i = height; i < 2 * height && row + i < block.rowEnd; ++i)
         for (std::int64_t n = 0; n < width; n += 16)
           __builtin_prefetch(corner + i * block.stride + n, 1);
@@ -262,7 +263,7 @@ void IntegerProduct::column(TileArguments tile, std::int64_t firstPiece, const S
   }
 }
 
-/// The sums of the digits, each a product by itself, from the greatest digit on.
+/// Adds the sums of the digits, each a separate product, from the greatest digit on.
 void IntegerProduct::addDigits(const SumsBlock& block) const {
   thread_local PackedBytes memory;
   SumsBlock sums{block.rowBegin * kDigits,

@@ -25,8 +25,8 @@ static std::int32_t greatestInteger(const ElementFormat& format) {
       std::fabs(std::ldexp(numerics::decode(format, code), -format.quantumExponent())));
 }
 
-/// Elements whose products are summed in integers: every code a number of few quanta. Those of
-/// all-finite floats of 8 bits are too many.
+/// Whether products of the elements are summed in integers: every code is a small multiple of the
+/// quantum. The 8-bit floats without NaN and Inf have too many quanta.
 static bool isExactInteger(const ElementFormat& format) {
   return format.isNarrow() &&
          (format.isInteger() || (format.specials == format::Specials::None &&
@@ -50,14 +50,13 @@ static std::int64_t extentAlong(const OperandFormat& operand, std::int64_t depth
   return operand.along == format::kWholeAxis ? depth : std::min(operand.along, depth);
 }
 
-/// Whether an operand of floats is packed as f32: its codes, or its scale's blocks, are none that
-/// the kernels decode. Dot products of bf16 do not take such operands.
+/// Whether an operand of floats is packed as f32, because kernels do not decode its codes or the
+/// blocks of its scales. bf16 dot products do not support such operands.
 static bool isPackedAsValues(const OperandFormat& operand, std::int64_t depth) {
   const ElementFormat& element = *operand.element;
   if (operand.scale == nullptr || element.isInteger() || !element.hasNegativeZero())
     return true;
-  // F16C takes the greatest of five exponent bits for Inf and NaN, as those of E5M2 are, and no
-  // other for them.
+  // F16C reads only the greatest of five exponent bits as Inf and NaN, which fits E5M2 alone.
   if (element.hasInf() ? element.bias != 15 : element.exponentBits >= 5)
     return true;
   const std::int64_t along = extentAlong(operand, depth);
@@ -98,15 +97,15 @@ static tl::expected<ProductPlan, std::string> floatPlan(ProductPlan plan) {
   return plan;
 }
 
-/// Whether f32 activations meet E2M1 in 4-bit storage, as their three digits at once.
+/// Whether f32 activations are multiplied by E2M1 in 4-bit storage, three digits at once.
 static bool takesDigits(const OperandFormat& right, std::int64_t depth) {
   const std::int64_t along = extentAlong(right, depth);
   return right.element->name == "e2m1fn" &&
          (along <= 16 ? right.scale->width() == 8 : along <= 32 && isPowerOfTwo(right));
 }
 
-/// Up to how many rows of f32 their digits are multiplied as fast as panels are expanded: measured
-/// on AVX2 alone (docs/benchmarks.md).
+/// The most f32 rows for which multiplying digits is as fast as expanding panels; measured on AVX2
+/// only (docs/benchmarks.md).
 static std::int64_t mostDigitRows(Isa isa, bool digits) {
   if (isa != Isa::Avx2)
     return kMostDirectRows;
@@ -134,7 +133,7 @@ productPlan(const OperandFormat& left, const OperandFormat& right, std::int64_t 
   plan.digitRows = isFloat && !digits;
   plan.mostFewRows = isFloat ? mostDigitRows(isa, digits) : 0;
 
-  // K is cut at the edges of both operands' blocks: at multiples of one number, or nowhere.
+  // K is cut at the edges of both operands' blocks: at multiples of one extent, or not at all.
   const std::int64_t b = extentAlong(right, depth);
   const std::int64_t a = digits           ? b
                          : plan.digitRows ? std::min(depth, std::int64_t{b % 32 == 16 ? 16 : 32})
@@ -173,7 +172,7 @@ productPlan(const OperandFormat& left, const OperandFormat& right, std::int64_t 
   auto isWide = [](const OperandFormat& operand) { return operand.scale->name == "f32"; };
   plan.scaleProductIsExact =
       isFloat || isPowerOfTwo(left) || isPowerOfTwo(right) || (!isWide(left) && !isWide(right));
-  // By how many bits a factor lengthens a product.
+  // The number of significand bits that a factor adds to a product.
   auto significantBits = [](const OperandFormat& operand) {
     const int trailing = operand.scale == nullptr ? 0 : operand.scale->trailingSignificandBits;
     return trailing == 0 ? 0 : trailing + 1;

@@ -19,7 +19,7 @@ namespace octavo::kernels {
 
 namespace {
 
-/// What a thread makes of a panel of rows, kept for the next panel.
+/// A thread's buffers for a panel of rows, reused for the next panel.
 struct PanelMemory {
   PackedBytes rows, codes, scales;
   PackedOperand left{};
@@ -31,15 +31,15 @@ std::byte* reserve(PackedBytes& bytes, std::int64_t size) {
   return bytes.data();
 }
 
-/// How rows are cut into panels.
+/// The division of rows into panels.
 struct Panels {
   std::int64_t rows, rowsOfPanel, count;
 
-  /// Each begins at a multiple of `unit`.
+  /// Each panel begins at a multiple of `unit`.
   Panels(std::int64_t rows, std::int64_t unit, const ProductPlan& plan, std::int64_t threads)
       : rows(rows) {
-    // So many that decoding the right operand for each panel is worth it, which takes longer for
-    // floats; no more than stay in L2.
+    // Enough rows to pay for decoding the right operand for each panel, which takes longer for
+    // floats; few enough to stay in L2.
     constexpr std::int64_t kLeast = 48, kTasksOfThread = 2;
     const std::int64_t greatest = plan.floats ? 384 : 192;
     const std::int64_t forThreads = threads == 1 ? greatest : rows / (kTasksOfThread * threads);
@@ -47,7 +47,7 @@ struct Panels {
     count = (rows + most - 1) / most;
     rowsOfPanel = ((rows + count - 1) / count + unit - 1) / unit * unit;
     count = (rows + rowsOfPanel - 1) / rowsOfPanel;
-    // Few rows are summed in another order: there is no such panel among others.
+    // Few rows have another order of sums, so no panel may have few rows if the product has many.
     if (count > 1 && rows - (count - 1) * rowsOfPanel <= plan.mostFewRows)
       --count;
   }
@@ -68,7 +68,7 @@ public:
     if (!isWorthThreads(rows, right.rows, plan.depth))
       this->execution.threads = 1;
     if (quantizes())
-      // An outer scale goes with scales that are no powers of two (NVFP4).
+      // Only scales that are not powers of two have an outer scale (NVFP4).
       type = {format().element,
               format().scale,
               {1, extent(format().along, plan.depth)},
@@ -87,7 +87,7 @@ public:
       return whole();
     if (needsAmax) {
       tensorAmax = amaxOfRows();
-      // Which blocks count then is for the quantization of all rows to say.
+      // The quantization of all rows then decides which blocks count.
       if (!std::isfinite(*tensorAmax))
         return whole();
     }
@@ -107,7 +107,7 @@ private:
     return std::max<std::int64_t>(1, block == format::kWholeAxis ? n : std::min(block, n));
   }
 
-  /// All rows as one panel, threads over its columns.
+  /// Multiplies all rows as one panel; threads divide its columns.
   tl::expected<void, numerics::NonFiniteInput> whole() {
     tensorAmax.reset();
     panel(0, rows, execution);
@@ -133,7 +133,7 @@ private:
     return std::bit_cast<float>(greatest.get());
   }
 
-  /// Rows from `begin` on, in f32 and one behind the other.
+  /// Rows from `begin` on as contiguous f32.
   const float* contiguous(std::int64_t begin, std::int64_t count, PackedBytes& memory) const {
     const T* first = left + begin * leftStride;
     if constexpr (std::is_same_v<T, float>)
@@ -157,7 +157,7 @@ private:
         return;
     }
     thread_local PanelMemory kept;
-    // Taken away meanwhile: a thread that waits for others may begin another product.
+    // Moved out while in use: a thread that waits for others may begin another product.
     PanelMemory memory = std::move(kept);
     if (pack(begin, end, threads, memory)) {
       SharedMaximum ignored;
@@ -182,7 +182,7 @@ private:
                 });
   }
 
-  /// Packs rows to memory.left; whether they were not refused.
+  /// Packs rows to memory.left. Returns false if a value was refused.
   bool pack(std::int64_t begin, std::int64_t end, const Execution& threads, PanelMemory& memory) {
     const std::int64_t count = end - begin;
     if constexpr (std::is_same_v<T, float>)
@@ -243,9 +243,9 @@ private:
   Execution execution;
   RowFinisher finisher;
   ScaledType type;
-  std::optional<float> tensorAmax; ///< that decides the outer scale, or the only one
+  std::optional<float> tensorAmax; ///< decides the outer scale, or the tensor's only scale
   std::mutex refusing;
-  std::optional<numerics::NonFiniteInput> refused; ///< the first one yet
+  std::optional<numerics::NonFiniteInput> refused; ///< the first refused value so far
 };
 
 } // namespace
