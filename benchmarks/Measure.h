@@ -20,7 +20,7 @@
 
 namespace octavo::benchmarks {
 
-/// Memory that has been written once, on large pages where the system gives them.
+/// Memory that was written once, on large pages if the system grants them.
 class Buffer {
 public:
   explicit Buffer(std::size_t bytes);
@@ -38,14 +38,14 @@ private:
 /// f32 values of a normal distribution with standard deviation `sigma`, the same in every run.
 void fillNormal(float* values, std::size_t n, float sigma);
 
-/// What is timed in turn with a kernel.
+/// A bound or a peer that is timed in turn with a kernel.
 struct Beside {
   std::string ratio; ///< the counter: of_copy_loop, of_last_axis, ...
   std::function<void()> run;
   double must = 0; ///< target of the ratio; 0: none
 };
 
-/// Calls of a timing of work in the caches.
+/// Calls per timing for work in the caches.
 inline constexpr int kCallsInCache = 200;
 
 struct Measurement {
@@ -59,14 +59,15 @@ struct Measurement {
   int callsInTiming = 1; ///< kCallsInCache for work that takes microseconds
 };
 
-/// Registers a benchmark: kernel and what is beside it run in turn, eleven times (in caches 21).
-/// One thread is timed by its own clock, so that other programs do not count; more by the wall's.
+/// Registers a benchmark: the kernel and its bounds and peers run in turn, eleven times (21 in the
+/// caches). One thread is timed by its CPU clock, so that other programs do not count; several
+/// threads are timed by the wall clock.
 void registerMeasurement(Measurement measurement);
 
-/// `run` under the clock for so many threads.
+/// The seconds of `run`, by the clock for `threads` threads.
 double seconds(const std::function<void()>& run, int threads);
 
-/// What the turns of a benchmark gave.
+/// The results of the turns of a benchmark.
 class Samples {
 public:
   void add(double value) { values.push_back(value); }

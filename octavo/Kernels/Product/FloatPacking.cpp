@@ -79,7 +79,7 @@ void interleave(const GroupRows& rows, int lanes, std::byte* to) {
       to[k * lanes + lane] = columns[k * 8 + lane];
 }
 
-/// Packs one group for bf16 dot products: dwords of four codes, rows interleaved.
+/// Packs one group for bf16 dot products, in the order of Codes in PackedOperand.h.
 void interleavePairs(const GroupRows& rows, int lanes, std::byte* to) {
   using Pairs = std::uint16_t __attribute__((vector_size(16)));
   if (lanes % 4 == 0) {

@@ -168,7 +168,8 @@ private:
   bool hasFactors = !left.factors.empty() || !right.factors.empty();
   ThreadVector<float> ones = ThreadVector<float>(
       static_cast<std::size_t>(std::max(left.paddedRows, right.paddedRows)), 1.0f);
-  /// Whether the right operand was decoded ahead; it then has no layout for few rows.
+  /// Whether few rows are multiplied directly by packed codes. A right operand that was decoded
+  /// ahead has no codes for that.
   bool isDirect = left.rows <= kernels.directRows && rightAsValues() == plan.rightAsValues;
   ThreadVector<std::byte> fewRows; ///< separate expanded rows of the left operand
 

@@ -1,4 +1,5 @@
-// The largest magnitude, as bits of f32: they order as unsigned integers, NaN above Inf.
+// The largest magnitude, found on the bits of f32: as unsigned integers they have the order of the
+// magnitudes, with NaN above Inf.
 #pragma once
 
 #include "octavo/Kernels/generic/Rounding.h"

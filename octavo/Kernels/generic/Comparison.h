@@ -1,4 +1,5 @@
-// Pairs of values, in f64. Sums have four lanes in every set, so that all sets give the same bits.
+// Comparison of pairs of values in f64. Sums have four lanes in every set, so that all sets give
+// the same bits.
 #pragma once
 
 #include "octavo/Kernels/generic/Vector.h"
@@ -9,7 +10,7 @@ using PairsF32 = VectorOf<float, ComparisonLanes::kLanes>;
 using PairsF64 = VectorOf<double, ComparisonLanes::kLanes>;
 using PairsI64 = VectorOf<std::int64_t, ComparisonLanes::kLanes>;
 
-/// Calls `add` with the vectors of `n` pairs; the last is filled up with zeros.
+/// Calls `add` with the vectors of `n` pairs; the last vector is padded with zeros.
 template <typename Add>
 OCTAVO_INLINE void forPairs(const float* a, const float* b, std::size_t n, const Add& add) {
   constexpr std::size_t kLanes = ComparisonLanes::kLanes;
@@ -29,7 +30,7 @@ OCTAVO_INLINE void forPairs(const float* a, const float* b, std::size_t n, const
 
 static ComparisonFlags compare(const float* values, const float* others, std::size_t n,
                                double largestRatio, ComparisonLanes& lanes) {
-// A fused product would be another sum where there is one.
+// Sets with fused multiply-adds would otherwise give other sums.
 #pragma clang fp contract(off)
   PairsF64 errors = load<PairsF64>(lanes.errorSquares),
            squares = load<PairsF64>(lanes.valueSquares);
@@ -39,7 +40,7 @@ static ComparisonFlags compare(const float* values, const float* others, std::si
   PairsI64 isLarger{}, isNotFinite{};
   forPairs(values, others, n, [&](PairsF64 value, PairsF64 other) __attribute__((always_inline)) {
     const PairsF64 error = __builtin_elementwise_abs(value - other);
-    const PairsI64 isFinite = error < __builtin_inf(); // both are
+    const PairsI64 isFinite = error < __builtin_inf(); // both values are finite
     isNotFinite |= ~isFinite;
     const PairsF64 counted = isFinite ? error : PairsF64{};
     const PairsF64 size = isFinite ? __builtin_elementwise_abs(value) : PairsF64{};
@@ -48,8 +49,8 @@ static ComparisonFlags compare(const float* values, const float* others, std::si
     errors += counted * counted;
     squares += size * size;
     differing -= (PairsI64)(counted > 0);
-    // A product in place of a division, which is left to the few runs that have a larger ratio; a
-    // value of 0, of which quantized weights have many, has none.
+    // A product instead of a division; compareRuns divides in the few runs with a larger ratio. A
+    // value of 0, which is frequent in quantized weights, has no ratio.
     isLarger |= (PairsI64)(counted > largestRatio * size) & (PairsI64)(size > 0);
   });
   store(lanes.errorSquares, errors);

@@ -1,12 +1,12 @@
-// Wide values to narrow codes: the loops. A set's folder has FastFloat (ties to even), narrow,
-// anyNan and finishStreaming.
+// The loops that convert wide values to narrow codes. A set's Parts.h defines FastFloat (ties to
+// even), narrow, anyNan and finishStreaming.
 #pragma once
 
 #include "octavo/Kernels/generic/Rounding.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
-/// kStep values, rounded by the integer path.
+/// Rounds kStep values by the integer path.
 template <Rounding kRounding>
 OCTAVO_INLINE U8 convertExactly(const ConvertPlan& plan, const U32 (&x)[4],
                                 const std::uint32_t* random) {
@@ -19,8 +19,8 @@ OCTAVO_INLINE U8 convertExactly(const ConvertPlan& plan, const U32 (&x)[4],
   return narrow(codes);
 }
 
-/// Ties to even in two's complement: the sum with 1.5 * 2^23 is rounded to an integer by the adder,
-/// and its low byte is the code.
+/// Rounds to two's complement, ties to even: the adder rounds the sum with 1.5 * 2^23 to an
+/// integer, whose low byte is the code.
 struct FastInteger {
   F32 factor, highest, lowest;
 
@@ -42,7 +42,7 @@ struct FastInteger {
   }
 };
 
-/// Ties to even by `Encoder`; a step that has a NaN goes through the integer path.
+/// Rounds to nearest, ties to even, by `Encoder`; a step with a NaN takes the integer path.
 template <typename Encoder> struct FastStep {
   Encoder encoder;
   const ConvertPlan& plan;
@@ -67,7 +67,7 @@ template <Rounding kRounding> struct ExactStep {
   }
 };
 
-/// Fewer than kStep values, through a whole step of zeros.
+/// Converts fewer than kStep values, padded with zeros to a whole step.
 template <typename Source, typename Step>
 static void convertPartialStep(const Step& step, const typename Source::Element* values,
                                std::uint8_t* codes, std::size_t n, const std::uint32_t* random) {

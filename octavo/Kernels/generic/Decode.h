@@ -1,4 +1,5 @@
-// Narrow codes to wide values: the loops. A set's folder has DecodeStep: kStep codes to values.
+// The loops that decode narrow codes to wide values. A set's Parts.h defines DecodeStep, which
+// decodes kStep codes.
 #pragma once
 
 #include "octavo/Kernels/ElementPlans.h"
@@ -12,7 +13,7 @@ OCTAVO_INLINE float decodeOne(const DecodePlan& plan, std::uint8_t code) {
   return __builtin_bit_cast(float, half << 16); // bf16 is the upper half of f32
 }
 
-/// kStep codes to values, one table look-up each: what every set can do.
+/// Decodes kStep codes with one table look-up each: the generic form.
 OCTAVO_INLINE void decodeByTable(const DecodePlan& plan, const std::uint8_t* codes, F32 (&x)[4]) {
   float values[kStep];
   for (int i = 0; i < kStep; ++i)
@@ -27,7 +28,7 @@ struct DecodeByTable {
   }
 };
 
-/// Sinks: kStep values to memory. Bf16 takes values of a narrow format, whose lower half is 0.
+/// Sinks store kStep values. The bf16 sink takes values of a narrow format, whose lower half is 0.
 struct StoreF32 {
   using Element = float;
   template <bool kStreaming> static OCTAVO_INLINE void store(Element* to, const F32 (&x)[4]) {
@@ -50,7 +51,7 @@ struct StoreF16 {
   }
 };
 
-/// Fewer than kStep codes, through a whole step of zeros.
+/// Decodes fewer than kStep codes, padded with zeros to a whole step.
 template <typename Sink, typename Step>
 static void decodePartialStep(const Step& step, const std::uint8_t* codes,
                               typename Sink::Element* values, std::size_t n) {
@@ -88,7 +89,7 @@ template <typename Sink>
 static void decode(const DecodePlan& plan, const std::uint8_t* codes, void* values, std::size_t n,
                    Stores stores) {
   auto* to = static_cast<typename Sink::Element*>(values);
-  // Values that do not lie at multiples of their own size cannot be aligned to a vector.
+  // Values that are not aligned to their size can never be aligned to a vector.
   const bool streaming =
       stores == Stores::Streaming && reinterpret_cast<std::uintptr_t>(values) % sizeof(*to) == 0;
   withDecodeStep(plan, [&](const auto& step) {

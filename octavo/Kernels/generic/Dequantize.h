@@ -1,4 +1,4 @@
-// Codes under scales to values. The scales come as f32, NaN for a poisoned block.
+// Dequantization of codes under f32 scales. The scale of a poisoned block is NaN.
 #pragma once
 
 #include "octavo/Kernels/KernelTable.h"
@@ -7,9 +7,8 @@
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
-/// element * scale * outer, rounded once: the first product of a narrow element is exact where
-/// there is an outer scale, as the scale is then narrow too; without one there is no second
-/// product.
+/// element * scale * outer, rounded once. With an outer scale, element and scale are both narrow,
+/// so the first product is exact; without an outer scale, there is no second product.
 template <bool kOuter> OCTAVO_INLINE F32 unscaled(F32 element, F32 scale, F32 outer) {
   if constexpr (kOuter)
     return element * scale * outer;

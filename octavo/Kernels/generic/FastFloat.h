@@ -1,4 +1,4 @@
-// Ties to even by the adder of the hardware, as every set can do it.
+// Rounding to nearest, ties to even, by the hardware's adder: the generic form.
 #pragma once
 
 #include "octavo/Kernels/generic/Rounding.h"
@@ -59,7 +59,7 @@ OCTAVO_INLINE bool isE2M1(const ConvertPlan& plan) {
          plan.finiteLimit[0] == 7 && plan.finiteLimit[1] == 7 && plan.signBit == 8;
 }
 
-/// The E2M1ByTable of a set that has none.
+/// The placeholder for E2M1ByTable in sets without it.
 struct NoE2M1ByTable {
   static constexpr bool kExists = false;
   static OCTAVO_INLINE bool fits(const ConvertPlan&) { return false; }

@@ -1,5 +1,5 @@
-// Rows of eight dwords each to columns, as tiles of products want them. They are
-// shuffles of two vectors, whatever the set has for them.
+// Transposes rows of eight dwords to columns for tiles of products, by shuffles of two vectors,
+// which the compiler maps to the set's instructions.
 #pragma once
 
 #include "octavo/Kernels/generic/Vector.h"

@@ -1,5 +1,5 @@
-// Codes of 4 and 6 bits to bit streams and back. A set's folder has narrowWords, widenBytes,
-// loadTriples and storeTriples.
+// Packing of 4-bit and 6-bit codes to bit streams, and back. A set's Parts.h defines narrowWords,
+// widenBytes, loadTriples and storeTriples.
 #pragma once
 
 #include "octavo/Kernels/generic/Vector.h"
@@ -12,7 +12,7 @@ OCTAVO_INLINE std::size_t packedSize(std::size_t n, std::size_t width) {
   return (n * width + 7) / 8;
 }
 
-/// 2 * kStep codes to kStep bytes.
+/// Packs 2 * kStep codes to kStep bytes.
 struct Pack4 {
   static constexpr int kCodes = 2 * kStep, kPacked = kStep;
   static OCTAVO_INLINE void step(const std::uint8_t* codes, std::uint8_t* packed) {
@@ -33,7 +33,7 @@ struct Unpack4 {
       store(codes + i * kStep, (words[i] | words[i] << 4) & 0x0F0F);
   }
 };
-/// kStep codes to kTripleBytes: in each dword, four fields of 6 bits move together to 24.
+/// Packs kStep codes to kTripleBytes: in each dword, four fields of 6 bits are joined to 24 bits.
 struct Pack6 {
   static constexpr int kCodes = kStep, kPacked = kTripleBytes;
   static OCTAVO_INLINE void step(const std::uint8_t* codes, std::uint8_t* packed) {
@@ -51,7 +51,7 @@ struct Unpack6 {
   }
 };
 
-/// `Form` over n codes, the last of them through a whole step of zeros.
+/// Runs `Form` over n codes; the last codes are padded with zeros to a whole step.
 template <typename Form, bool kPacking>
 static void repack(const std::uint8_t* from, std::uint8_t* to, std::size_t n) {
   constexpr std::size_t kWidth = Form::kPacked * 8 / Form::kCodes;

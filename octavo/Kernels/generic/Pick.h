@@ -1,4 +1,4 @@
-// Floats that lanes name by numbers, one after the other: of sets that have no instruction for it.
+// Table look-up of floats by lane, one lane after the other: for sets without such an instruction.
 #pragma once
 
 #include "octavo/Kernels/generic/Vector.h"
@@ -13,11 +13,11 @@ OCTAVO_INLINE F32 pick(const float* from, U32 index) {
   return picked;
 }
 
-/// Entries of 16 that the eight nibbles of each lane name.
+/// Looks up the eight nibbles of each lane in a table of 16 entries.
 struct NibbleFloats {
   const float* entries;
   explicit OCTAVO_INLINE NibbleFloats(const float* entries) : entries(entries) {}
-  /// Of the lowest nibble first.
+  /// The entries of the lowest nibbles come first.
   OCTAVO_INLINE void get(U32 nibbles, F32 (&values)[8]) const {
 #pragma unroll
     for (int i = 0; i < 8; ++i)

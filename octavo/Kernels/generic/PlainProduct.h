@@ -48,7 +48,7 @@ struct PlainInt8 {
   }
 };
 
-/// Where rows of a left side are read: `stride` bytes apart, or each by itself.
+/// The left side's rows: `stride` bytes apart, or separate.
 template <int kRows, bool kArePieces> class PlainRows {
 public:
   OCTAVO_INLINE explicit PlainRows(const PlainTileArguments& tile)
@@ -81,7 +81,7 @@ private:
   const std::byte* rows[kRows] = {};
 };
 
-/// How the operands of a tile lie. Packed, a step of the right side follows the last one at once.
+/// The layout of a tile's operands. In a packed right side, steps are contiguous.
 enum class PlainLayout : std::uint8_t { Packed, Unpacked, PackedPieces };
 
 template <typename Dot, int kRows, int kPanels, PlainLayout kLayout>
@@ -89,7 +89,7 @@ void plainTile(const PlainTileArguments& tile) {
   constexpr int kPanelVectors = kPanelColumns / kLanes;
   constexpr int kVectors = kPanelVectors * kPanels;
   constexpr bool kIsPacked = kLayout != PlainLayout::Unpacked;
-  // Several steps at places that are not constants would spill.
+  // Several steps at variable offsets would spill registers.
   constexpr int kUnrolled = kIsPacked ? 4 : 1;
   const std::ptrdiff_t rightStep = kIsPacked ? kStepBytes : tile.rightStep;
   // One or two rows read a matrix from memory faster than they multiply it.
@@ -101,8 +101,7 @@ void plainTile(const PlainTileArguments& tile) {
   float* __restrict c = tile.c;
   const std::ptrdiff_t stride = tile.stride;
 
-  // While it is computed, what the tile writes of C comes nearer, and so do the rows of the next
-  // tile, where they lie right behind.
+  // Prefetches the tile's part of C, and the rows of the next tile if they follow directly.
   constexpr bool kFetches = kRows > 2;
   const std::byte* nextRows = tile.left + kRows * tile.leftStride;
   const bool fetchesRows = kFetches && kLayout == PlainLayout::Packed &&
@@ -124,8 +123,8 @@ void plainTile(const PlainTileArguments& tile) {
     for (int v = 0; v < kVectors; ++v)
       sums[i][v] = tile.startFromC ? load<F32>(c + i * stride + v * kLanes) : F32{};
 
-  // A part of a step: dwords of the rows, and of the panels `at` bytes on. What there is less of is
-  // kept in registers. Nothing is loaded early nor added late: the compiler would spill for it.
+  // A part of a step: dwords of the rows, and of the panels at offset `at`. The smaller set is kept
+  // in registers. The barriers stop the compiler from loading early or adding late, which spills.
   auto addPart = [&]<int kPart>(auto rowAt, std::ptrdiff_t at) __attribute__((always_inline)) {
     auto row = [&](int i) __attribute__((always_inline)) {
       asm volatile("" ::: "memory");

@@ -1,5 +1,5 @@
-// The last steps of a product, on one row of a block while it is in the cache. The same operations
-// on every set, none fused, so that the bits are the same.
+// The epilogue of a product on one row of a block while it is in the cache. Every set runs the same
+// operations without fusing them, so the bits are the same.
 #pragma once
 
 #include "octavo/Kernels/Product/ProductKernels.h"
@@ -16,8 +16,8 @@ OCTAVO_INLINE F64 select(F64 a, F64 b, VectorOf<std::int64_t, kLanes> mask) {
   return (F64)(((U64)a & (U64)mask) | ((U64)b & ~(U64)mask));
 }
 
-/// e^y for y <= 0, y below -700 as -700. With y = n ln 2 + r, |r| <= 0.347, the Taylor polynomial
-/// of degree 9 leaves r^10 / 10! < 2^-37 of the value.
+/// e^y for y <= 0; y below -700 counts as -700. With y = n ln 2 + r, |r| <= 0.347, the relative
+/// error of the Taylor polynomial of degree 9 is r^10 / 10! < 2^-37.
 OCTAVO_INLINE F64 exponential(F64 y) {
   constexpr double kMagic = 0x1.8p52; // its sum with a small number is rounded to an integer
   constexpr double kLn2High = 0x1.62e42fefa2p-1, kLn2Low = 0x1.9ef35793c7673p-41;
@@ -33,7 +33,7 @@ OCTAVO_INLINE F64 exponential(F64 y) {
   return sum * (F64)(((U64)shifted << 52) + (std::uint64_t{1023} << 52));
 }
 
-/// x / (1 + e^-v) where v has the sign of x. Of e^-v and e^v the one below 1 is computed.
+/// x / (1 + e^-v), where v has the sign of x. Computes e^-|v|, which is at most 1.
 OCTAVO_INLINE F64 timesLogistic(F64 x, F64 v) {
   const VectorOf<std::int64_t, kLanes> negative = x < 0.0;
   const F64 power = exponential(select(v, F64{} - v, negative));

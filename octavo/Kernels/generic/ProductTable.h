@@ -1,4 +1,4 @@
-// Included last by a set's Product.cpp: the set's table of product kernels.
+// The set's table of product kernels. A set's Product.cpp includes this file last.
 #pragma once
 
 #include "octavo/Kernels/generic/ProductEpilogue.h"

@@ -19,11 +19,11 @@ OCTAVO_INLINE WideProduct multiplyWide(U32 a, std::uint32_t multiplier) {
   return {(U32)(even >> 32 | (odd & ~kLow)), (U32)((even & kLow) | odd << 32)};
 }
 
-/// Lanes of a and b by turns, from their lower or upper halves.
+/// Interleaves the lanes of the lower or upper halves of a and b.
 template <int kHalf> struct LanesByTurns {
   static constexpr int index(int i) { return i % 2 * kLanes + kHalf * kLanes / 2 + i / 2; }
 };
-/// The same of pairs of lanes.
+/// Interleaves pairs of lanes in the same way.
 template <int kHalf> struct PairsByTurns {
   static constexpr int index(int i) {
     return i % 4 / 2 * kLanes + kHalf * kLanes / 2 + i / 4 * 2 + i % 2;

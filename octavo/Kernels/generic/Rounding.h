@@ -1,5 +1,5 @@
-// Every rounding, for every narrow format, in integer arithmetic on the bits of f32: the path that
-// needs no mode of the hardware. The fast path for ties to even is each set's FastFloat.
+// All rounding modes for all narrow formats, in integer arithmetic on the bits of f32, independent
+// of the hardware's rounding mode. The fast path for ties to even is each set's FastFloat.
 #pragma once
 
 #include "octavo/Kernels/ElementPlans.h"

@@ -1,4 +1,4 @@
-// Two vectors' lanes in any order that a formula gives.
+// Shuffles of two vectors with an order given by a formula.
 #pragma once
 
 #include "octavo/Kernels/generic/Vector.h"

@@ -1,5 +1,5 @@
-// Streaming stores to any address: they must be whole vectors at multiples of a vector, or the
-// memory is read first after all.
+// Streaming stores to any address. The stores must be whole aligned vectors; otherwise the memory
+// would be read first.
 #pragma once
 
 #include "octavo/Kernels/generic/Vector.h"
@@ -10,7 +10,7 @@ OCTAVO_INLINE bool isAligned(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address) % kVectorBytes == 0;
 }
 
-/// Consecutive bytes, gathered in the first-level cache and written from there around the caches.
+/// Writes consecutive bytes: collects them in the first-level cache, then streams them to memory.
 class Stream {
 public:
   static constexpr bool kStays = false; ///< what is put may be read and put anew until finish()

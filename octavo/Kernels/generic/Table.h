@@ -1,4 +1,4 @@
-// Included last by a set's Kernels.cpp: the set's table.
+// The set's kernel table. A set's Kernels.cpp includes this file last.
 #pragma once
 
 #include "octavo/Kernels/KernelTable.h"

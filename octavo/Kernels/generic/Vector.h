@@ -33,7 +33,7 @@ template <typename V> OCTAVO_INLINE void store(void* to, V v) {
   __builtin_memcpy(to, &v, sizeof(V));
 }
 
-/// A store around the caches. `to` is aligned to the vector's size.
+/// A store that bypasses the caches. `to` is aligned to the vector's size.
 template <typename V> OCTAVO_INLINE void storeStreaming(void* to, V v) {
   __builtin_nontemporal_store(v, static_cast<V*>(to));
 }
@@ -45,18 +45,18 @@ template <bool kStreaming, typename V> OCTAVO_INLINE void storeVector(void* to, 
     store(to, v);
 }
 
-/// How far ahead of the values at hand a kernel that reads memory asks for more: the processor's
-/// own prefetching leaves a third of the memory's rate unused where there is much to compute.
+/// The prefetch distance of kernels that read memory, in bytes: hardware prefetching alone leaves a
+/// third of the memory's rate unused if there is much to compute.
 inline constexpr std::size_t kPrefetchBytes = 8192;
-/// The same where more is computed than memory takes time for: to the second-level cache, from
-/// which the processor's own prefetching brings it to the first. There few lines may be on their
-/// way at once, and loads wait behind them. Where memory is waited for this is slower.
+/// The prefetch distance to the second-level cache, for kernels bound by computing; the hardware
+/// brings the lines from there to the first level, which has few outstanding lines, and loads wait
+/// behind them. Kernels bound by memory are slower this way.
 inline constexpr std::size_t kFarPrefetchBytes = 16384;
-/// The same where the values are most often in the second-level cache: all that is asked for has to
-/// fit the first one beside what is at hand.
+/// The prefetch distance if the values are mostly in the second-level cache: the prefetched lines
+/// must fit the first level together with the current values.
 inline constexpr std::size_t kNearPrefetchBytes = 2048;
 
-/// Asks for a step's values; beyond the end of the memory that does no harm.
+/// Prefetches a step's values; harmless beyond the end of the memory.
 template <typename T> OCTAVO_INLINE void prefetchStepAt(std::uintptr_t address) {
   for (std::size_t byte = 0; byte < kStep * sizeof(T); byte += 64)
     __builtin_prefetch(reinterpret_cast<const void*>(address + byte));
@@ -89,7 +89,7 @@ OCTAVO_INLINE U32 maximum(U32 a, U32 b) { return __builtin_elementwise_max(a, b)
 
 /// Unsigned a > b, all ones or all zeros.
 OCTAVO_INLINE U32 above(U32 a, U32 b) { return (U32)(a > b); }
-/// All ones where the sign bit is set.
+/// All ones in lanes whose sign bit is set.
 OCTAVO_INLINE U32 signMask(U32 x) { return (U32)((I32)x >> 31); }
 OCTAVO_INLINE U32 select(U32 mask, U32 a, U32 b) { return (mask & a) | (~mask & b); }
 
@@ -103,7 +103,8 @@ OCTAVO_INLINE U16 upperHalves(F32 a, F32 b);
 OCTAVO_INLINE U8 narrowWords(U16 a, U16 b);
 /// kStep bytes to words.
 OCTAVO_INLINE void widenBytes(const std::uint8_t* from, U16 (&words)[2]);
-/// kLanes times three bytes to the low parts of dwords, whose upper bytes are anything; and back.
+/// Loads kLanes times three bytes to the low parts of dwords, with unspecified upper bytes; stores
+/// them.
 OCTAVO_INLINE U32 loadTriples(const std::uint8_t* from);
 OCTAVO_INLINE void storeTriples(std::uint8_t* to, U32 x);
 /// Whether any lane is not 0; lanes are all ones or all zeros.
