@@ -1,6 +1,6 @@
-// Products of floats with one sum for each element of C, in f32, over the steps of K in order: of
-// multiply-adds, or of VDPBF16PS on pairs. Included by a set's file after its ProductParts.h and a
-// Dot: kGroupSteps, kHalves, step, direct, expand.
+// Products of floats: each element of C is one f32 sum over the steps of K in order, by
+// multiply-adds or by VDPBF16PS on pairs. A set's file includes this after its ProductParts.h and a
+// Dot, which defines kGroupSteps, kHalves, step, direct and expand.
 #pragma once
 
 #include "octavo/Kernels/Product/ProductKernels.h"
@@ -91,7 +91,7 @@ template <typename Dot, int kRows, int kPanels> void floatTile(const FloatTileAr
   }
 }
 
-/// A vector of codes, one a byte: the form for every set.
+/// Decodes a vector of codes, one per byte: the generic form.
 struct FloatDecode {
   static constexpr bool kHalves = false;
   static constexpr bool kStores = false; ///< what `get` reads are the codes
@@ -116,7 +116,7 @@ struct FloatDecode {
   }
 };
 
-/// Values that were decoded when they were packed.
+/// Values that were decoded at packing time.
 struct LoadedValues {
   static constexpr bool kHalves = false;
   static constexpr bool kStores = false;
@@ -173,11 +173,11 @@ template <typename Expand> OCTAVO_INLINE void forLanes(int lanes, Expand expand)
   }
 }
 
-/// Rows of A that a pass over decoded values of B multiplies.
+/// Rows of A that are multiplied in one pass over decoded values of B.
 inline constexpr int kRowsOfPass = 4;
 
-/// Multiply-adds. A product of two narrow values is exact in f32, so that a set without a fused
-/// operation has the same bits.
+/// The Dot of multiply-adds. A product of two narrow values is exact in f32, so a set without fused
+/// multiply-adds gives the same bits.
 template <typename Decode> struct MultiplyAdd {
   static constexpr int kGroupSteps = 32;
   static constexpr int kDirectRows = kMostDirectRows;
@@ -188,15 +188,15 @@ template <typename Decode> struct MultiplyAdd {
 
   static OCTAVO_INLINE F32 step(F32 sum, F32 b, F32 a) { return multiplyAdd(sum, b, a); }
 
-  /// Adds the products of kRows rows and a panel, group by group: of even k and of odd k, each from
-  /// 0, then their sum times the scale. Scaling sums and not elements saves an operation for every
-  /// element, and with few rows nothing else would pay for it. kTogether groups at a time.
+  /// Adds the products of kRows rows and a panel, kTogether groups at a time. In each group, one
+  /// sum of even k and one of odd k start from 0; their sum is multiplied by the scale. Scaling
+  /// sums instead of elements saves an operation per element, which few rows would not amortize.
   template <bool kScales, int kRows, int kTogether>
   static void rowsOfGroups(const Decode& decode, const std::byte* left, std::ptrdiff_t leftStride,
                            const std::byte* values, const float* scales, std::int64_t groups,
                            float* sums) {
-    // Sums of even and of odd k at once hide the latency of a few rows, with two groups even of
-    // one; more rows have no registers for both, and need but one.
+    // Separate sums of even and odd k hide the latency with a few rows; with two groups at a time,
+    // even with one row. More rows have no registers for both sums, and do not need them.
     constexpr int kChains = 2 * kTogether * kRows * kVectors;
     constexpr bool kInTurn = kChains > 12;
     constexpr int kUnrolled = kChains == 12 ? 1 : 2; // 2 would spill
@@ -250,7 +250,7 @@ template <typename Decode> struct MultiplyAdd {
           }
       left += kTogether * 4 * kGroupSteps;
       values += kTogether * kGroupBytes;
-      if constexpr (kScales) // else there are none, and no pointer to move
+      if constexpr (kScales) // otherwise there is no pointer to advance
         scales += kTogether * kPanelColumns;
     }
   }
@@ -268,8 +268,8 @@ template <typename Decode> struct MultiplyAdd {
           kScales ? scales + most * kPanelColumns : scales, groups - most, sums);
   }
 
-  /// One panel at a time: two and four streams from memory were slower (of 36 GB/s, 26 and 23
-  /// against 30).
+  /// One panel at a time. Two and four streams from memory were slower: 26 and 23 GB/s instead of
+  /// 30, where memory gives 36.
   template <bool kScales> static void direct(const FloatDirectArguments& panel) {
     constexpr int kGroups = 8; // decoded at once: 8 KiB, with 8 KiB of the left rows
     constexpr int kCodes = kGroup * kPanelColumns;
@@ -316,7 +316,7 @@ template <typename Decode> struct MultiplyAdd {
     forLanes(lanes, [&]<int kCount>() {
       constexpr int kVectorsOfGroup = kGroup * kCount / kLanes;
       constexpr int kPeriod = ScalePattern<kCount>::kPeriod;
-      // Several at once: what was just stored would be waited for.
+      // Several at once: otherwise loads would wait for the values just stored.
       constexpr std::int64_t kGroups = 4;
       constexpr int kCodes = kGroup * kCount;
       alignas(64) std::byte stored[Decode::kStores ? kGroups * kCodes * Decode::kBytes : 1];

@@ -1,7 +1,6 @@
 // Exact integer products: a piece of K is summed in integers, scaled and rounded to f32 once, and
-// added in f32, piece after piece. One algorithm; a set's ProductParts.h has the dot products
-// (BytesDot, BytesInPairsDot, WordsDot), broadcast, kTallest, kPanelsOfTile, kSumsInRegisters and
-// NibbleTable.
+// added in f32, piece after piece. A set's ProductParts.h defines the dot products (BytesDot,
+// BytesInPairsDot, WordsDot), broadcast, kTallest, kPanelsOfTile, kSumsInRegisters and NibbleTable.
 #pragma once
 
 #include "octavo/Kernels/Product/ProductKernels.h"
@@ -20,18 +19,18 @@ OCTAVO_INLINE std::uint32_t loadWord(const std::byte* from) {
   return word;
 }
 
-/// A dword in every lane.
+/// Broadcasts a dword to every lane.
 OCTAVO_INLINE U32 words(const std::byte* from) { return (U32)broadcast(from); }
 
-/// The product of two powers of two is a sum of exponents, which integer adders do: the ports that
-/// multiply are the ones that the dot products need.
+/// Finish::Exponents. The product of two powers of two is a sum of exponents, which integer adders
+/// compute: the dot products need the ports that multiply.
 struct FinishByExponents {
   U32 bias;
   explicit OCTAVO_INLINE FinishByExponents(std::int32_t quantum)
       : bias(splat(static_cast<std::uint32_t>(quantum - 127) << 23)) {}
   OCTAVO_INLINE U32 withQuantum(U32 scale) const { return scale + bias; }
   OCTAVO_INLINE F32 product(U32 row, U32 column) const { return floats(row + column); }
-  /// A term that is exact may be rounded with the sum.
+  /// An exact term may be added by a fused multiply-add: only the sum is rounded.
   static OCTAVO_INLINE F32 add(F32 sum, I32 exact, F32 scale) {
     return multiplyAdd(sum, scale, toFloats(exact));
   }
@@ -59,8 +58,8 @@ struct FinishByRounding : FinishByFloats {
 /// kRows rows by kPanels panels. A record of the left operand: kSteps * kRows dwords of elements,
 /// kRows corrections, kRows scales; of the right: kSteps * 64 bytes of elements, 16 scales.
 ///
-/// Where registers suffice the sums of C stay in them; else they are added to in C itself, which
-/// costs a load and a store for every kSteps products, and leaves the registers to the integers.
+/// If registers suffice, the sums of C stay in them. Otherwise they are added to C in memory, which
+/// costs a load and a store for every kSteps products and leaves the registers to the integers.
 template <typename Dot, typename FinishBy, int kSteps, int kRows, int kPanels>
 void integerTile(const TileArguments& tile) {
   constexpr int kVectors = kVectorsOfPanel * kPanels;
@@ -163,7 +162,7 @@ void integerTile(const TileArguments& tile) {
       else
         store(cAt(i, v), finish.add(load<F32>(cAt(i, v)), exact, scale));
     };
-    // Rows outside again where loads count; columns outside where registers do.
+    // Rows are the outer loop again if loads are the limit; columns if registers are.
     if constexpr (kKeepSums) {
 #pragma unroll
       for (int v = 0; v < kVectors; ++v) {
@@ -206,8 +205,8 @@ inline __attribute__((noinline)) void addByDoubles(const std::int32_t* exact, fl
                                (static_cast<double>(rowScale) * static_cast<double>(scales[n])));
 }
 
-/// Finish::Doubles. A record's correction is added as it comes, so that sums of several records
-/// need nothing else.
+/// Finish::Doubles. Each record's correction is added at once, so sums of several records need no
+/// further correction.
 template <typename Dot, int kSteps, int kRows>
 void integerTileByDoubles(const TileArguments& tile) {
   constexpr int kLeftRecord = (kSteps + 2) * kRows * 4;
@@ -250,12 +249,11 @@ void integerTileByDoubles(const TileArguments& tile) {
   }
 }
 
-/// kLanes scale codes as words of f32, times 2^-scaleShift. E8M0: the codes 0 and 255 do not come
-/// here.
+/// kLanes scale codes as f32 bits, times 2^-scaleShift. E8M0 codes 0 and 255 do not occur here.
 template <ScaleCodes kCodes> constexpr int scaleShift() {
   return kCodes == ScaleCodes::E4M3 ? 8 : 0;
 }
-/// The fields of kCount E4M3 codes in those of f16, whose bias is greater by 8.
+/// kCount E4M3 codes with their fields moved to those of f16, whose bias is greater by 8.
 template <int kCount>
 OCTAVO_INLINE VectorOf<std::int16_t, kCount> halvesOfE4M3(const std::uint8_t* codes) {
   using Words = VectorOf<std::int16_t, kCount>;
@@ -272,12 +270,12 @@ template <ScaleCodes kCodes> OCTAVO_INLINE U32 decodeScales(const std::uint8_t* 
   }
 }
 
-/// What decodeScales has, as f32.
+/// The result of decodeScales as f32.
 template <ScaleCodes kCodes> OCTAVO_INLINE F32 unshifted(U32 scales) {
   return floats(scales) * splat(static_cast<float>(1 << scaleShift<kCodes>()));
 }
 
-/// The scales of `count` pieces of a panel, as decodeScales has them.
+/// Decodes the scales of `count` pieces of a panel by decodeScales.
 template <ScaleCodes kCodes, int kMost> struct PieceScales {
   const std::uint8_t* codes;
   OCTAVO_INLINE PieceScales(const std::uint8_t* codes, std::int64_t) : codes(codes) {}
@@ -309,7 +307,7 @@ void integerDirect(const DirectArguments& panel) {
   constexpr int kLeftRecord = (kSteps + 2) * kRows * 4;
   constexpr int kRightRecord = (kSteps + 1) * kStepBytes;
   constexpr bool kKeepSums = kSumsInRegisters || kRows == 1;
-  // One row of AVX-512 takes less time than memory does.
+  // One row on AVX-512 is bound by memory.
   constexpr bool kWaitsForMemory = kRows == 1 && kVectorsOfPanel == 1;
   const FinishBy finish(panel.quantum + scaleShift<kCodes>());
   const NibbleTable table;
@@ -531,7 +529,7 @@ void integerDigits(const DirectArguments& panel) {
       store(panel.c + i * panel.stride + v * kLanes, terms[i][v]);
 }
 
-/// As ProductKernels::expand says.
+/// ProductKernels::expand.
 template <int kPieces, ScaleCodes kCodes>
 void expandNibbles(const std::uint8_t* elements, const std::uint8_t* scales, std::int64_t groups,
                    std::byte* records) {
@@ -554,7 +552,7 @@ void expandNibbles(const std::uint8_t* elements, const std::uint8_t* scales, std
   }
 }
 
-/// As ProductKernels::nibblesToFloats says.
+/// ProductKernels::nibblesToFloats.
 template <int kPieces, ScaleCodes kCodes>
 void nibblesToFloats(const std::uint8_t* elements, const std::uint8_t* scales, std::int64_t groups,
                      float* out) {
@@ -588,7 +586,7 @@ void nibblesToFloats(const std::uint8_t* elements, const std::uint8_t* scales, s
   }
 }
 
-/// As ProductKernels::recordsToFloats says.
+/// ProductKernels::recordsToFloats.
 template <bool kWords> void recordsToFloats(const RecordsOfPanel& panel, float* out) {
   constexpr int kElements = kWords ? 2 : 4;
   const std::byte* step = panel.records;
@@ -612,7 +610,7 @@ template <bool kWords> void recordsToFloats(const RecordsOfPanel& panel, float* 
   }
 }
 
-/// As ProductKernels::interleave says.
+/// ProductKernels::interleave.
 template <int kPieces>
 void interleaveTile(const std::int8_t* rows, std::ptrdiff_t rowBytes, std::int64_t groups,
                     std::byte* records) {
@@ -639,7 +637,7 @@ void interleaveTile(const std::int8_t* rows, std::ptrdiff_t rowBytes, std::int64
   }
 }
 
-/// As ProductKernels::integers says.
+/// ProductKernels::integers.
 inline void integersOfCodes(const std::uint8_t* codes, std::int64_t pieces, int piece,
                             const std::int8_t* table, std::int8_t* integers, std::int32_t* sums) {
   using Bytes = VectorOf<std::int8_t, 16>;

@@ -1,7 +1,7 @@
-// Values in blocks that are contiguous, to codes and scales: kLanes blocks form a group, whose
-// scales are computed in one vector. A first look at the values finds the amaxes, a second one, in
-// the first-level cache, makes the codes. The first look at what comes next is part of the second:
-// memory is read at one rate all the time.
+// Quantization of contiguous blocks. kLanes blocks form a group, whose scales are computed in one
+// vector. A first pass over the values finds the amaxes; a second pass, in the first-level cache,
+// makes the codes. The first pass over the next batch is interleaved with the second pass, so that
+// memory is read at a steady rate.
 #pragma once
 
 #include "octavo/Kernels/KernelTable.h"
@@ -30,8 +30,8 @@ template <template <int> typename Alternate> OCTAVO_INLINE U32 greaterOf(U32 a, 
   return maximum(shuffled<Alternate<0>>(a, b), shuffled<Alternate<1>>(a, b));
 }
 
-/// The greatest of each vector's lanes, in a lane each. Two vectors' neighbours are compared within
-/// 16 bytes as long as they lie there, then whole 16 bytes: the order comes out right.
+/// The maximum of each vector's lanes; vector i gives lane i. Neighbours of two vectors are
+/// compared within 16 bytes first, then whole 16 bytes, which gives the right order.
 OCTAVO_INLINE U32 greatestOfEach(U32 (&v)[kLanes]) {
   int width = kLanes;
   for (int level = 0; level < 2; ++level) {
@@ -57,7 +57,7 @@ OCTAVO_INLINE U32 blockAmaxes(const float* values, std::size_t block) {
   return greatestOfEach(partial);
 }
 
-/// KernelTable::blockAmaxes: of whole groups.
+/// KernelTable::blockAmaxes, for whole groups.
 static std::uint32_t blockAmaxesOfRun(const float* values, std::size_t n, std::size_t block,
                                       float* amaxes) {
   const std::size_t group = block * kLanes;
@@ -81,7 +81,7 @@ static std::uint32_t blockAmaxesOfRun(const float* values, std::size_t n, std::s
   return found > rest ? found : rest;
 }
 
-/// Judgement of kLanes blocks, and how many of their values are not finite.
+/// Judges kLanes blocks and counts their non-finite values.
 struct NonFiniteBlocks {
   U32 amax, kept, code;
   std::int64_t count;
@@ -111,8 +111,8 @@ static __attribute__((noinline)) NonFiniteBlocks nonFiniteBlocks(const BlockPlan
   return {load<U32>(amax), load<U32>(kept), load<U32>(code), count};
 }
 
-/// Some groups of kLanes blocks at a time: all amaxes, then all scales, then all codes, so that no
-/// group waits for the long way from its own amaxes to its codes.
+/// Quantizes several groups of kLanes blocks at a time: all amaxes, then all scales, then all
+/// codes. That hides the latency from the amaxes of a group to its codes.
 template <ScaleKind kScale, std::size_t kBlock> class BatchQuantizer {
 public:
   template <typename Encoder>
@@ -124,7 +124,7 @@ public:
   }
 
   OCTAVO_INLINE std::size_t groupSize() const { return (kBlock ? kBlock : block) * kLanes; }
-  /// Values of a batch: kBatch, or one group where that is more.
+  /// Values of a batch: kBatch, or one group if that is larger.
   OCTAVO_INLINE std::size_t batchSize() const {
     return groupSize() < kBatch ? kBatch / groupSize() * groupSize() : groupSize();
   }
@@ -224,7 +224,7 @@ private:
   }
   template <bool kUsual>
   OCTAVO_INLINE bool findScalesBy(const float* known, std::size_t n, std::uint8_t* scales) {
-    // A copy: as far as the compiler knows, the stores would change ours.
+    // A copy: the compiler must assume that the stores could change the member.
     const ScaleFinder<kScale> finder = this->finder;
     U32 unfit = {};
     U32 nanScales = {};
@@ -354,7 +354,7 @@ private:
         }
       }
       U8 result = step(x, factor, code, random ? random + i : nullptr);
-      if constexpr (kMayBePoisoned) // elements of a NaN block are code 0
+      if constexpr (kMayBePoisoned) // elements of a NaN block have code 0
         result &= narrow(mask);
       Out::put(to + i, result);
     }
@@ -385,7 +385,7 @@ private:
   Factors<kScale, kBlocks> factors;
 };
 
-/// The last blocks, fewer than kLanes, the last of them perhaps short: zeros fill them up.
+/// Quantizes the last blocks, fewer than kLanes and the last perhaps short, padded with zeros.
 template <ScaleKind kScale, typename Encoder>
 static std::int64_t quantizeLastGroup(const BlockPlan& plan, const Encoder& encoder,
                                       const float* values, std::size_t n, std::size_t block,
@@ -445,7 +445,7 @@ static std::int64_t quantizeBatches(const BlockPlan& plan, const Encoder& encode
   return count < 0 ? -1 : nonFinite + count;
 }
 
-/// Not inlined: together the encoders' set-up would be of one function, too large to compile well.
+/// Not inlined: the set-up of all encoders in one function would be too large to compile well.
 template <ScaleKind kScale, typename Encoder, std::size_t kBlock>
 static __attribute__((noinline)) std::int64_t
 quantizeRunBy(const BlockPlan& plan, const Encoder& encoder, const QuantizeRunArguments& run) {

@@ -1,5 +1,5 @@
-// Values whose blocks are columns of a strip, or that have one scale: a value's lane is its
-// scale's.
+// Quantization of strips, whose blocks are columns, and of values with one scale: each lane has the
+// scale of its value.
 #pragma once
 
 #include "octavo/Kernels/KernelTable.h"
@@ -10,12 +10,12 @@
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
-/// A strip goes row by row, so that memory is read in long pieces; what is known of its columns is
-/// kept between rows, and its values stay in a cache for the second look. The first look at the
-/// strips that come next is part of this one's second: memory is read at one rate all the time, not
-/// waited for in between; and four whole rows at a time, because the processor's own prefetching
-/// needs long rows, which 4 KiB are not. Columns beyond the strip's are zeros. Arrays hold what is
-/// known of the blocks, one after the other, then of every column.
+/// A strip is processed row by row, so that memory is read in long pieces. The state of its columns
+/// is kept between rows, and its values stay in a cache for the second pass. The first pass over
+/// the next strips is interleaved with this strip's second pass, so that memory is read at a steady
+/// rate. It reads four whole rows at a time, because hardware prefetching needs rows longer than
+/// 4 KiB. Columns beyond the strip are zeros. Arrays hold the state of the blocks, then of every
+/// column.
 template <ScaleKind kScale, typename Encoder> class StripQuantizer {
 public:
   StripQuantizer(const BlockPlan& plan, const Encoder& encoder, const QuantizeStripArguments& strip)
@@ -71,7 +71,7 @@ private:
       raiseAmaxes<1>(amax, strip.values + r * strip.stride, 0, strip.columns);
   }
 
-  /// Amaxes of columns to those of blocks, and zeros to the end of a vector of them.
+  /// Reduces amaxes of columns to those of blocks, with zeros to the end of the last vector.
   void joinAmaxes() {
     std::size_t b = 0;
     for (; b < blocks(); ++b) {
@@ -181,7 +181,7 @@ private:
     }
   }
 
-  /// What is known of blocks to each of their columns: from the last, which moves the furthest.
+  /// Copies the state of blocks to each of their columns, from the last, which moves furthest.
   void spreadBlocks() {
     std::size_t end = (strip.columns + kStep - 1) / kStep * kStep;
     for (std::size_t b = blocks(); b-- > 0;) {
@@ -271,7 +271,7 @@ private:
       encodeRests(step);
   }
 
-  /// What encodeSteps leaves of each row.
+  /// Encodes the rest of each row after encodeSteps.
   template <typename Step> __attribute__((noinline)) void encodeRests(const Step& step) {
     for (std::size_t r = 0; r < strip.rows; ++r)
       encodeRest(step, strip.values + r * strip.stride + wholeSteps(),
@@ -290,7 +290,7 @@ private:
     __builtin_memcpy(to, out, rest());
   }
 
-  /// kStep values, the first of them in column `c`.
+  /// Encodes kStep values from column `c` on.
   template <typename Step>
   OCTAVO_INLINE U8 encode(const Step& step, const float* from, std::size_t c,
                           const std::uint32_t* random) const {

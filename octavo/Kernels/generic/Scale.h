@@ -1,4 +1,4 @@
-// The scales of kLanes blocks at once, from the bits of their amaxes: numerics::blockScale in
+// The scales of kLanes blocks at a time, from the bits of their amaxes: numerics::blockScale in
 // vectors.
 #pragma once
 
@@ -9,13 +9,13 @@ namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
 using ScaleKind = BlockPlan::Scale;
 
-/// What a value is multiplied by (PowerOfTwo) or divided by. For the division also the divisor's
-/// reciprocal, rounded to nearest, and what that lacks, rounded.
+/// The factor that values are multiplied by (PowerOfTwo) or divided by. For division also the
+/// divisor's reciprocal, rounded to nearest, and the reciprocal's rounding error, rounded.
 struct Factor {
   F32 value, reciprocal, rest;
 };
 
-/// Factors of as many blocks, in memory.
+/// The factors of kCount blocks, in memory.
 template <ScaleKind kScale, std::size_t kCount> struct Factors {
   static constexpr bool kAreDivisors = kScale != ScaleKind::PowerOfTwo;
   alignas(64) float value[kCount];
@@ -29,7 +29,7 @@ template <ScaleKind kScale, std::size_t kCount> struct Factors {
       store(rest + lane, factor.rest);
     }
   }
-  /// The first lane's.
+  /// Stores the first lane of `factor`.
   OCTAVO_INLINE void putOne(std::size_t lane, const Factor& factor) {
     value[lane] = factor.value[0];
     if constexpr (kAreDivisors) {
@@ -51,7 +51,7 @@ template <ScaleKind kScale, std::size_t kCount> struct Factors {
   }
 };
 
-/// One scale a lane.
+/// One scale per lane.
 struct Scales {
   U32 code;
   Factor factor;
@@ -93,7 +93,7 @@ OCTAVO_INLINE F32 lesser(F32 a, float limit) { return a < splat(limit) ? a : spl
 
 inline constexpr float kLargestF32 = 0x1.fffffep127f;
 
-/// Results of f32 arithmetic as values of `type`.
+/// Rounds results of f32 arithmetic to `type`.
 OCTAVO_INLINE F32 roundedTo(WideType type, F32 x) {
   switch (type) {
   case WideType::F32:
@@ -111,7 +111,7 @@ OCTAVO_INLINE F32 roundedTo(WideType type, F32 x) {
   return x;
 }
 
-/// numerics::BlockRatio of f32 and narrow scales.
+/// The ratio of numerics::BlockRatio for f32 and narrow scales.
 OCTAVO_INLINE F32 scaleRatio(const BlockPlan& plan, F32 amax) {
   const auto rounded = [&](F32 ratio) { return roundedTo(plan.ratioType, ratio); };
   switch (plan.ratioForm) {
@@ -177,14 +177,15 @@ template <typename Divisor> OCTAVO_INLINE F32 dividedFast(F32 x, const Divisor& 
   return multiplyAdd(x, divisor.reciprocal, x * divisor.rest);
 }
 
-/// The code of a scale that no power of two is the rule of, from the nearest one.
+/// `nearest`, the code of the rounded ratio, with the plan's underflow, least and zero codes
+/// applied.
 OCTAVO_INLINE U32 limitedScale(const BlockPlan& plan, U32 nearest, U32 amax) {
   const U32 bounded = select((U32)(nearest == U32{}), splat(plan.underflowCode),
                              maximum(nearest, splat(plan.leastCode)));
   return select((U32)(amax == U32{}), splat(plan.zeroCode), bounded);
 }
 
-/// `found` bits of amaxes, which are finite.
+/// The scales of blocks whose amaxes, all finite, have the bits `found`.
 template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const BlockPlan& plan, U32 found) {
   const U32 amax = maximum(found, bits(splat(plan.leastAmax)));
   if constexpr (kScale == ScaleKind::PowerOfTwo) {
@@ -327,7 +328,7 @@ private:
   }
 };
 
-/// How a value meets its scale.
+/// How a value is divided by its scale.
 enum class Quotient : std::uint8_t {
   Multiply, ///< by the factor of a power of two
   Divide,
@@ -351,7 +352,7 @@ OCTAVO_INLINE F32 scaled(const BlockPlan& plan, F32 x, const Factor& factor) {
   }
 }
 
-/// Codes of kLanes scales to memory.
+/// Stores the codes of kLanes scales.
 template <ScaleKind kScale> OCTAVO_INLINE void storeScales(void* to, U32 code) {
   if constexpr (kScale == ScaleKind::Float32)
     store(to, code);
@@ -551,13 +552,13 @@ OCTAVO_INLINE void withStep(const BlockPlan& plan, const Encoder& encoder, bool 
   }
 }
 
-/// Whether Tabled<E2M1ByTable> does all that is asked for.
+/// Whether Tabled<E2M1ByTable> supports the plan's settings.
 OCTAVO_INLINE bool hasTabledE2M1(const BlockPlan& plan) {
   return plan.element.rounding == Rounding::TiesToEven && !plan.isExact &&
          E2M1ByTable::fits(plan.element) && ScaleFinder<ScaleKind::Narrow>::fits(plan);
 }
 
-/// Whether PositiveZero<FastFloat> does all that is asked for.
+/// Whether PositiveZero<FastFloat> supports the plan's settings.
 OCTAVO_INLINE bool hasPositiveZeros(const BlockPlan& plan) {
   return (plan.zeroSign == numerics::ZeroSign::Positive ||
           plan.zeroSign == numerics::ZeroSign::PositiveRounded) &&
@@ -582,7 +583,7 @@ OCTAVO_INLINE PositiveZero<FastFloat> positiveZeroEncoder(const BlockPlan& plan)
   return {FastFloat(plan.element), static_cast<std::uint8_t>(plan.droppedCode)};
 }
 
-/// Whether RoundedQuotient<FastFloat> does all that is asked for.
+/// Whether RoundedQuotient<FastFloat> supports the plan's settings.
 OCTAVO_INLINE bool hasRoundedQuotients(const BlockPlan& plan) {
   return plan.quotientType != WideType::F32 && plan.zeroSign == numerics::ZeroSign::Kept &&
          plan.element.rounding == Rounding::TiesToEven &&

@@ -61,7 +61,7 @@ template <typename T> OCTAVO_INLINE void prefetchStepAt(std::uintptr_t address) 
   for (std::size_t byte = 0; byte < kStep * sizeof(T); byte += 64)
     __builtin_prefetch(reinterpret_cast<const void*>(address + byte));
 }
-/// Asks for what lies so many bytes after a step's values.
+/// Prefetches a step's worth of memory kAhead bytes after `values`.
 template <std::size_t kAhead = kPrefetchBytes, typename T>
 OCTAVO_INLINE void prefetchStep(const T* values) {
   prefetchStepAt<T>(reinterpret_cast<std::uintptr_t>(values) + kAhead);
