@@ -1,5 +1,5 @@
-// What bounds everything else: memory and instruction peaks. scripts/bench runs it before, between
-// and after the others.
+// The bounds of all other benchmarks: peaks of memory and of instructions. scripts/bench runs this
+// before, between and after the others.
 #include "Measure.h"
 #include "Roofline.h"
 

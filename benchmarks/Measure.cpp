@@ -33,7 +33,7 @@ void fillNormal(float* values, std::size_t n, float sigma) {
     std::memcpy(values + i, values, std::min(kPeriod, n - i) * sizeof(float));
 }
 
-/// Of one thread, the time that it ran: other programs on the machine do not count.
+/// For one thread, its CPU time: other programs on the machine do not count.
 static double now(int threads) {
   timespec time;
   clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kRowMajor = 101, kNoTrans = 111;
 constexpr double kMustOfPeak = 0.95;
-/// From 16 rows on: fewer are bound by reading the right operand.
+/// Applies from 16 rows on: with fewer rows, reading the right operand is the limit.
 constexpr int kLeastRowsOfTarget = 16;
 
 struct Shape {

@@ -39,7 +39,7 @@ namespace {
 
 constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
 
-/// What a product is bound by, as a probe does it.
+/// The bound of a product, measured by a probe.
 enum class Peak { None, IntegerDots, IntegerWordDots, Bf16Dots, Memory };
 
 /// Runs the operation of `peak` for about a millisecond; how many units (multiply-adds times 2, or
@@ -122,8 +122,8 @@ numerics::ScaledTensor draw(std::string_view name, std::int64_t rows, std::int64
   return matrix;
 }
 
-/// OpenBLAS's threads go on spinning after a product, on the cores that ours needs next: waits
-/// until this process takes no processor time.
+/// Waits until this process takes no processor time: OpenBLAS's threads keep spinning after a
+/// product, on the cores that octavo's product needs next.
 void letSpinningThreadsSleep() {
   constexpr std::chrono::milliseconds kNap(20);
   const auto processTime = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
@@ -176,7 +176,7 @@ void measure(benchmark::State& state, const Case& each, Isa isa, int threads,
       2.0 * static_cast<double>(each.m) * static_cast<double>(each.n) * static_cast<double>(each.k);
   const Peak peak = isa == Isa::Avx512 || each.peak == Peak::Memory ? each.peak : Peak::None;
   const double units = peak == Peak::Memory ? static_cast<double>(right.bytes()) : work;
-  // What small and odd shapes are held against.
+  // The product that small and odd shapes are compared with.
   const bool isSmall = each.m <= 64 && peak != Peak::Memory && !floats;
   constexpr std::int64_t kLarge = 1024;
   kernels::PackedOperand largeLeft{}, largeRight{};
@@ -189,7 +189,7 @@ void measure(benchmark::State& state, const Case& each, Isa isa, int threads,
     largeC.resize(kLarge * kLarge);
   }
   auto large = [&] { multiply(largePlan, largeLeft, largeRight, largeC, execution); };
-  // Of a single short call the clock and cold caches are a good part.
+  // In a single short call, the clock and cold caches would take a large part of the time.
   const int calls = isSmall ? static_cast<int>(std::clamp(4e8 / work, 1.0, 100.0)) : 1;
   auto repeated = [calls](const auto& run) {
     return [calls, &run] {

@@ -58,7 +58,7 @@ struct Case {
 
 } // namespace
 
-/// What the table of docs/benchmarks.md asks for.
+/// The targets in the table of docs/benchmarks.md.
 struct Targets {
   double rate = 0;       ///< Gelt/s in the caches
   double ofMemory = 0;   ///< along the last axis

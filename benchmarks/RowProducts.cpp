@@ -18,7 +18,7 @@ namespace {
 struct Shape {
   std::int64_t m, n, k;
 };
-/// MiniLM's, and one more.
+/// The shapes of MiniLM, and one more.
 constexpr Shape kShapes[] = {
     {1024, 384, 384}, {1024, 1536, 384}, {1024, 384, 1536}, {1024, 1024, 1024}};
 
@@ -73,7 +73,7 @@ struct Operands {
   }
 };
 
-/// Operands made when they are first used: those of all measurements take long.
+/// Operands made on first use: making them for all measurements takes long.
 class MadeOnUse {
 public:
   MadeOnUse(const Formats& formats, const Shape& shape, Isa isa, int threads)

@@ -19,7 +19,7 @@ namespace {
 struct Shape {
   std::int64_t m, n, k;
 };
-/// MiniLM's with its rows and few; and a large weight.
+/// The shapes of MiniLM with its number of rows and with few rows; and a large weight.
 constexpr Shape kShapes[] = {{768, 384, 384},  {768, 1536, 384},   {768, 384, 1536},
                              {256, 1536, 384}, {32, 1536, 384},    {16, 1536, 384},
                              {8, 1536, 384},   {1024, 1024, 1024}, {128, 4096, 4096},

@@ -15,17 +15,17 @@
 namespace octavo::kernels::avx2 {
 
 inline constexpr Isa kProductIsa = Isa::Avx2;
-/// 8 sums, 2 columns, a row and a product are 12 of 16 registers; 6 rows would spill.
+/// 8 sums, 2 columns, a row and a product take 12 of 16 registers; 6 rows would spill.
 inline constexpr int kTallest = 4;
 inline constexpr int kFloatTallest = 6;
 inline constexpr int kPanelsOfTile = 1;
-/// Of 16 registers, beside 2 columns and a row.
+/// Sums in 16 registers, with 2 columns and a row.
 inline constexpr int kPlainRows = 6, kPlainSums = 12;
 inline constexpr bool kSumsInRegisters = false;
 inline constexpr bool kSumsBytesIn16 = true;
 
-/// Ends a step: without it the compiler computes products of later steps early, and spills them
-/// (measured: a third slower).
+/// Ends a step. Without it, the compiler computes products of later steps early and spills them,
+/// which was a third slower.
 template <typename V> OCTAVO_INLINE void pin(V& sum) { asm volatile("" : "+x"(sum)); }
 OCTAVO_INLINE void pinScale(U32& column) { asm("" : "+x"(column)); }
 
@@ -34,8 +34,8 @@ OCTAVO_INLINE U8 broadcast(const std::byte* from) {
   __builtin_memcpy(&word, from, 4);
   return (U8)_mm256_set1_epi32(word);
 }
-/// In a register: the compiler would broadcast it anew for each use, which makes a tile bound by
-/// its loads.
+/// Broadcasts to a register. Otherwise the compiler would repeat the broadcast for each use, and
+/// loads would limit the tile.
 OCTAVO_INLINE U8 broadcastOnce(const std::byte* from) {
   U8 words = broadcast(from);
   asm("" : "+x"(words));
@@ -45,8 +45,8 @@ OCTAVO_INLINE I32 sumOfPairs(__m256i words, U32 correction) {
   return (I32)_mm256_madd_epi16(words, _mm256_set1_epi16(1)) + (I32)correction;
 }
 
-/// The whole piece in 16 bits: for operands whose products, two by two and step by step, stay below
-/// 2^15 (productPlan sees to it).
+/// Sums the whole piece in 16 bits, for operands whose sums of products stay below 2^15, which
+/// productPlan guarantees.
 struct BytesDot {
   using Sum = __m256i;
   static constexpr int kDepth = 4, kAtOnce = 1;
@@ -62,18 +62,18 @@ struct BytesDot {
   }
 };
 
-/// A correction for each 16-bit sum: what it has run beyond 16 bits comes back.
+/// Adds a correction to each 16-bit sum, which undoes its overflow.
 struct BytesWrappedDot : BytesDot {
   static OCTAVO_INLINE I32 end(Sum sum, U32 corrections) {
     return sumOfPairs(_mm256_add_epi16(sum, (__m256i)corrections), U32{});
   }
 };
 
-/// Two steps in 16 bits, then widened.
+/// Sums two steps in 16 bits, then widens.
 struct BytesInPairsDot {
   using Sum = I32;
   static constexpr int kDepth = 4, kAtOnce = 2;
-  /// Loaded anew for each column: the compiler would keep it, and spill for it.
+  /// Loaded again for each column: the compiler would keep it in a register and spill others.
   static OCTAVO_INLINE U8 row(const std::byte* from) {
     __m256i words;
     asm volatile("vpbroadcastd %1, %0" : "=x"(words) : "m"(*reinterpret_cast<const int*>(from)));

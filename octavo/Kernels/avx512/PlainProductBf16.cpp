@@ -1,4 +1,5 @@
-// As ProductBf16.cpp: machines of the set may lack AVX512_BF16.
+// Plain bf16 products with AVX512_BF16, apart from the AVX-512 set, as in ProductBf16.cpp: not
+// every machine of the set has AVX512_BF16.
 #define OCTAVO_KERNELS_ISA avx512bf16
 #include "octavo/Kernels/avx512/ProductParts.h"
 

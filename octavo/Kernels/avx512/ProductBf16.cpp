@@ -1,6 +1,5 @@
-// Dot products of bf16 (AVX512_BF16), beside the AVX-512 set: not every machine of the set has
-// them. In a namespace of its own, so that no function compiled here stands in for one of the
-// set's.
+// Dot products of bf16 (AVX512_BF16), apart from the AVX-512 set: not every machine of the set has
+// them. A separate namespace keeps the linker from using a function compiled here for the set.
 #define OCTAVO_KERNELS_ISA avx512bf16
 #include "octavo/Kernels/avx512/ProductParts.h"
 
@@ -83,7 +82,7 @@ struct PairsOfBf16 {
     __m512i first[kSteps + kAhead], second[kSteps + kAhead];
     auto decodeStep = [&](const std::uint8_t* group, int s) __attribute__((always_inline)) {
       __m512i four = _mm512_loadu_si512(group + s % kSteps * kStepBytes);
-      // One step after the other, or the compiler decodes ahead until it has to spill.
+      // One step at a time: otherwise the compiler decodes ahead until it has to spill.
       asm volatile("" : "+v"(four));
       pairs.decode(four, first[s], second[s]);
       if (kAhead > 0) {
@@ -95,7 +94,7 @@ struct PairsOfBf16 {
     for (int s = 0; s < kAhead; ++s)
       decodeStep(codes, s);
     for (std::int64_t n = panel.groups; n > 0; --n) {
-      // After the last group steps of the same are decoded once more, for nobody.
+      // After the last group, its first steps are decoded again, and the result is unused.
       const std::uint8_t* const next = n > 1 ? codes + kGroupBytes : codes;
       F32 sums[kRows][2] = {};
       if constexpr (kRows > 1)

@@ -17,20 +17,20 @@
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
 inline constexpr Isa kProductIsa = Isa::Avx512;
-/// 12 sums hide the latency of a dot product (5 cycles, two a cycle); with 12 sums of C, 2 columns
-/// and a row in registers 5 are left for the finish.
+/// 12 sums hide the latency of a dot product (5 cycles, two per cycle). With 12 sums of C, 2
+/// columns and a row in registers, 5 registers are left for the finish.
 inline constexpr int kTallest = 6;
-/// 16 sums hide that of VDPBF16PS (6 cycles, two a cycle).
+/// 16 sums hide the latency of VDPBF16PS (6 cycles, two per cycle).
 inline constexpr int kFloatTallest = 8;
 inline constexpr int kPanelsOfTile = 2;
-/// 8 x 32: of 24 sums the compiler spills some.
+/// 8 x 32: with 24 sums, the compiler spills some.
 inline constexpr int kPlainRows = 8, kPlainSums = 16;
 inline constexpr bool kSumsInRegisters = true;
 inline constexpr bool kSumsBytesIn16 = false;
 
 /// 32 registers hold what the compiler wants to have in flight.
 template <typename V> OCTAVO_INLINE void pin(V&) {}
-/// Else the compiler adds a column's bias to each row's scale, before it is broadcast.
+/// Otherwise the compiler adds a column's bias to each row's scale before the broadcast.
 OCTAVO_INLINE void pinScale(U32& column) { asm("" : "+v"(column)); }
 
 OCTAVO_INLINE U8 broadcast(const std::byte* from) {
@@ -64,7 +64,7 @@ struct WordsDot {
   static OCTAVO_INLINE U8 row(const std::byte* from) { return broadcast(from); }
   static OCTAVO_INLINE Sum begin(std::uint32_t) { return _mm512_setzero_si512(); }
   static OCTAVO_INLINE void step(Sum& sum, const U8 (&column)[1], const U8 (&row)[1]) {
-    // clang 22 makes two instructions of the intrinsic, and reorders and spills the sums.
+    // clang 22 compiles the intrinsic to two instructions, and reorders and spills the sums.
     asm volatile("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"((__m512i)column[0]), "v"((__m512i)row[0]));
   }
   static OCTAVO_INLINE I32 end(Sum sum, U32) { return (I32)sum; }

@@ -35,7 +35,7 @@ public:
     for (int tile = 0; tile < 8; ++tile) {
       configuration.columnBytes[tile] = kTileBytes;
       const int here = tile % 2 == 0 ? std::min(rows, kTileRowsOfOne) : rows - kTileRowsOfOne;
-      // No tile has no rows; one that is not used has one.
+      // A tile must have at least one row, also if it is unused.
       configuration.rows[tile] =
           static_cast<std::uint8_t>(tile >= 6 ? kTileRowsOfOne : std::max(here, 1));
     }
@@ -46,7 +46,7 @@ public:
   Tiles& operator=(const Tiles&) = delete;
 };
 
-/// Calls f.template operator()<tile>(row, column) for each tile of C and where it begins.
+/// Calls f.template operator()<tile>(row, column) for each tile of C with its first row and column.
 template <int kPanels, bool kIsTall, typename F> OCTAVO_INLINE void forSums(F f) {
   f.template operator()<0>(0, 0);
   if constexpr (kIsTall)
@@ -109,7 +109,7 @@ template <int kPanels, bool kIsTall> void plainRows(const PlainTileArguments& ti
     clear<kPanels, kIsTall>();
   const std::int64_t groups = tile.depth / kGroup, rest = tile.depth % kGroup;
   addGroups<kPanels, kIsTall>(tile.left, tile.leftStride, tile.right, tile.rightStride, groups);
-  if (rest != 0) { // what follows may be nobody's, or a NaN
+  if (rest != 0) { // the memory after may be unmapped, or hold a NaN
     alignas(64) std::byte rows[kTileRows * kTileBytes] = {};
     alignas(64) std::byte panels[kPanels * kTileRowsOfOne * kStepBytes] = {};
     const std::byte* const left = tile.left + groups * kTileBytes;

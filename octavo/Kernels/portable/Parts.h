@@ -1,4 +1,4 @@
-// The parts of the portable set: vectors of 16 bytes, whatever the compiler makes of them.
+// The parts of the portable set: vectors of 16 bytes, compiled for the baseline.
 #pragma once
 
 #define OCTAVO_KERNELS_ISA portable
