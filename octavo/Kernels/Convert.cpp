@@ -11,7 +11,7 @@ namespace octavo::kernels {
 /// Elements of a task: a few hundred kilobytes of traffic, a few tens of microseconds.
 static constexpr std::size_t kConvertGrain = std::size_t{1} << 16;
 
-/// Numbers of a stream that are made at a time: they stay in the first-level cache.
+/// Random numbers of a stream that are made at a time: they stay in the first-level cache.
 static constexpr std::size_t kConvertedNumbers = 2048;
 
 static KernelTable::Convert* convertKernel(const KernelTable& table, WideType type) {

@@ -18,15 +18,15 @@ namespace octavo::kernels {
 
 /// Elements of a task: its values fit the second-level cache. A multiple of every block of a run.
 static constexpr std::size_t kTask = std::size_t{1} << 16;
-/// Elements of a panel, if it has more than one strip: the second look finds it in the last-level
-/// cache, the first one reads whole rows of most tensors.
+/// Elements of a panel of more than one strip: the second pass finds it in the last-level cache,
+/// and the first pass reads whole rows of most tensors.
 static constexpr std::size_t kPanel = std::size_t{1} << 18;
-/// Elements of a tensor whose blocks' amaxes are kept from the look for the tensor's own: it bounds
-/// the memory that takes.
+/// The most elements of a tensor whose block amaxes are kept from the pass that finds the tensor's
+/// amax. It bounds the memory for them.
 static constexpr std::size_t kMostKept = std::size_t{1} << 20;
 /// Numbers of a stream that are made at a time; a multiple of every block of a run.
 static constexpr std::size_t kNumbers = 2048;
-/// What shorter blocks are padded to.
+/// The length that shorter blocks are padded to.
 static constexpr std::size_t kPadded = 32;
 /// Blocks of a chunk of a group, at most: bounds the memory a task takes for what it knows of them.
 static constexpr std::size_t kMostInChunk = 2048;
@@ -173,7 +173,7 @@ private:
     });
   }
 
-  /// As runs of blocks with zeros behind them, which change no scale.
+  /// Quantizes blocks as runs, each block padded with zeros, which change no scale.
   void quantizeShortRuns() {
     constexpr std::size_t kBlocks = 64;
     const std::size_t block = layout.block(0);

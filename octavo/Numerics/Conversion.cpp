@@ -83,8 +83,8 @@ double decode(const ElementFormat& format, std::uint64_t code) {
 
 namespace {
 
-/// How far a magnitude lies above the multiple of the spacing at or below it, in spacings: 0 <= x
-/// < 1.
+/// The distance x of a magnitude from the multiple of the spacing at or below it, in spacings:
+/// 0 <= x < 1.
 struct Fraction {
   bool isZero;
   std::strong_ordering half; ///< x compared with 1/2
@@ -127,8 +127,8 @@ static double roundToInteger(double scaled, bool isNegative, bool isOdd,
   return below + roundsAway(conversion.rounding, isNegative, isOdd, fraction);
 }
 
-/// Exponent of the format's spacing where a value with that leading exponent lies. Below emin it
-/// stays that of the subnormals; above emax it goes on growing, as if the exponent had no end.
+/// The exponent of the format's spacing at values with this leading exponent. Below emin it is that
+/// of the subnormals; above emax it keeps growing, as if the exponent had no upper end.
 static int spacingExponent(const ElementFormat& format, int leading) {
   if (format.isInteger())
     return format.quantumExponent();
@@ -157,7 +157,7 @@ static double roundMagnitude(const ElementFormat& format, double value,
   if (value == 0)
     return 0;
   const int leading = leadingExponent(value);
-  // Far beyond the largest value nothing is left to decide, and scaling could leave a double.
+  // Far beyond the largest value, rounding changes nothing, and scaling could overflow a double.
   if (leading > format.emax() + 1)
     return std::fabs(value);
   Conversion rule = conversion;
@@ -180,8 +180,8 @@ static double roundMagnitude(const ElementFormat& format, double value,
   return timesPowerOfTwo(roundToInteger(scaled, std::signbit(value), isOdd, rule), spacing);
 }
 
-/// What a rounding that does not move away from zero on this side does with a finite overflow is to
-/// stop at the largest value (IEEE 754, 7.4), whatever the overflow answer.
+/// Whether a finite overflow gives the largest value under any Overflow: the rounding does not move
+/// away from zero for this sign (IEEE 754, 7.4).
 static bool stopsAtLimit(Rounding rounding, bool isNegative) {
   return rounding == Rounding::TowardZero || (rounding == Rounding::TowardPositive && isNegative) ||
          (rounding == Rounding::TowardNegative && !isNegative);

@@ -21,7 +21,7 @@ static_assert(std::ranges::all_of(format::kElementFormats,
                                   }),
               "the exact sum of a narrow format would not fit");
 
-/// A finite decoded value as a number of its format's quanta.
+/// A finite decoded value as a multiple of its format's quantum.
 static std::int64_t quanta(const ElementFormat& format, double value) {
   return static_cast<std::int64_t>(std::ldexp(value, -format.quantumExponent()));
 }

@@ -54,7 +54,7 @@ std::optional<RefusedAxis> refusedAxis(const Preset& preset, const ScaledFormat&
                                        std::span<const std::int64_t> shape, int contracted) {
   if (preset.ragged != RaggedEdge::Refused)
     return std::nullopt;
-  // Blocks of a tensor with room for them: blockShape cuts them down to axes that have less.
+  // The blocks of a large tensor: blockShape limits a block to the extents of the tensor.
   constexpr std::int64_t kRoom = std::numeric_limits<std::int64_t>::max();
   const std::vector<std::int64_t> room(shape.size(), kRoom);
   const std::vector<std::int64_t> block = format::blockShape(format, room, contracted);
@@ -131,7 +131,7 @@ static std::string quotientText(const QuantizeOptions& options, const ScaledForm
                               options.quotient);
 }
 
-/// What is computed in the input's type, of the steps that a format has.
+/// The steps of the format that are computed in the input's type.
 static std::string inputArithmeticText(const QuantizeOptions& options, const ScaledFormat& format) {
   std::string text;
   const auto add = [&](bool is, std::string_view step) {

@@ -25,7 +25,7 @@ static std::pair<int, double> exponentAndSignificand(double amax) {
   return {exponent - 1, 2 * significand};
 }
 
-/// A result of f32 arithmetic in the input's type, where that is what is computed in.
+/// Rounds a result of f32 arithmetic to the input's type, if the step is computed in that type.
 static float inInputType(const QuantizeOptions& options, bool isComputedInIt, float value) {
   return isComputedInIt ? static_cast<float>(round(*options.input, value, {})) : value;
 }
@@ -41,7 +41,7 @@ static float roundUpRatio(const ElementFormat& element, const QuantizeOptions& o
                      options.ratio == BlockRatio::Quotient ? amax / max : amax * reciprocal);
 }
 
-/// log2 of a positive value, as ExponentForm::Log2 has it.
+/// log2 of a positive value as in ExponentForm::Log2.
 static float roundedLog2(const QuantizeOptions& options, float value) {
   return inInputType(options, options.inInputType.ratio,
                      static_cast<float>(std::log2(static_cast<double>(value))));
@@ -68,7 +68,7 @@ static int scaleExponent(const ElementFormat& element, const QuantizeOptions& op
   }
   case ScaleRule::RoundUp: {
     const auto max = static_cast<float>(maxValue(element));
-    // Ratios that the input's type takes for 0 or Inf are beyond every scale.
+    // Ratios that are 0 or Inf in the input's type are beyond every scale.
     constexpr int kLeast = std::numeric_limits<int>::min(), kMost = std::numeric_limits<int>::max();
     if (options.ratio == BlockRatio::Inverted) { // 2^-e is max / amax rounded down
       const float inverse =
@@ -175,7 +175,7 @@ bool roundsScaleUp(const ElementFormat& scale, const QuantizeOptions& options) {
          scale.isNarrow() && !isPowerOfTwoScale(scale);
 }
 
-/// The code of the scale for a block of that amax, under the rule.
+/// The scale code of a block of amax `amax`, under the rule.
 static std::uint32_t ruleCode(const ElementFormat& element, const ElementFormat& scale,
                               const QuantizeOptions& options, float amax, const OuterScale& outer) {
   const CornerCodes corners = cornerCodes(scale, options);
@@ -379,7 +379,7 @@ static Quantized quantizeValue(const ScaledType& type, const BlockScale& block, 
   return {static_cast<std::uint8_t>(code), isSaturated};
 }
 
-/// The scale of a block of which no amax is known.
+/// The scale of a block whose amax is unknown.
 static BlockScale knownScale(const ScaledType& type, std::uint32_t scaleCode, float outer) {
   const auto scale = static_cast<float>(decode(*type.scale, scaleCode));
   return {scaleCode, scaleFactor(type, QuotientForm::Divided, scale, 0, {.value = outer})};
@@ -507,7 +507,7 @@ QuantizeResult quantize(std::span<const float> values, std::span<const std::int6
   for (std::size_t i = 0; i < values.size(); ++i, walk.next()) {
     const BlockScale& block = scales[walk.index()];
     if (type.scale->isNan(block.code))
-      continue; // elements of a NaN block are code 0
+      continue; // elements of a NaN block have code 0
     const Quantized quantized = quantizeValue(type, block, outer.value, values[i], options,
                                               randomBits.empty() ? 0 : randomBits[i]);
     tensor.elements[i] = quantized.code;

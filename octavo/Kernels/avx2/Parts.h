@@ -18,8 +18,8 @@ inline constexpr Isa kIsa = Isa::Avx2;
 inline constexpr bool kHasMultiplyAdd = true;
 inline constexpr bool kHasLookup = true;
 
-/// Packing within register halves permutes the dwords of four vectors. This restores their order:
-/// the inverse of 0 4 1 5 2 6 3 7.
+/// Packing within register halves permutes the dwords of four vectors; the permutation
+/// 0 4 1 5 2 6 3 7 restores their order.
 OCTAVO_INLINE U8 inOrder(__m256i packed) {
   return (U8)_mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
