@@ -2,6 +2,7 @@
 
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/LlvmErrors.h"
+#include "octavo/Dialect/NestedCalls.h"
 
 #include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/Channels.h"
@@ -23,11 +24,6 @@
 namespace octavo::interpreter {
 
 namespace {
-
-/// Calls and regions nest on the C++ stack. The bound makes a recursive program an error before the
-/// stack overflows.
-constexpr int kMaxDepth = 256;
-
 /// Whether a value is a tensor of this type and shape.
 bool isTensorOf(const Value& value, const TensorShape& expected) {
   return value.isTensor() && value.tensor().shape == expected.shape &&
@@ -199,9 +195,10 @@ llvm::Expected<Results> Evaluation::manualBody(mlir::Operation* op, llvm::String
 
 llvm::Expected<Results> Evaluation::block(mlir::Block& block, std::vector<Value> arguments,
                                           Frame* parent) {
-  if (depth == kMaxDepth)
+  if (depth == kMostNestedCalls)
     return failure(block.getParentOp(), "calls and regions nest deeper than " +
-                                            llvm::Twine(kMaxDepth) + "; is the program recursive?");
+                                            llvm::Twine(kMostNestedCalls) +
+                                            "; is the program recursive?");
   if (processGrid.isStopped())
     return Grid::stop();
   llvm::SaveAndRestore deeper(depth, depth + 1);

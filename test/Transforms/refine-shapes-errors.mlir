@@ -18,7 +18,7 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   return %x : tensor<?xf32>
 }
 
-// RECURSIVE: error: calls nest deeper than 128; is the program recursive?
+// RECURSIVE: error: calls nest deeper than 256; is the program recursive?
 func.func @recursive(%x: tensor<?xf32>) -> tensor<?xf32> {
   %one = stablehlo.concatenate %x, %x, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   %0 = func.call @recursive(%one) : (tensor<?xf32>) -> tensor<?xf32>

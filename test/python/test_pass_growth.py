@@ -116,7 +116,7 @@ def test_growth_of_passes(tmp_path):
     assert not any(failures.values()), failures
 
 
-# Nested calls end in an error there: "calls nest deeper than 128".
+# Nested calls end in an error there: "calls nest deeper than 256".
 REFINED = ["called in turn", "called again", "calls in a tree", "branches", "loops", "scan", "dots", "newton"]
 
 

@@ -1,6 +1,7 @@
 #include "octavo/Compiler/Codegen/InlineCalls.h"
 
 #include "octavo/Dialect/CalledFunction.h"
+#include "octavo/Dialect/NestedCalls.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
@@ -167,9 +168,6 @@ private:
   std::vector<std::size_t> order;
   llvm::DenseSet<mlir::Operation*> kept;
 };
-
-/// Locations name at most this many nested calls.
-constexpr int kMostNamedCalls = 16;
 
 struct OpenCall {
   mlir::func::CallOp op;

@@ -344,7 +344,7 @@ constexpr std::int64_t kMostRounds = 65536;
 
 RoundsReach::RoundsReach(const ProgramCalls& program) {
   for (FuncOp function : llvm::reverse(program.calleesFirst())) {
-    Rounds rounds;
+    Rounds rounds{.reason = program.whyTooDeep(function)};
     for (mlir::func::CallOp call : program.callsOf(function)) {
       const Rounds around = find(call);
       rounds.count = std::max(rounds.count, around.count);

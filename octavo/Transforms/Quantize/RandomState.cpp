@@ -162,6 +162,8 @@ std::string reasonOfFunction(FuncOp function, const ProgramCalls& program,
                                      : "";
   if (program.reachesItself(function))
     return name + " calls itself";
+  if (std::string reason = program.whyTooDeep(function); !reason.empty())
+    return reason;
   const llvm::ArrayRef<mlir::func::CallOp> calls = program.callsOf(function);
   if (calls.empty())
     return name + " is private and is not, or not only, called";

@@ -1,5 +1,6 @@
 #include "octavo/Transforms/Shapes/RefineShapes.h"
 
+#include "octavo/Dialect/NestedCalls.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
@@ -31,8 +32,6 @@ using mlir::func::FuncOp;
 
 /// The most elements of a tensor that shapes are computed from: a list of extents, not data.
 constexpr std::int64_t kMaxShapeElements = 4096;
-/// The deepest nesting of specialized calls: a recursive program ends in an error here.
-constexpr int kMaxDepth = 128;
 
 bool isOfIntegers(Type type) {
   const auto tensor = llvm::dyn_cast<RankedTensorType>(type);
@@ -320,8 +319,9 @@ private:
     }
     if (const auto found = specializations.find(key); found != specializations.end())
       return &found->second;
-    if (depth == kMaxDepth) {
-      op->emitError() << "calls nest deeper than " << kMaxDepth << "; is the program recursive?";
+    if (depth == kMostNestedCalls) {
+      op->emitError() << "calls nest deeper than " << kMostNestedCalls
+                      << "; is the program recursive?";
       return nullptr;
     }
     FuncOp copy = callee.clone();

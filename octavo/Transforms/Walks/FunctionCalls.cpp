@@ -1,10 +1,13 @@
 #include "octavo/Transforms/Walks/FunctionCalls.h"
 
+#include "octavo/Dialect/NestedCalls.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
 
 namespace octavo::transforms {
 
@@ -98,7 +101,17 @@ void ProgramCalls::findOrder() {
       }
     }
   }
+  for (FuncOp function : llvm::reverse(order))
+    for (FuncOp callee : callees[function])
+      depths[callee] = std::max(depths.lookup(callee), depths.lookup(function) + 1);
   order.insert(order.end(), last.begin(), last.end());
+}
+
+std::string ProgramCalls::whyTooDeep(FuncOp function) const {
+  if (depths.lookup(function) <= kMostNestedCalls)
+    return "";
+  return "@" + function.getName().str() + " is within more than " +
+         std::to_string(kMostNestedCalls) + " calls";
 }
 
 FuncOp ProgramCalls::called(mlir::Operation* op) const {

@@ -8,6 +8,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <string>
 #include <vector>
 
 namespace octavo::transforms {
@@ -34,6 +35,10 @@ public:
   /// Whether the function is on a cycle of the call graph.
   bool reachesItself(mlir::func::FuncOp function) const { return circular.contains(function); }
 
+  /// Why a pass that follows calls down from the public functions by recursion must leave a
+  /// function: calls nest too deep (NestedCalls.h). Empty: they do not.
+  std::string whyTooDeep(mlir::func::FuncOp function) const;
+
   /// Functions with a body: first those on no cycle, callees before callers, then those on a cycle.
   llvm::ArrayRef<mlir::func::FuncOp> calleesFirst() const { return order; }
 
@@ -53,6 +58,7 @@ private:
   llvm::DenseMap<mlir::Operation*, Uses> uses; ///< keys: functions
   llvm::DenseMap<mlir::Operation*, llvm::SmallVector<mlir::func::FuncOp>> callees;
   llvm::DenseSet<mlir::Operation*> circular;
+  llvm::DenseMap<mlir::Operation*, int> depths; ///< of functions: the longest chain of calls to it
   std::vector<mlir::func::FuncOp> order;
 };
 

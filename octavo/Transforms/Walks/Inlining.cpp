@@ -1,5 +1,6 @@
 #include "octavo/Transforms/Walks/Inlining.h"
 
+#include "octavo/Dialect/NestedCalls.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
@@ -61,6 +62,21 @@ struct Opened {
   llvm::SmallVector<mlir::Operation*> calls;
 };
 
+/// The location of `copy`, which is inlined at `call`. It names kMostNamedCalls calls at most.
+mlir::Location locationAt(mlir::Location copy, mlir::Location call) {
+  int named = 0;
+  for (auto site = llvm::dyn_cast<mlir::CallSiteLoc>(copy); site;
+       site = llvm::dyn_cast<mlir::CallSiteLoc>(site.getCallee()))
+    if (++named == kMostNamedCalls)
+      return copy;
+  named = 0;
+  for (auto site = llvm::dyn_cast<mlir::CallSiteLoc>(call); site;
+       site = llvm::dyn_cast<mlir::CallSiteLoc>(site.getCaller()))
+    if (++named == kMostNamedCalls)
+      return mlir::CallSiteLoc::get(copy, llvm::cast<mlir::CallSiteLoc>(call).getCallee());
+  return mlir::CallSiteLoc::get(copy, call);
+}
+
 Opened open(mlir::Operation* call, FuncOp function) {
   mlir::Block& body = function.getBody().front();
   mlir::OpBuilder builder(call);
@@ -70,7 +86,7 @@ Opened open(mlir::Operation* call, FuncOp function) {
   for (mlir::Operation& op : body.without_terminator())
     builder.clone(op, values)->walk([&](mlir::Operation* copy) {
       ++opened.operations;
-      copy->setLoc(mlir::CallSiteLoc::get(copy->getLoc(), call->getLoc()));
+      copy->setLoc(locationAt(copy->getLoc(), call->getLoc()));
       if (llvm::isa<mlir::func::CallOp, stablehlo::CompositeOp>(copy))
         opened.calls.push_back(copy);
     });
