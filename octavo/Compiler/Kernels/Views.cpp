@@ -81,4 +81,10 @@ Element sourceOf(Element element, Variables& variables) {
   return element;
 }
 
+mlir::Value inMemory(mlir::Value value) {
+  while (auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>())
+    value = reshape.getOperand();
+  return value;
+}
+
 } // namespace octavo::compiler

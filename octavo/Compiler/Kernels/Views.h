@@ -56,4 +56,7 @@ Element sourceOf(Element element, Variables& variables);
 llvm::ArrayRef<std::int64_t> shapeOf(mlir::Value tensor);
 std::int64_t sizeOf(mlir::Value tensor);
 
+/// The value that owns the memory of `value`: a reshape has the memory of its operand.
+mlir::Value inMemory(mlir::Value value);
+
 } // namespace octavo::compiler

@@ -3,6 +3,7 @@
 #include "octavo/Compiler/Kernels/Arithmetic.h"
 #include "octavo/Compiler/Kernels/Scalars.h"
 #include "octavo/Compiler/Kernels/Views.h"
+#include "octavo/Compiler/Plan/NeedlessMoves.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Reduction.h"
 
@@ -22,12 +23,6 @@
 #include <utility>
 
 namespace octavo::compiler {
-
-mlir::Value inMemory(mlir::Value value) {
-  while (auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>())
-    value = reshape.getOperand();
-  return value;
-}
 
 namespace {
 
@@ -460,7 +455,7 @@ void Builder::connect() {
 
 llvm::Expected<std::vector<Node>> Builder::build() {
   const KnownPackings packings;
-  OnlyMoved moved;
+  NeedlessMoves moved;
   for (mlir::Operation& op : block.without_terminator()) {
     auto pack = llvm::dyn_cast<ir::PackOp>(op);
     auto dot = llvm::dyn_cast<ir::DotGeneralOp>(op);

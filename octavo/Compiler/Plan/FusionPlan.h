@@ -53,7 +53,4 @@ llvm::SmallVector<mlir::Value> readsOf(const Node& node);
 /// operands are left in memory. Fails if there is no such order, rather than drop a node.
 llvm::Expected<std::vector<Node>> nodesOf(mlir::Block& block);
 
-/// The value that owns the memory of `value`: a reshape has the memory of its operand.
-mlir::Value inMemory(mlir::Value value);
-
 } // namespace octavo::compiler

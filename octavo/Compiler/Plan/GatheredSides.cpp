@@ -1,6 +1,5 @@
 #include "octavo/Compiler/Plan/GatheredSides.h"
 
-#include "octavo/Compiler/Plan/ScaledProducts.h"
 #include "octavo/Dialect/ArgumentOfItems.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
@@ -40,10 +39,6 @@ bool addAxes(const Index& place, int variable, std::int64_t extent,
     extent = digit.divisor;
   }
   return extent == 1;
-}
-
-bool chooses(mlir::Operation* op) {
-  return llvm::isa_and_present<stablehlo::DynamicSliceOp, stablehlo::GatherOp>(op);
 }
 
 /// The source of `part`, of which each of `products` products has an equal share. nullopt: the part
@@ -143,58 +138,8 @@ std::optional<KeptSlice> keptSlice(mlir::Value values) {
   return KeptSlice{source->tensor, std::move(source->gathered), std::move(source->choices)};
 }
 
-/// Whether each dot that reads a packed tensor gathers its parts.
-static bool isTakenMoved(ir::PackOp pack) {
-  const auto takesMoved = [&](mlir::Operation* dot) {
-    const std::optional<ScaledProduct> product = scaledProduct(llvm::cast<ir::DotGeneralOp>(dot));
-    return product->moved && product->leftParts != pack;
-  };
-  return isTakenInParts(pack) && llvm::all_of(pack->getUsers(), takesMoved);
-}
-
-bool OnlyMoved::contains(mlir::Operation* op) {
-  return (llvm::isa<ir::UnpackOp>(op) || chooses(op)) && isMoved(op);
-}
-
-/// Whether every user of the result is a product that gathers it, or an operation that moves it on
-/// to such products alone.
-bool OnlyMoved::isMoved(mlir::Operation* first) {
-  const auto moves = [](mlir::Operation* op) { return isView(op) || chooses(op); };
-  llvm::SmallVector<mlir::Operation*> open = {first};
-  while (!open.empty()) {
-    mlir::Operation* const op = open.back();
-    if (known.contains(op)) {
-      open.pop_back();
-      continue;
-    }
-    bool isMoved = true;
-    const std::size_t before = open.size();
-    for (mlir::Operation* user : op->getUsers()) {
-      if (moves(user)) {
-        const auto found = known.find(user);
-        if (found == known.end())
-          open.push_back(user);
-        else
-          isMoved &= found->second;
-        continue;
-      }
-      auto pack = llvm::dyn_cast<ir::PackOp>(user);
-      isMoved = isMoved && pack && isTakenMoved(pack);
-      if (!isMoved)
-        break;
-    }
-    if (!isMoved)
-      open.truncate(before);
-    if (open.size() == before) {
-      known[op] = isMoved;
-      open.pop_back();
-    }
-  }
-  return known.lookup(first);
-}
-
 static bool movesParts(mlir::Operation* op) {
-  return llvm::isa_and_present<ir::PackOp, ir::UnpackOp>(op) || chooses(op) || isView(op);
+  return llvm::isa_and_present<ir::PackOp, ir::UnpackOp>(op) || selectsSlices(op) || isView(op);
 }
 
 /// Clones the operations that move a value, at the builder's place, and returns the clone's value.

@@ -7,7 +7,6 @@
 #include "octavo/Program/Steps/Products/GatheredWeight.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <optional>
@@ -39,20 +38,6 @@ struct KeptSlice {
 /// The recurring tensor that `values` are read from. nullopt if they are computed, if the tensor
 /// depends on the batch, or if they are all of a tensor in another order.
 std::optional<KeptSlice> keptSlice(mlir::Value values);
-
-/// Finds operations that need no step: those that unpack or slice parts, if only products read the
-/// result and each product gathers from the original. The program must not change during its
-/// lifetime.
-class OnlyMoved {
-public:
-  /// Whether `op` needs no step.
-  bool contains(mlir::Operation* op);
-
-private:
-  bool isMoved(mlir::Operation* first);
-
-  llvm::DenseMap<mlir::Operation*, bool> known;
-};
 
 /// Copies the operations that move a recurring weight to the block of each dot or quantization that
 /// reads it, so that tracing from there reaches the source. Copies that a scaled dot needs are made

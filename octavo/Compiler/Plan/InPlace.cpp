@@ -1,7 +1,7 @@
 #include "octavo/Compiler/Plan/InPlace.h"
 
 #include "octavo/Compiler/Kernels/Scatter.h"
-#include "octavo/Compiler/Plan/FusionPlan.h"
+#include "octavo/Compiler/Kernels/Views.h"
 #include "octavo/Dialect/Donation.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"

@@ -2,7 +2,7 @@
 
 #include "octavo/Compiler/Kernels/Kernel.h"
 #include "octavo/Compiler/Kernels/Scalars.h"
-#include "octavo/Compiler/Plan/FusionPlan.h"
+#include "octavo/Compiler/Kernels/Views.h"
 #include "octavo/Dialect/CalledFunction.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
@@ -199,6 +199,10 @@ bool comesAgain(mlir::Value memory) {
   return argument == body.getArgument(number) &&
          body.getTerminator()->getOperand(number) == argument &&
          comesAgain(inMemory(parent->getOperand(number)));
+}
+
+bool selectsSlices(mlir::Operation* op) {
+  return llvm::isa_and_present<stablehlo::DynamicSliceOp, stablehlo::GatherOp>(op);
 }
 
 } // namespace octavo::compiler

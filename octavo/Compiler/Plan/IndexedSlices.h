@@ -63,4 +63,8 @@ Element throughConversions(Element element, Variables& variables);
 /// such as packed forms, may be kept.
 bool comesAgain(mlir::Value memory);
 
+/// Whether `op` selects slices by an index of the run: a dynamic_slice or a gather. `op` may be
+/// null.
+bool selectsSlices(mlir::Operation* op);
+
 } // namespace octavo::compiler

@@ -1,5 +1,6 @@
 #include "octavo/Compiler/Plan/FunctionLowering.h"
 
+#include "octavo/Compiler/Kernels/Views.h"
 #include "octavo/Program/Steps/Control.h"
 
 #include "llvm/ADT/DenseSet.h"

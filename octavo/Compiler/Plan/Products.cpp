@@ -3,7 +3,6 @@
 #include "octavo/Compiler/Kernels/Kernel.h"
 #include "octavo/Compiler/Kernels/Scalars.h"
 #include "octavo/Compiler/Kernels/Views.h"
-#include "octavo/Compiler/Plan/FusionPlan.h"
 #include "octavo/Dialect/ElementTypes.h"
 
 #include "mlir/IR/Builders.h"

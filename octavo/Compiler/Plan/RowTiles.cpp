@@ -1,6 +1,7 @@
 #include "octavo/Compiler/Plan/RowTiles.h"
 
 #include "octavo/Compiler/Kernels/Scalars.h"
+#include "octavo/Compiler/Kernels/Views.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

@@ -1,7 +1,6 @@
 #include "octavo/Compiler/Plan/ScaledProducts.h"
 
 #include "octavo/Compiler/Kernels/Scalars.h"
-#include "octavo/Compiler/Plan/FusionPlan.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Numerics/Tensor.h"
