@@ -10,7 +10,7 @@ import pytest
 
 BIN = pathlib.Path(os.environ["OCTAVO_BIN_DIR"])
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEADER = ROOT / "octavo" / "Standalone"
+HEADER = ROOT / "octavo" / "Program" / "Folder"
 ELEMENTWISE = """
 func.func @main(%x: tensor<5x7xf32>, %y: tensor<7xf32>) -> tensor<5x7xf32> {
   %wide = stablehlo.broadcast_in_dim %y, dims = [1] : (tensor<7xf32>) -> tensor<5x7xf32>

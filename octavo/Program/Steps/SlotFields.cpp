@@ -110,6 +110,10 @@ bool ProgramFields::isConstant(Slot slot) const {
          of.slots[static_cast<std::size_t>(slot.number)].kind == SlotUse::Kind::Constant;
 }
 
+bool ProgramFields::hasKernelDonations() const {
+  return std::ranges::any_of(of.donations, &Program::Donation::isByKernel);
+}
+
 bool ProgramFields::isBound(int value) const {
   return std::ranges::find(of.values, value, &BoundValue::number) != of.values.end();
 }

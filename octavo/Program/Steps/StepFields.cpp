@@ -57,7 +57,8 @@ static void argumentFields(ProgramFields& fields, std::vector<KernelStep::Argume
 void KernelStep::fields(ProgramFields& fields) {
   fields.kernel(function, &known.kernel);
   argumentFields(fields, arguments);
-  bool hasInPlace = inPlace.function != nullptr;
+  // Without a donation to a kernel, no run is in place, and the code is left out.
+  bool hasInPlace = inPlace.function != nullptr && fields.hasKernelDonations();
   fields.truth(hasInPlace);
   if (hasInPlace) {
     fields.kernel(inPlace.function);

@@ -194,6 +194,8 @@ public:
 
   /// Whether the slot holds a constant, whose products are packed ahead of the run.
   bool isConstant(Slot slot) const;
+  /// Whether a kernel of the program may write over a donated argument.
+  bool hasKernelDonations() const;
   /// Whether a scaled tensor is bound to Frame::values[value].
   bool isBound(int value) const;
   /// A frame in which constants and bound values are set, to pack them for writing. Null while
