@@ -71,6 +71,8 @@ def root(tmp_path_factory):
     octavo("dequantize model-fp8 -o model-bf16")
     for form in ("nvfp4", "mxfp4"):
         octavo(f"quantize model-bf16 -o model-{form} --layout compressed-tensors --format {form}")
+    octavo("dequantize model-nvfp4 -o model-nvfp4-bf16")
+    octavo("quantize model-nvfp4-bf16 -o model-again --layout compressed-tensors --format nvfp4")
     octavo("scales extract model -o calibrated.safetensors")
     for name in "ab":
         cp.write_safetensors(root / f"{name}.safetensors", {"w": np.ones(4, np.float32)})

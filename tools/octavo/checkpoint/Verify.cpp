@@ -106,7 +106,7 @@ constexpr const char* kVerifyExamples = R"(Examples:
   octavo checkpoint verify model-nvfp4/ --against model-bf16/
   octavo checkpoint verify model-bf16/ --against model-fp8/ --json
   octavo checkpoint verify model-mxfp4/ --against model-bf16/ --rounding stochastic
-  octavo checkpoint verify model-again/ --against model-fp8/ --through bf16)";
+  octavo checkpoint verify model-again/ --against model-nvfp4/ --through bf16)";
 
 } // namespace
 
