@@ -8,8 +8,8 @@ namespace octavo {
 /// recursive; dots that would need state or scales from the program's arguments are not quantized.
 inline constexpr int kMostNestedCalls = 256;
 
-/// How many calls a location names after its operation was inlined; the outer ones are dropped. MLIR
-/// prints locations by recursion.
+/// How many calls a location names after its operation was inlined; the outer ones are dropped.
+/// MLIR prints locations by recursion.
 inline constexpr int kMostNamedCalls = 16;
 
 } // namespace octavo

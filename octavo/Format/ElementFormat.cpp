@@ -6,8 +6,9 @@
 namespace octavo::format {
 
 static bool sameSpelling(std::string_view a, std::string_view b) {
-  return !a.empty() && std::ranges::equal(a, b, {}, [](unsigned char c) { return std::tolower(c); },
-                                          [](unsigned char c) { return std::tolower(c); });
+  return !a.empty() && std::ranges::equal(
+                           a, b, {}, [](unsigned char c) { return std::tolower(c); },
+                           [](unsigned char c) { return std::tolower(c); });
 }
 
 const ElementFormat* findElementFormat(std::string_view spelling) {

@@ -12,12 +12,12 @@ namespace octavo::format {
 
 /// What a format does with the codes that IEEE 754 gives to infinities, NaN and negative zero.
 enum class Specials : std::uint8_t {
-  Ieee,            ///< all-ones exponent: Inf where the significand is 0, else NaN (IEEE 754, 3.4)
-  NanOnly,         ///< FN: no Inf; exponent and trailing significand all ones is NaN (OCP FP8, E4M3)
-  None,            ///< every code is a finite number (OCP MX FP6, FP4; Tesla CFloat8)
-  UnsignedZero,    ///< FNUZ: no Inf, no -0; the code of -0 is the one NaN
-  Scale,           ///< no sign, no zero, no Inf; the all-ones code is NaN (OCP MX 5.4.1, E8M0)
-  TwosComplement,  ///< a two's complement integer times 2^-bias (OCP MX 5.3.4, INT8)
+  Ieee,           ///< all-ones exponent: Inf where the significand is 0, else NaN (IEEE 754, 3.4)
+  NanOnly,        ///< FN: no Inf; exponent and trailing significand all ones is NaN (OCP FP8, E4M3)
+  None,           ///< every code is a finite number (OCP MX FP6, FP4; Tesla CFloat8)
+  UnsignedZero,   ///< FNUZ: no Inf, no -0; the code of -0 is the one NaN
+  Scale,          ///< no sign, no zero, no Inf; the all-ones code is NaN (OCP MX 5.4.1, E8M0)
+  TwosComplement, ///< a two's complement integer times 2^-bias (OCP MX 5.3.4, INT8)
 };
 
 /// One element format. The fields are independent facts; the member functions derive the others.
@@ -29,12 +29,12 @@ struct ElementFormat {
   int bias;
   Specials specials;
   std::string_view mlir;
-  std::string_view numpy;  ///< NumPy and ml_dtypes
+  std::string_view numpy; ///< NumPy and ml_dtypes
   std::string_view torch;
   std::string_view safetensors;
   int dlpack; ///< DLDataTypeCode of DLPack 1.1 (2 for every IEEE float); -1 if there is none
   std::string_view ocp;
-  std::string_view source;  ///< the document that defines the format
+  std::string_view source; ///< the document that defines the format
 
   /// The spelling in IR: MLIR's, or octavo's name if MLIR has no such type.
   constexpr std::string_view irName() const { return mlir.empty() ? name : mlir; }

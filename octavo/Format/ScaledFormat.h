@@ -45,11 +45,11 @@ struct ScaledFormat {
   std::string_view name;
   const ElementFormat* element;
   const ElementFormat* scale;
-  std::int64_t across;    ///< block extent on the last axis that is not contracted; 1 on the others
-  std::int64_t along;     ///< block extent on the contracted axis
-  bool hasOuterScale;     ///< also one f32 scale for the whole tensor (NVFP4)
-  ScaleRule rule;         ///< the default rule
-  std::string_view activation;  ///< the scaled format of activations multiplied by such weights
+  std::int64_t across; ///< block extent on the last axis that is not contracted; 1 on the others
+  std::int64_t along;  ///< block extent on the contracted axis
+  bool hasOuterScale;  ///< also one f32 scale for the whole tensor (NVFP4)
+  ScaleRule rule;      ///< the default rule
+  std::string_view activation; ///< the scaled format of activations multiplied by such weights
   std::string_view source;
 
   /// The name without a block size such as ":16".

@@ -23,9 +23,9 @@ struct ConvertPlan {
   };
   Kind kind;
   Rounding rounding;
-  std::uint32_t trailing; ///< trailing significand bits; Integer: bits of the magnitude
-  std::uint32_t emin;     ///< biased as in f32; below, the spacing is 2^(emin - 127 - trailing)
-  std::uint32_t signBit;  ///< mask of the code's sign bit
+  std::uint32_t trailing;     ///< trailing significand bits; Integer: bits of the magnitude
+  std::uint32_t emin;         ///< biased as in f32; below, the spacing is 2^(emin - 127 - trailing)
+  std::uint32_t signBit;      ///< mask of the code's sign bit
   std::uint32_t unsignedZero; ///< 1: a negative zero becomes +0
   /// Magnitude codes by sign: results for a finite value beyond the largest value, and for an
   /// infinite value. Integer: the largest magnitude.

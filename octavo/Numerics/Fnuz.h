@@ -71,7 +71,7 @@ enum class ScaleRange : std::uint8_t {
 
 struct ScaleShiftReport {
   std::optional<std::int64_t> refused = {}; ///< index of the first refused scale
-  std::int64_t outOfRange = 0; ///< overflows, and halves that are not exact
+  std::int64_t outOfRange = 0;              ///< overflows, and halves that are not exact
 };
 
 /// Multiplies scales by 2^exponent, in place. `codes` are of any scale format (f32, bf16, f16,

@@ -24,8 +24,7 @@ public:
 
   Inventory read(const Folder& folder, Findings& findings) const override {
     // Without spellings, only scales of key-value caches are recognized as scales.
-    return scanLayers(
-        folder, {}, [](std::string_view) { return Claim{}; }, findings);
+    return scanLayers(folder, {}, [](std::string_view) { return Claim{}; }, findings);
   }
 
   void settleActivations(std::span<ChosenLayer>) const override {}

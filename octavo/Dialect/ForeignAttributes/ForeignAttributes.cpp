@@ -49,8 +49,6 @@ public:
 
 } // namespace
 
-void registerForeignAttributes(mlir::DialectRegistry& registry) {
-  registry.insert<MhloDialect>();
-}
+void registerForeignAttributes(mlir::DialectRegistry& registry) { registry.insert<MhloDialect>(); }
 
 } // namespace octavo

@@ -21,7 +21,7 @@ using TensorPlace = llvm::SmallVector<std::int64_t>;
 
 /// A tensor of the program, and an element of it.
 struct QuantizedInput {
-  std::string name;                 ///< `argument "x"`, `the result of net/tanh`
+  std::string name; ///< `argument "x"`, `the result of net/tanh`
   /// Index of the element in that tensor; nullopt if no place was given or it is unknown.
   std::optional<TensorPlace> place;
 };

@@ -215,12 +215,12 @@ struct FloatTileArguments {
   std::int64_t groups;
   std::int64_t groupsInSum; ///< groups of a block of K, which has its own sum and factors
   float* c;
-  std::ptrdiff_t stride; ///< floats between rows of C
-  float* sums;           ///< room for the tile between blocks of K
-  bool startFromC;       ///< the sum starts from C; else from +0
-  bool addToC;           ///< the first sum is added to C after its factors
-  const float* rowFactors;                            ///< kRows; null: all factors are 1
-  const float* columnFactors;                         ///< 16 per panel
+  std::ptrdiff_t stride;      ///< floats between rows of C
+  float* sums;                ///< room for the tile between blocks of K
+  bool startFromC;            ///< the sum starts from C; else from +0
+  bool addToC;                ///< the first sum is added to C after its factors
+  const float* rowFactors;    ///< kRows; null: all factors are 1
+  const float* columnFactors; ///< 16 per panel
   std::ptrdiff_t rowFactorStride, columnFactorStride; ///< floats between blocks
 };
 

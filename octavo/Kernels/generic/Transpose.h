@@ -16,7 +16,9 @@ template <int... kByte> struct Interleave {
     return __builtin_shufflevector(a, b, (8 + kByte / 2 + kByte % 2 * 16)...);
   }
 };
-template <typename T, T... kValues> struct Interleaved { using Type = Interleave<kValues...>; };
+template <typename T, T... kValues> struct Interleaved {
+  using Type = Interleave<kValues...>;
+};
 
 /// 8 rows of 16 to 16 columns of 8, two in each vector. Each level interleaves row i with row i +
 /// 4, so that the bits of a byte's place (3 of its row, 4 of its column) turn by one; after three

@@ -26,9 +26,7 @@ OCTAVO_INLINE U8 narrow(const U32 (&x)[4]) {
 OCTAVO_INLINE U16 upperHalves(F32 a, F32 b) {
   return (U16)vuzp2q_u16((uint16x8_t)a, (uint16x8_t)b);
 }
-OCTAVO_INLINE U8 narrowWords(U16 a, U16 b) {
-  return (U8)vuzp1q_u8((uint8x16_t)a, (uint8x16_t)b);
-}
+OCTAVO_INLINE U8 narrowWords(U16 a, U16 b) { return (U8)vuzp1q_u8((uint8x16_t)a, (uint8x16_t)b); }
 OCTAVO_INLINE void widenBytes(const std::uint8_t* from, U16 (&words)[2]) {
   widenBytesGeneric(from, words);
 }

@@ -8,6 +8,7 @@ namespace octavo::kernels::portable {
 extern const ProductKernels kProducts;
 const ProductKernels kProducts = integerKernels();
 extern const FloatKernels kFloatProducts;
-const FloatKernels kFloatProducts = floatTable<MultiplyAdd<FloatDecode>>(kProductIsa, FloatDot::MultiplyAdds, kPanelsOfTile);
+const FloatKernels kFloatProducts =
+    floatTable<MultiplyAdd<FloatDecode>>(kProductIsa, FloatDot::MultiplyAdds, kPanelsOfTile);
 
 } // namespace octavo::kernels::portable

@@ -222,7 +222,8 @@ void addLintCommand(CLI::App& group) {
   command->add_flag("--all", flags->showsAll, "Show every finding, not just five per rule");
   command->add_flag("--json", flags->isJson, "As JSON");
   CLI::Option* rules = command->add_flag("--rules", flags->listsRules, "List the rules");
-  command->add_flag("--markdown", flags->asMarkdown, "Print the rules as docs/generated/lint-rules.md")
+  command
+      ->add_flag("--markdown", flags->asMarkdown, "Print the rules as docs/generated/lint-rules.md")
       ->needs(rules);
   command->footer(kLintExamples);
   command->callback([flags] { runLint(*flags); });
