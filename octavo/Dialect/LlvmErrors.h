@@ -30,6 +30,7 @@ inline tl::expected<void, std::string> outcomeOf(llvm::Error error) {
 }
 
 /// From llvm::Expected.
+/// Unlike an llvm::Expected, the result need not be checked.
 template <typename T> tl::expected<T, std::string> expectedOf(llvm::Expected<T> value) {
   if (!value)
     return tl::unexpected(llvm::toString(value.takeError()));

@@ -16,6 +16,7 @@
 #include "octavo/Base/Loops.h"
 #include "octavo/Base/NearNames.h"
 #include "octavo/Base/Threads.h"
+#include "octavo/Dialect/LlvmErrors.h"
 #include "octavo/Session/Backends.h"
 #include "octavo/Session/Binding/Binding.h"
 #include "octavo/Session/Binding/Program.h"
@@ -49,13 +50,6 @@ using session::CallableProgram;
 template <typename T> T orRaise(tl::expected<T, std::string> result) {
   if (!result)
     raise(classOf(result.error()), "{}", result.error());
-  return std::move(*result);
-}
-
-/// The value, or the text of the error. llvm::Expected must be checked; this result need not be.
-template <typename T> tl::expected<T, std::string> textOr(llvm::Expected<T> result) {
-  if (!result)
-    return tl::make_unexpected(llvm::toString(result.takeError()));
   return std::move(*result);
 }
 
@@ -208,8 +202,9 @@ compileWith(const nb::bytes& source, bool isPath, const GivenWeights& given,
     auto file = isPath ? session::readProgramFile(program, *context)
                        : session::readProgram(program, "the program", *context);
     if (!file)
-      return textOr<std::unique_ptr<CallableProgram>>(file.takeError());
-    return textOr(CallableProgram::make(std::move(context), std::move(*file), *backend, options));
+      return expectedOf<std::unique_ptr<CallableProgram>>(file.takeError());
+    return expectedOf(
+        CallableProgram::make(std::move(context), std::move(*file), *backend, options));
   });
   const std::shared_ptr<CallableProgram> callable = orRaise(std::move(made));
   bindWeights(*callable, given);
@@ -305,10 +300,11 @@ std::string dotErrors(CallableProgram& program, const transforms::DotOptions& do
     options.host.isInterrupted = [&] { return isDetached.load(); };
     tl::expected<std::string, std::string> text;
     const auto work = [&] {
-      text = textOr(shared->dotErrors(values, options)).map([](const session::DotErrors& errors) {
-        return session::json(errors).dump(-1, ' ', false,
-                                          nlohmann::ordered_json::error_handler_t::replace);
-      });
+      text =
+          expectedOf(shared->dotErrors(values, options)).map([](const session::DotErrors& errors) {
+            return session::json(errors).dump(-1, ' ', false,
+                                              nlohmann::ordered_json::error_handler_t::replace);
+          });
     };
     if (threads > 0)
       base::withThreads(base::usefulThreads(threads), work);
@@ -334,8 +330,9 @@ nb::list warningsOf(const CallableProgram& program) {
 
 /// The output of `octavo explain --json` (docs/commands/explain.md) without the program's name.
 std::string dotWidths(CallableProgram& program) {
-  const auto widths = orRaise(interruptibly(
-      [shared = program.shared_from_this()](const auto&) { return textOr(shared->dotWidths()); }));
+  const auto widths = orRaise(interruptibly([shared = program.shared_from_this()](const auto&) {
+    return expectedOf(shared->dotWidths());
+  }));
   return session::json(widths).dump(-1, ' ', false,
                                     nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -348,7 +345,7 @@ nb::dict explain(CallableProgram& program) {
   };
   const Explained explained =
       orRaise(interruptibly([shared = program.shared_from_this()](const auto&) {
-        return textOr(shared->explain()).map([&](program::Explanation&& explanation) {
+        return expectedOf(shared->explain()).map([&](program::Explanation&& explanation) {
           return Explained{std::move(explanation), shared->openExtents()};
         });
       }));

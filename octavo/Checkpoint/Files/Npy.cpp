@@ -25,7 +25,7 @@ using numerics::IntegerType;
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kBeforeHeader = 12; ///< bytes at most: magic, version, length
-/// NumPy reads at most 10,000 bytes unless it is told to trust the file.
+/// NumPy's own limit is 10,000 bytes, unless its caller trusts the file (allow_pickle).
 constexpr std::uint64_t kLongestHeader = std::uint64_t{1} << 16;
 
 struct Descr {

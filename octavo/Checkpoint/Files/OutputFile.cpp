@@ -129,7 +129,7 @@ tl::expected<void, Error> OutputFile::reserve(std::uint64_t length) {
   return {};
 }
 
-/// Bytes through the page cache after which the disk is told to start. Without it the disk would be
+/// Bytes written through the page cache after which write-back begins. Without it the disk would be
 /// idle until the sync at the end.
 static constexpr std::uint64_t kDiskBegins = std::uint64_t{32} << 20;
 

@@ -215,7 +215,7 @@ MODULES = ["_core", "_loaded", pytest.param("_programs", marks=pytest.mark.mlir)
 
 @pytest.mark.parametrize("name", MODULES)
 def test_stubs_have_every_name_and_signature_of_the_extensions(name):
-    """Both ways: what the extension has, and nothing that it has not."""
+    """In both directions: the stub has every name of the extension, and no other name."""
     module = importlib.import_module(f"octavo.{name}")
     stub = members(ast.parse(STUB.with_name(f"{name}.pyi").read_text()))
     constants = {each for each, value in vars(module).items() if isinstance(value, str)} - {

@@ -4,6 +4,7 @@
 #include "tools/octavo/ElapsedTime.h"
 #include "tools/octavo/Interruption.h"
 
+#include "octavo/Dialect/LlvmErrors.h"
 #include "octavo/Session/Binding/Program.h"
 
 #include <fmt/format.h>
@@ -49,8 +50,7 @@ void runChecks(mlir::ModuleOp program, const std::string& path, const session::B
         return executable.takeError();
       program::RunContext own = host;
       own.checks = &report;
-      const auto results = (*executable)->run({}, own);
-      return results ? llvm::Error::success() : llvm::createStringError(results.error());
+      return llvmExpected((*executable)->run({}, own)).takeError();
     };
     if (llvm::Error error = run())
       throw CommandError(fmt::format("{}: @{} could not be evaluated: {}", path, name,

@@ -51,7 +51,7 @@ std::string tail(const std::string& text) {
 }
 
 /// Runs a command. Returns its exit code; if that is negative, `problem` may have the reason. If
-/// the search is interrupted, the command is told to end and not waited for.
+/// the search is interrupted, the command gets SIGTERM, and the function does not wait for it.
 int execute(llvm::ArrayRef<llvm::StringRef> words,
             llvm::ArrayRef<std::optional<llvm::StringRef>> redirects, std::string& problem) {
   using namespace std::chrono_literals;
